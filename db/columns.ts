@@ -1,0 +1,48 @@
+/** Column builders for the engine in use. Schema files import these and nothing dialect-specific. */
+import * as pg from 'drizzle-orm/pg-core'
+import * as sqlite from 'drizzle-orm/sqlite-core'
+
+export type EngineName = 'sqlite' | 'postgres'
+
+/** Decided once, when the program loads: the types are SQLite's, and both engines honour them. */
+export const engine: EngineName = Bun.env['DATABASE_URL']?.startsWith('postgres') ? 'postgres' : 'sqlite'
+const choose = <T>(onSqlite: T, onPostgres: unknown): T => (engine === 'sqlite' ? onSqlite : (onPostgres as T))
+
+export const table = choose(sqlite.sqliteTable, pg.pgTable)
+export const index = choose(sqlite.index, pg.index)
+export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
+export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
+
+/** Sorts by bytes on both engines, whatever collation the Postgres database was made with. */
+export const text = choose(
+  (name: string) => sqlite.text(name),
+  pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }),
+)
+/** Text that is one of a few words. */
+export const word = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) => text(name).$type<Words[number]>()
+export const int = choose(
+  (name: string) => sqlite.integer(name),
+  (name: string) => pg.integer(name),
+)
+const bigint = choose(
+  (name: string) => sqlite.integer(name),
+  (name: string) => pg.bigint(name, { mode: 'number' }),
+)
+/** Integer minor units. */
+export const money = bigint
+/** Milliseconds since the epoch, UTC. */
+export const instant = bigint
+export const bool = choose(
+  (name: string) => sqlite.integer(name, { mode: 'boolean' }),
+  (name: string) => pg.boolean(name),
+)
+/** A value kept as JSON text, byte for byte as it was written: jsonb would reorder its keys. */
+export const json = choose(
+  <T>(name: string) => sqlite.text(name, { mode: 'json' }).$type<T>(),
+  <T>(name: string) =>
+    pg.customType<{ data: T; driverData: string }>({
+      dataType: () => 'text',
+      toDriver: (value) => JSON.stringify(value),
+      fromDriver: (value) => JSON.parse(value) as T,
+    })(name),
+)

@@ -1,0 +1,137 @@
+/** Our own runner: drizzle's deletes cascading children when SQLite rebuilds a table. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { applicationId, configure } from './sqlite.ts'
+
+export type Migration = { readonly tag: string; readonly statements: string }
+
+/** The database cannot be used by this program; the message says what to do about it. */
+export class DatabaseRefused extends Error {
+  override readonly name = 'DatabaseRefused'
+}
+
+const statementsOf = ({ statements }: Migration) =>
+  statements
+    .split('--> statement-breakpoint')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.length > 0)
+
+/** The migrations that `applied` still lacks, in order. Throws DatabaseRefused when `applied` holds one that we do not know. */
+function pendingOf(migrations: readonly Migration[], applied: readonly string[]): Migration[] {
+  const known = new Set(migrations.map(({ tag }) => tag))
+  if (applied.some((tag) => !known.has(tag))) {
+    throw new DatabaseRefused('the database was written by a newer souk: start that version, or restore a backup made before the upgrade')
+  }
+  const done = new Set(applied)
+  return migrations.filter(({ tag }) => !done.has(tag))
+}
+
+const createTable = 'CREATE TABLE IF NOT EXISTS souk_migrations (tag text PRIMARY KEY NOT NULL, applied_at '
+
+export type SqliteMigration = { applied: string[]; backup: string | undefined }
+
+/**
+ * Brings a SQLite file up to date, or makes it. An existing file is copied into `backups` first.
+ * @param now milliseconds since the epoch
+ * @param mayMigrate false while another process serves this file: then a file that is behind is refused
+ */
+export function migrateSqlite(
+  file: string,
+  migrations: readonly Migration[],
+  { backups, now, mayMigrate = true }: { backups: string; now: number; mayMigrate?: boolean },
+): SqliteMigration {
+  const connection = new Sqlite(file, { create: true, strict: true })
+  try {
+    refuseForeignFile(connection)
+    configure(connection)
+    const applied = appliedTags(connection)
+    const pending = pendingOf(migrations, applied)
+    if (pending.length === 0) return { applied: [], backup: undefined }
+    if (!mayMigrate) throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
+    const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
+    connection.run('PRAGMA foreign_keys = OFF')
+    connection.run(`PRAGMA application_id = ${applicationId}`)
+    connection.run(`${createTable}integer NOT NULL) STRICT`)
+    for (const migration of pending) applySqlite(connection, migration, now)
+    connection.run(`PRAGMA user_version = ${migrations.length}`)
+    return { applied: pending.map(({ tag }) => tag), backup }
+  } finally {
+    connection.close()
+  }
+}
+
+function refuseForeignFile(connection: Sqlite): void {
+  const id = connection.query<{ application_id: number }, []>('PRAGMA application_id').get()?.application_id
+  const objects = connection.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_master').get()?.n
+  if (id !== applicationId && objects !== 0) throw new DatabaseRefused('the file is a database of another program: choose another DATA_DIR')
+}
+
+function appliedTags(connection: Sqlite): string[] {
+  const exists = connection.query("SELECT 1 FROM sqlite_master WHERE name = 'souk_migrations'").get()
+  if (!exists) return []
+  return connection
+    .query<{ tag: string }, []>('SELECT tag FROM souk_migrations ORDER BY tag')
+    .all()
+    .map(({ tag }) => tag)
+}
+
+function applySqlite(connection: Sqlite, migration: Migration, now: number): void {
+  connection.run('BEGIN IMMEDIATE')
+  try {
+    for (const statement of statementsOf(migration)) connection.run(statement)
+    if (connection.query('PRAGMA foreign_key_check').get()) throw new DatabaseRefused(`migration ${migration.tag} would leave dangling references; nothing was changed`)
+    connection.run('INSERT INTO souk_migrations (tag, applied_at) VALUES (?, ?)', [migration.tag, now])
+    connection.run('COMMIT')
+  } catch (error) {
+    if (connection.inTransaction) connection.run('ROLLBACK')
+    throw error
+  }
+}
+
+function backUp(connection: Sqlite, folder: string, name: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, name)
+  if (!existsSync(file)) connection.run('VACUUM INTO ?', [file])
+  return file
+}
+
+/**
+ * Brings a Postgres database up to date. Several processes may start at once: a lock row lets one of them work.
+ * @returns the tags it applied
+ */
+export async function migratePostgres(url: string, migrations: readonly Migration[], now: number): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  await client.connect()
+  try {
+    await createLockRow(client, now)
+    await client.query('BEGIN')
+    await client.query("SELECT tag FROM souk_migrations WHERE tag = 'lock' FOR UPDATE")
+    const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
+    const pending = pendingOf(migrations, rows.map(({ tag }) => tag))
+    for (const migration of pending) {
+      for (const statement of statementsOf(migration)) await client.query(statement)
+      await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [migration.tag, now])
+    }
+    await client.query('COMMIT')
+    return pending.map(({ tag }) => tag)
+  } finally {
+    await client.end()
+  }
+}
+
+const createLockTriesMax = 5
+
+async function createLockRow(client: pg.Client, now: number): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query(`${createTable}bigint NOT NULL)`)
+      await client.query("INSERT INTO souk_migrations (tag, applied_at) VALUES ('lock', $1) ON CONFLICT DO NOTHING", [now])
+      return
+    } catch (error) {
+      // IF NOT EXISTS is no protection between two sessions that create the same table at once.
+      if (tries >= createLockTriesMax) throw error
+    }
+  }
+}

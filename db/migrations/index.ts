@@ -1,0 +1,16 @@
+/** Every migration of both trees, in order, inside the program: the binary needs no file beside it. */
+import type { Migration } from '../migrate.ts'
+import postgresFirst from './postgres/0000_first.sql' with { type: 'text' }
+import postgresSearch from './postgres/0001_search.sql' with { type: 'text' }
+import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
+import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
+
+export const sqliteMigrations: readonly Migration[] = [
+  { tag: '0000_first', statements: sqliteFirst },
+  { tag: '0001_search', statements: sqliteSearch },
+]
+
+export const postgresMigrations: readonly Migration[] = [
+  { tag: '0000_first', statements: postgresFirst },
+  { tag: '0001_search', statements: postgresSearch },
+]

@@ -1,0 +1,185 @@
+import { bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { shops } from './shop.ts'
+
+export type Option = { name: string; values: string[] }
+export type Image = { id: string; url: string; alt: string | null; position: number; width: number | null; height: number | null }
+
+const shopId = () =>
+  text('shop_id')
+    .notNull()
+    .references(() => shops.id)
+
+export const products = table(
+  'products',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    handle: text('handle').notNull(),
+    title: text('title').notNull(),
+    descriptionHtml: text('description_html').notNull(),
+    vendor: text('vendor').notNull(),
+    type: text('type').notNull(),
+    tags: json<string[]>('tags').notNull(),
+    status: word('status', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull(),
+    currency: text('currency').notNull(),
+    options: json<Option[]>('options').notNull(),
+    images: json<Image[]>('images').notNull(),
+    seoTitle: text('seo_title'),
+    seoDescription: text('seo_description'),
+    publishedAt: instant('published_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (product) => [uniqueIndex('products_handle').on(product.shopId, product.handle), index('products_shop').on(product.shopId, product.id)],
+)
+
+export const variants = table(
+  'variants',
+  {
+    id: text('id').primaryKey(),
+    productId: text('product_id')
+      .notNull()
+      .references(() => products.id, { onDelete: 'cascade' }),
+    position: int('position').notNull(),
+    sku: text('sku'),
+    barcode: text('barcode'),
+    title: text('title').notNull(),
+    optionValues: json<string[]>('option_values').notNull(),
+    price: money('price').notNull(),
+    compareAtPrice: money('compare_at_price'),
+    cost: money('cost'),
+    weightGrams: int('weight_grams').notNull(),
+    taxable: bool('taxable').notNull(),
+    trackInventory: bool('track_inventory').notNull(),
+    allowBackorder: bool('allow_backorder').notNull(),
+    onHand: int('on_hand').notNull(),
+    imageId: text('image_id'),
+  },
+  (variant) => [index('variants_product').on(variant.productId, variant.position)],
+)
+
+/**
+ * What the public sees of a product, as it is sent. Kept in the same write as the product, so that a read is one
+ * row. A product that nobody may see now or later (draft, archived, unpublished) has none.
+ */
+export const productDocuments = table(
+  'product_documents',
+  {
+    productId: text('product_id')
+      .primaryKey()
+      .references(() => products.id, { onDelete: 'cascade' }),
+    shopId: shopId(),
+    document: text('document').notNull(),
+    etag: text('etag').notNull(),
+    /** `publishedAt`: before it, the document does not exist for the public. */
+    visibleFrom: instant('visible_from').notNull(),
+    /** One key a sort order, unique by its ending in the product's id; see catalog/domain.ts. */
+    newestKey: text('newest_key').notNull(),
+    titleKey: text('title_key').notNull(),
+    priceKey: text('price_key').notNull(),
+  },
+  (document) => [
+    index('product_documents_newest').on(document.shopId, document.newestKey),
+    index('product_documents_title').on(document.shopId, document.titleKey),
+    index('product_documents_price').on(document.shopId, document.priceKey),
+  ],
+)
+
+/** How many documents of a shop lie from this key up to the next anchor's, by sort order: a page deep in a shop starts here. */
+export const listingAnchors = table(
+  'listing_anchors',
+  {
+    shopId: shopId(),
+    sort: word('sort', ['newest', 'title', 'price']).notNull(),
+    key: text('key').notNull(),
+    documents: int('documents').notNull(),
+  },
+  (anchor) => [primaryKey({ columns: [anchor.shopId, anchor.sort, anchor.key] })],
+)
+
+/**
+ * Documents that came (+1) or went (-1) since the anchors were counted. Writes only append here, so that they never
+ * meet on one row; a fold adds the changes to the anchors.
+ */
+export const listingChanges = table(
+  'listing_changes',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    newestKey: text('newest_key').notNull(),
+    titleKey: text('title_key').notNull(),
+    priceKey: text('price_key').notNull(),
+    documents: int('documents').notNull(),
+  },
+  (change) => [index('listing_changes_shop').on(change.shopId, change.id)],
+)
+
+export const productTags = table(
+  'product_tags',
+  {
+    shopId: shopId(),
+    /** Lower case. */
+    tag: text('tag').notNull(),
+    productId: text('product_id')
+      .notNull()
+      .references(() => products.id, { onDelete: 'cascade' }),
+  },
+  (row) => [primaryKey({ columns: [row.shopId, row.tag, row.productId] }), index('product_tags_product').on(row.productId)],
+)
+
+export const collections = table(
+  'collections',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    handle: text('handle').notNull(),
+    title: text('title').notNull(),
+    descriptionHtml: text('description_html').notNull(),
+    image: json<{ url: string; alt: string | null } | null>('image'),
+    publishedAt: instant('published_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (collection) => [
+    uniqueIndex('collections_handle').on(collection.shopId, collection.handle),
+    index('collections_shop').on(collection.shopId, collection.id),
+  ],
+)
+
+export const collectionProducts = table(
+  'collection_products',
+  {
+    collectionId: text('collection_id')
+      .notNull()
+      .references(() => collections.id, { onDelete: 'cascade' }),
+    position: int('position').notNull(),
+    productId: text('product_id')
+      .notNull()
+      .references(() => products.id, { onDelete: 'cascade' }),
+  },
+  (row) => [
+    primaryKey({ columns: [row.collectionId, row.productId] }),
+    index('collection_products_order').on(row.collectionId, row.position),
+    index('collection_products_product').on(row.productId),
+  ],
+)
+
+export const blogs = table(
+  'blogs',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    slug: text('slug').notNull(),
+    title: text('title').notNull(),
+    excerpt: text('excerpt'),
+    bodyHtml: text('body_html').notNull(),
+    coverImage: text('cover_image'),
+    author: text('author'),
+    tags: json<string[]>('tags').notNull(),
+    status: word('status', ['DRAFT', 'PUBLISHED']).notNull(),
+    publishedAt: instant('published_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (blog) => [uniqueIndex('blogs_slug').on(blog.slug), index('blogs_shop').on(blog.shopId, blog.createdAt, blog.id)],
+)

@@ -1,0 +1,3 @@
+export * from './catalog.ts'
+export * from './people.ts'
+export * from './shop.ts'

@@ -1,0 +1,114 @@
+import { index, instant, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+
+/** Merchants and super admins: they share one login and one space of e-mail addresses. */
+export const users = table(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    role: word('role', ['MERCHANT', 'SUPER_ADMIN']).notNull(),
+    email: text('email').notNull(),
+    passwordHash: text('password_hash').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (user) => [uniqueIndex('users_email').on(user.email)],
+)
+
+export const customers = table(
+  'customers',
+  {
+    id: text('id').primaryKey(),
+    shopId: text('shop_id').notNull(),
+    email: text('email').notNull(),
+    name: text('name').notNull(),
+    passwordHash: text('password_hash'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (customer) => [uniqueIndex('customers_shop_email').on(customer.shopId, customer.email)],
+)
+
+/** One login. Revoking it ends its access tokens and its whole family of refresh tokens. */
+export const sessions = table(
+  'sessions',
+  {
+    id: text('id').primaryKey(),
+    subjectId: text('subject_id').notNull(),
+    role: word('role', ['MERCHANT', 'CUSTOMER', 'SUPER_ADMIN']).notNull(),
+    /** A customer's shop. */
+    shopId: text('shop_id'),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    revokedAt: instant('revoked_at'),
+  },
+  (session) => [index('sessions_subject').on(session.subjectId), index('sessions_expiry').on(session.expiresAt)],
+)
+
+export const refreshTokens = table(
+  'refresh_tokens',
+  {
+    hash: text('hash').primaryKey(),
+    sessionId: text('session_id')
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    usedAt: instant('used_at'),
+  },
+  (token) => [index('refresh_tokens_session').on(token.sessionId)],
+)
+
+/**
+ * Attempts that count against a limit, one row each, across processes and restarts: a login is counted before the
+ * password is looked at and taken back when it was right, so that many tries at once cannot slip under the limit.
+ */
+export const attempts = table(
+  'attempts',
+  {
+    id: text('id').primaryKey(),
+    /** What is limited and for whom, hashed: `login:address:…`, `signup:…`. */
+    bucket: text('bucket').notNull(),
+    at: instant('at').notNull(),
+  },
+  (attempt) => [index('attempts_bucket').on(attempt.bucket, attempt.at), index('attempts_at').on(attempt.at)],
+)
+
+export const auditLog = table(
+  'audit_log',
+  {
+    id: text('id').primaryKey(),
+    at: instant('at').notNull(),
+    /** The id of the person, or of the key, that did it; `system` for a command. */
+    actor: text('actor').notNull(),
+    action: text('action').notNull(),
+    subject: text('subject').notNull(),
+    shopId: text('shop_id'),
+    requestId: text('request_id'),
+  },
+  (entry) => [index('audit_log_subject').on(entry.subject, entry.at), index('audit_log_at').on(entry.at)],
+)
+
+/** A request that must have its effect once, however often it is sent. */
+export const idempotencyKeys = table(
+  'idempotency_keys',
+  {
+    /** Principal, method and path. */
+    scope: text('scope').notNull(),
+    key: text('key').notNull(),
+    fingerprint: text('fingerprint').notNull(),
+    /** Names the attempt that holds the lease: only that one may store the result. */
+    attempt: text('attempt').notNull(),
+    leaseUntil: instant('lease_until').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    /** The sealed status and body, once there are any. */
+    sealedAnswer: text('sealed_answer'),
+  },
+  (row) => [primaryKey({ columns: [row.scope, row.key] }), index('idempotency_keys_expiry').on(row.expiresAt)],
+)
+
+/** What the database knows of the master keys that sealed its secrets: enough to notice a missing or a different one. */
+export const encryptionKeys = table('encryption_keys', {
+  version: text('version').primaryKey(),
+  fingerprint: text('fingerprint').notNull(),
+  createdAt: instant('created_at').notNull(),
+  retiredAt: instant('retired_at'),
+})

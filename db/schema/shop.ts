@@ -1,0 +1,83 @@
+import { index, instant, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { users } from './people.ts'
+
+export type Contact = { email?: string | null; phone?: string | null }
+export type PostalAddress = {
+  line1?: string | null
+  line2?: string | null
+  city?: string | null
+  province?: string | null
+  postalCode?: string | null
+  countryCode?: string | null
+}
+export type TaxRate = { country: string; region: string | null; rateBps: number; inclusive: boolean }
+export type ShippingMethod = {
+  code: string
+  title: string
+  /** Empty: everywhere. */
+  countries: string[]
+  price: { amount: number; currency: string }
+}
+
+export const shops = table(
+  'shops',
+  {
+    id: text('id').primaryKey(),
+    merchantId: text('merchant_id')
+      .notNull()
+      .references(() => users.id),
+    /** The lower-case handle, unique in the instance; never contains a dot. */
+    name: text('name').notNull(),
+    title: text('title').notNull(),
+    description: text('description').notNull(),
+    logoUrl: text('logo_url'),
+    currency: text('currency').notNull(),
+    country: text('country').notNull(),
+    mode: word('mode', ['TEST', 'LIVE']).notNull(),
+    status: word('status', ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']).notNull(),
+    contact: json<Contact>('contact').notNull(),
+    address: json<PostalAddress>('address').notNull(),
+    /** Origins of the storefronts that may use the publishable key; empty: any. */
+    origins: json<string[]>('origins').notNull(),
+    taxRates: json<TaxRate[]>('tax_rates').notNull(),
+    shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (shop) => [uniqueIndex('shops_name').on(shop.name), index('shops_merchant').on(shop.merchantId, shop.id)],
+)
+
+export const apiKeys = table(
+  'api_keys',
+  {
+    id: text('id').primaryKey(),
+    shopId: text('shop_id')
+      .notNull()
+      .references(() => shops.id),
+    kind: word('kind', ['PUBLISHABLE', 'SECRET']).notNull(),
+    mode: word('mode', ['TEST', 'LIVE']).notNull(),
+    /** The first characters, to tell keys apart by eye. */
+    prefix: text('prefix').notNull(),
+    /** SHA-256 of the whole key, for look-up. */
+    hash: text('hash').notNull(),
+    scopes: json<('storefront' | 'server')[]>('scopes').notNull(),
+    /** A secret key, sealed: the shop may read it back. */
+    sealed: text('sealed'),
+    /** A publishable key, as every storefront shows it. */
+    publicValue: text('public_value'),
+    createdAt: instant('created_at').notNull(),
+    lastUsedAt: instant('last_used_at'),
+    /** Set by a rotation: the key works until then. */
+    expiresAt: instant('expires_at'),
+  },
+  (key) => [uniqueIndex('api_keys_hash').on(key.hash), index('api_keys_shop').on(key.shopId, key.kind, key.createdAt)],
+)
+
+export const wallets = table('wallets', {
+  shopId: text('shop_id')
+    .primaryKey()
+    .references(() => shops.id),
+  address: text('address').notNull(),
+  sealedKey: text('sealed_key').notNull(),
+  createdAt: instant('created_at').notNull(),
+})

@@ -1,0 +1,51 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import type { HttpDeps } from './deps.ts'
+import { learnAccess, openToBrowsers } from './http/access.ts'
+import { jsonBodies } from './http/body.ts'
+import { errors } from './http/errors.ts'
+import type { RequestCounts } from './http/metrics.ts'
+import { authRoutes } from './modules/auth/routes.ts'
+import type { AuthDeps } from './modules/auth/service.ts'
+import { customerLoginRoutes } from './modules/customer/routes.ts'
+import type { CustomerDeps } from './modules/customer/service.ts'
+import { locationRoutes } from './modules/location/routes.ts'
+import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
+import type { MerchantDeps } from './modules/merchant/service.ts'
+import { healthRoutes } from './modules/operations/routes.ts'
+import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
+
+export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & { readonly requestCounts: RequestCounts }
+
+/** The whole HTTP surface, in the order in which it applies. */
+export function createApp(deps: AppDeps) {
+  const app = new Elysia({ systemRouter: false, handler: { standardHostname: false } })
+    .use(errors(deps.log))
+    .use(jsonBodies())
+    .use(twice(deps))
+    .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
+    .use(authRoutes(deps))
+    .use(merchantRoutes(deps))
+    .use(shopRoutes(deps))
+    .use(locationRoutes(deps))
+    .use(healthRoutes(deps))
+  learnAccess(app.routes)
+  return withPreflight(app)
+}
+
+/** What answers at its own path and under API_V3_PREFIX: login and public reads. */
+const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps))
+
+const preflightHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
+  'access-control-allow-headers': 'content-type, authorization, x-service-api-key, idempotency-key, if-none-match, x-request-id',
+  'access-control-max-age': '86400',
+  'cache-control': 'no-store',
+}
+
+/** Answers browsers that ask before they call, for the paths that pages of any origin may call. */
+function withPreflight<App extends AnyElysia>(app: App): App {
+  const open = new Set(app.routes.filter(({ method, path }) => openToBrowsers(method, path)).map(({ path }) => path))
+  for (const path of open) app.options(path, () => new Response(null, { status: 204, headers: preflightHeaders }), { detail: { hide: true } })
+  return app
+}

@@ -1,0 +1,44 @@
+import type { Config } from '../config.ts'
+import { flushLog, type Instance, openInstance } from '../instance.ts'
+import { listen } from '../server.ts'
+import { startJobs } from '../../jobs/index.ts'
+
+/** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
+export async function serve(config: Config, announce?: (instance: Instance, url: string) => Promise<string>): Promise<void> {
+  const instance = await openInstance({
+    config,
+    as: 'server',
+    sqlite: {
+      onFatal: (error) => {
+        instance.deps.log.error('database.io_error', { error, advice: 'the disk failed: check it, then start again' })
+        flushLog()
+        process.exit(74)
+      },
+    },
+  })
+  const { log } = instance.deps
+  if (instance.migrated.length > 0) log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
+  const jobs = startJobs(instance.deps)
+  const serving = listen(instance, config)
+  log.info('server.started', { url: serving.url, version: instance.deps.build.version, engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres' })
+  process.stdout.write(await (announce ?? readyText)(instance, serving.url))
+
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    log.info('server.stopping', { signal })
+    await jobs.stop()
+    await serving.stop()
+    log.info('server.stopped')
+    flushLog()
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void stop('SIGTERM'))
+  process.on('SIGINT', () => void stop('SIGINT'))
+}
+
+async function readyText({ deps }: Instance, url: string): Promise<string> {
+  const advice = (await deps.userStore.anySuperAdmin()) ? '' : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
+  return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
+}

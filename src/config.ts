@@ -1,0 +1,188 @@
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+
+/** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
+export type Config = Readonly<{
+  host: string
+  port: number
+  dataDir: string
+  databaseUrl: string
+  publicUrl: string | undefined
+  allowedHosts: readonly string[]
+  trustedProxies: readonly string[]
+  jwtSecrets: readonly string[]
+  encryptionKeys: readonly string[]
+  integrationApiKey: string | undefined
+  apiV3Prefix: string
+  signupEnabled: boolean
+  lendingPlatformEnabled: boolean
+  operatorIpAllowlist: readonly string[]
+  operatorCountries: readonly string[]
+  accessTokenSeconds: number
+  refreshTokenSeconds: number
+  metricsToken: string | undefined
+  diskFreeMinBytes: number
+  logLevel: LogLevel
+}>
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: readonly string[]) {
+    super(`The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+  }
+}
+
+type Setting<T> = {
+  type: string
+  /** As an operator would write it; undefined where there is none. */
+  default: string | undefined
+  meaning: string
+  secret?: true
+  /** Throws with a text that completes "NAME must be …". */
+  read: (text: string) => T
+}
+
+const setting = <T>(type: string, fallback: string | undefined, meaning: string, read: (text: string) => T): Setting<T> => ({ type, default: fallback, meaning, read })
+const secret = <T>(type: string, meaning: string, read: (text: string) => T): Setting<T> => ({ type, default: undefined, meaning, secret: true, read })
+
+const boolean = (text: string) => {
+  if (/^(true|1|yes|on)$/i.test(text)) return true
+  if (/^(false|0|no|off)$/i.test(text)) return false
+  throw new Error('true or false')
+}
+const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
+  return value
+}
+const listOf =
+  (what: string, valid: (item: string) => boolean, normal: (item: string) => string = (item) => item) =>
+  (text: string) => {
+    const items = text.split(',').map((item) => normal(item.trim()))
+    if (items.some((item) => !valid(item))) throw new Error(`a comma-separated list of ${what}`)
+    return items
+  }
+const isCidr = (text: string) => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+const isSecret = (text: string) => text.length >= 32
+const httpUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new Error('an http or https URL without credentials')
+  return url.origin + url.pathname.replace(/\/$/, '')
+}
+const databaseUrl = (text: string) => {
+  if (/^file:.+/.test(text)) return text
+  const url = URL.parse(text)
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !url.hostname) throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  return text
+}
+const path = (text: string) => {
+  if (!/^(\/[\w.-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
+  return text
+}
+
+const minutes = 60
+const days = 24 * 60 * minutes
+
+/** All settings. `souk help settings` and the README's table are made of this. */
+export const settings = {
+  HOST: setting('address', '127.0.0.1', 'Address to listen on', (text) => {
+    if (isIP(text) === 0 && !/^[a-z0-9.-]+$/i.test(text)) throw new Error('an IP address or a host name')
+    return text
+  }),
+  PORT: setting('integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
+  DATA_DIR: setting('path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
+  DATABASE_URL: setting('URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
+  PUBLIC_URL: setting('URL', undefined, 'Where clients reach this instance', httpUrl),
+  ALLOWED_HOSTS: setting(
+    'list',
+    undefined,
+    'Host names that requests may be for; unset: any well-formed name',
+    listOf('host names', (item) => /^[a-z0-9.-]+$/.test(item), (item) => item.toLowerCase()),
+  ),
+  TRUSTED_PROXIES: setting('list', undefined, 'Addresses (CIDR) of proxies whose forwarding headers are believed', listOf('IP addresses or CIDR blocks', isCidr)),
+  JWT_SECRET: secret('text', 'Signs access tokens; at least 32 characters. A list `new,old` rotates. Made on first start with the embedded database', listOf('secrets of at least 32 characters', isSecret)),
+  ENCRYPTION_KEY: secret('text', 'Seals secrets at rest; at least 32 characters. A list `new,old` rotates, see `souk rotate-keys`. Made on first start with the embedded database', listOf('secrets of at least 32 characters', isSecret)),
+  INTEGRATION_API_KEY: secret('text', 'The key of the integration layer (header `integration-api-key`); at least 16 characters. Made on first start with the embedded database', (text) => {
+    if (text.length < 16 || text.includes(',')) throw new Error('at least 16 characters without a comma')
+    return text
+  }),
+  API_V3_PREFIX: setting('path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
+  SIGNUP_ENABLED: setting('boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
+  LENDING_PLATFORM_ENABLED: setting('boolean', 'false', 'Whether the lending routes exist', boolean),
+  OPERATOR_IP_ALLOWLIST: setting('list', '127.0.0.0/8,::1', 'Addresses (CIDR) from which operators may call', listOf('IP addresses or CIDR blocks', isCidr)),
+  OPERATOR_COUNTRIES: setting('list', undefined, 'Countries from which operators may call; unset: any', listOf('two-letter country codes', (item) => /^[A-Z]{2}$/.test(item), (item) => item.toUpperCase())),
+  ACCESS_TOKEN_SECONDS: setting('integer', String(60 * minutes), 'Life of an access token', integer(60, days)),
+  REFRESH_TOKEN_SECONDS: setting('integer', String(30 * days), 'Life of a login: after it, the password is asked for again', integer(minutes, 365 * days)),
+  METRICS_TOKEN: secret('text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
+    if (text.length < 16) throw new Error('at least 16 characters')
+    return text
+  }),
+  DISK_FREE_MIN_MB: setting('integer', '100', 'Below this, /health/ready turns unready', integer(0, 1_000_000)),
+  LOG_LEVEL: setting('word', 'info', `One of ${logLevels.join(', ')}`, (text) => {
+    const level = logLevels.find((one) => one === text)
+    if (!level) throw new Error(`one of ${logLevels.join(', ')}`)
+    return level
+  }),
+} as const
+
+/**
+ * Reads the settings out of an environment. Unknown variables are left alone; an empty one counts as unset.
+ * @throws ConfigError naming every bad setting at once
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const read = <T>(name: keyof typeof settings, { default: fallback, read: parse }: Setting<T>): T | undefined => {
+    const text = env[name]?.trim() || fallback
+    if (text === undefined) return undefined
+    try {
+      return parse(text)
+    } catch (error) {
+      problems.push(`${name} must be ${error instanceof Error ? error.message : 'valid'}`)
+      return undefined
+    }
+  }
+  // A setting with a default reads as a value unless it is a problem, and then none of this is returned.
+  const dataDir = read('DATA_DIR', settings.DATA_DIR) ?? ''
+  const config: Config = {
+    host: read('HOST', settings.HOST) ?? '',
+    port: read('PORT', settings.PORT) ?? 0,
+    dataDir,
+    databaseUrl: read('DATABASE_URL', settings.DATABASE_URL) ?? `file:${join(dataDir, 'souk.db')}`,
+    publicUrl: read('PUBLIC_URL', settings.PUBLIC_URL),
+    allowedHosts: read('ALLOWED_HOSTS', settings.ALLOWED_HOSTS) ?? [],
+    trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES) ?? [],
+    jwtSecrets: read('JWT_SECRET', settings.JWT_SECRET) ?? [],
+    encryptionKeys: read('ENCRYPTION_KEY', settings.ENCRYPTION_KEY) ?? [],
+    integrationApiKey: read('INTEGRATION_API_KEY', settings.INTEGRATION_API_KEY),
+    apiV3Prefix: read('API_V3_PREFIX', settings.API_V3_PREFIX) ?? '',
+    signupEnabled: read('SIGNUP_ENABLED', settings.SIGNUP_ENABLED) ?? false,
+    lendingPlatformEnabled: read('LENDING_PLATFORM_ENABLED', settings.LENDING_PLATFORM_ENABLED) ?? false,
+    operatorIpAllowlist: read('OPERATOR_IP_ALLOWLIST', settings.OPERATOR_IP_ALLOWLIST) ?? [],
+    operatorCountries: read('OPERATOR_COUNTRIES', settings.OPERATOR_COUNTRIES) ?? [],
+    accessTokenSeconds: read('ACCESS_TOKEN_SECONDS', settings.ACCESS_TOKEN_SECONDS) ?? 0,
+    refreshTokenSeconds: read('REFRESH_TOKEN_SECONDS', settings.REFRESH_TOKEN_SECONDS) ?? 0,
+    metricsToken: read('METRICS_TOKEN', settings.METRICS_TOKEN),
+    diskFreeMinBytes: (read('DISK_FREE_MIN_MB', settings.DISK_FREE_MIN_MB) ?? 0) * 1024 * 1024,
+    logLevel: read('LOG_LEVEL', settings.LOG_LEVEL) ?? 'info',
+  }
+  if (!config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(config))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+/** With the embedded database the secrets are made on first start; processes that share a server must be given the same. */
+function missingSecrets(config: Config): string[] {
+  const required = { JWT_SECRET: config.jwtSecrets[0], ENCRYPTION_KEY: config.encryptionKeys[0], INTEGRATION_API_KEY: config.integrationApiKey }
+  return Object.entries(required)
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => `${name} must be set when DATABASE_URL names a Postgres server`)
+}

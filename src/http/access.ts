@@ -1,0 +1,138 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../deps.ts'
+import { AppError } from '../lib/errors.ts'
+import { sameSecret } from '../lib/seal.ts'
+import { anonymous, type Principal, type ShopContext } from './principal.ts'
+
+/**
+ * Who may call a route:
+ * `public` anybody, whatever credentials come along; `merchant` a merchant, for one of their shops; `management` a merchant or a
+ * secret key of the shop; `storefront` those and a publishable key; `secretKey` a secret key; `superAdmin` the operator's people;
+ * `integration` the integration layer's key; `internal` decides by itself (metrics).
+ */
+export const accesses = ['public', 'merchant', 'management', 'storefront', 'secretKey', 'superAdmin', 'integration', 'internal'] as const
+export type Access = (typeof accesses)[number]
+
+type Caller = { principal: Principal; /** The shop that the request is about; undefined on routes that have none. */ shop: ShopContext | undefined }
+
+const nobody: Caller = { principal: anonymous, shop: undefined }
+
+/** Routes by method and path as they were declared, filled while the app is put together. */
+const accessOf = new Map<string, Access>()
+
+/** Records what each route states. A route that states nothing has no entry, and a test fails. */
+export function learnAccess(routes: readonly { method: string; path: string; hooks: { detail?: unknown } }[]): void {
+  for (const { method, path, hooks } of routes) {
+    const stated = (hooks.detail as { 'x-access'?: Access } | undefined)?.['x-access']
+    if (stated) accessOf.set(`${method} ${path}`, stated)
+  }
+}
+
+/** Whether pages of any origin may read the answers of a route: public ones, and those a publishable key opens. */
+export function openToBrowsers(method: string, route: string | undefined): boolean {
+  const access = accessOf.get(`${method} ${route}`)
+  return access === 'public' || access === 'storefront'
+}
+
+const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
+const needsToken = () => unauthenticated('A valid access token is required')
+const needsKey = () => unauthenticated('A valid API key is required')
+const needsEither = () => unauthenticated('A valid API key or access token is required')
+
+const bearerOf = (headers: Headers): string | undefined => /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
+const keyHeader = 'x-service-api-key'
+
+/** Each route states who may call it: `{ access: 'management' }`. */
+export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyring'>) => {
+  const callers = new WeakMap<Request, Caller>()
+
+  async function ofToken(headers: Headers): Promise<Principal | undefined> {
+    const token = bearerOf(headers)
+    return token === undefined ? undefined : identity.ofToken(token)
+  }
+
+  async function ofKey(headers: Headers): Promise<(Principal & { kind: 'key' }) | undefined> {
+    const principal = await identity.ofKey(headers.get(keyHeader) ?? '')
+    return principal?.kind === 'key' ? principal : undefined
+  }
+
+  async function asMerchant(headers: Headers, refusal: () => AppError): Promise<Caller> {
+    const principal = await ofToken(headers)
+    if (!principal) throw refusal()
+    if (principal.kind !== 'merchant') throw new AppError('FORBIDDEN', 'This needs the MERCHANT role')
+    const shop = await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
+    if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+    return { principal, shop }
+  }
+
+  async function asKey(headers: Headers, scope: 'storefront' | 'server', refusal: () => AppError): Promise<Caller> {
+    const principal = await ofKey(headers)
+    if (!principal) throw refusal()
+    if (!principal.scopes.includes(scope)) throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
+    return { principal, shop: principal.shop }
+  }
+
+  async function asKeyOrMerchant(headers: Headers, scope: 'storefront' | 'server'): Promise<Caller> {
+    return headers.has(keyHeader) ? asKey(headers, scope, needsEither) : asMerchant(headers, needsEither)
+  }
+
+  async function asSuperAdmin(headers: Headers): Promise<Caller> {
+    const principal = await ofToken(headers)
+    if (!principal) throw needsToken()
+    if (principal.kind !== 'superAdmin') throw new AppError('FORBIDDEN', 'This needs the SUPER_ADMIN role')
+    return { principal, shop: undefined }
+  }
+
+  async function asIntegration(headers: Headers): Promise<Caller> {
+    const key = headers.get('integration-api-key')
+    if (!key || !sameSecret(key, keyring.integrationApiKey)) throw unauthenticated('A valid integration-api-key is required')
+    return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
+  }
+
+  const authenticate: Record<Exclude<Access, 'public' | 'internal'>, (headers: Headers) => Promise<Caller>> = {
+    merchant: (headers) => asMerchant(headers, needsToken),
+    management: (headers) => asKeyOrMerchant(headers, 'server'),
+    storefront: (headers) => asKeyOrMerchant(headers, 'storefront'),
+    secretKey: (headers) => asKey(headers, 'server', needsKey),
+    superAdmin: asSuperAdmin,
+    integration: asIntegration,
+  }
+
+  return new Elysia({ name: 'http.access' }).macro({
+    access: (required: Access) => ({
+      detail: { 'x-access': required } as object,
+      // In transform, because validation runs before resolve: a stranger learns 401, not our schema.
+      transform: required === 'public' || required === 'internal' ? [] : [authenticateAs(required)],
+      resolve: ({ request }: { request: Request }) => {
+        const { principal, shop } = callers.get(request) ?? nobody
+        // Only routes whose access has a shop ask for it.
+        return { principal, shop: shop as ShopContext }
+      },
+      afterHandle: required === 'public' || required === 'storefront' ? [allowBrowsers] : [],
+    }),
+  })
+
+  function authenticateAs(required: Exclude<Access, 'public' | 'internal'>) {
+    return async ({ request }: { request: Request }): Promise<void> => {
+      const caller = await authenticate[required](request.headers)
+      if (required === 'storefront') assertOrigin(request.headers, caller)
+      callers.set(request, caller)
+    }
+  }
+}
+
+/** A Response says by itself what browsers may do with it. */
+function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
+  if (!(response instanceof Response)) set.headers['access-control-allow-origin'] = '*'
+}
+
+/** A publishable key is for the shop's own storefronts, once the shop has named them. */
+function assertOrigin(headers: Headers, { principal, shop }: Caller): void {
+  if (principal.kind === 'key' && !principal.scopes.includes('server') && shop) assertShopOrigin(headers, shop.origins)
+}
+
+/** Refuses a browser on an origin that the shop did not list. Requests without an Origin, and shops without a list, pass. */
+export function assertShopOrigin(headers: Headers, origins: readonly string[]): void {
+  const origin = headers.get('origin')
+  if (origin && origins.length > 0 && !origins.includes(origin)) throw new AppError('FORBIDDEN', 'The shop does not allow this origin')
+}

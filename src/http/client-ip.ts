@@ -1,0 +1,65 @@
+import { BlockList, isIP } from 'node:net'
+
+export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
+
+const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip']
+
+/** A list of CIDR blocks to test addresses against. Items were checked by the settings' parser. */
+export function blockList(blocks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const block of blocks) {
+    const [address = '', bits] = block.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  return (address) => {
+    const family = isIP(address)
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** `::ffff:10.0.0.1` as `10.0.0.1`; anything else as it is. */
+const plain = (address: string) => (/^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice(7) : address)
+
+/**
+ * Who is calling, for limits and allowlists: X-Forwarded-For read from the right past the proxies we trust, and only if
+ * the socket's peer is one of them. Undefined when that cannot be told: no socket, or a header that is not addresses.
+ */
+export function createClientAddress(trustedProxies: readonly string[]): {
+  /** The address that counts for limits: a stranger's forwarding headers are ignored. */
+  of: ClientAddress
+  /** For what is guarded by address: forwarding headers from a peer that we do not trust leave no address at all. */
+  strictly: ClientAddress
+} {
+  const trusted = blockList(trustedProxies)
+  const of: ClientAddress = (request, peer) => {
+    if (peer === undefined) return undefined
+    const socket = plain(peer)
+    if (!trusted(socket)) return socket
+    const header = request.headers.get('x-forwarded-for')
+    if (header === null) return socket
+    const hops = header.split(',').map((hop) => plain(hop.trim()))
+    for (const hop of hops.reverse()) {
+      if (isIP(hop) === 0) return undefined
+      if (!trusted(hop)) return hop
+    }
+    return hops.at(-1)
+  }
+  const strictly: ClientAddress = (request, peer) => {
+    if (peer === undefined) return undefined
+    const forwarded = forwardingHeaders.some((header) => request.headers.has(header))
+    return forwarded && !trusted(plain(peer)) ? undefined : of(request, peer)
+  }
+  return { of, strictly }
+}
+
+/** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
+export function limitKeyOf(address: string | undefined): string {
+  if (address === undefined) return 'unknown'
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = address.split('::')
+  const left = head.split(':').filter(Boolean)
+  const right = tail === undefined ? [] : tail.split(':').filter(Boolean)
+  const groups = tail === undefined ? left : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}

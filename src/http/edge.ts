@@ -1,0 +1,112 @@
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { bodyBytesMax, tooLarge, uploadBytesMax } from './body.ts'
+import { answerTo, asAppError } from './errors.ts'
+import type { RequestCounts } from './metrics.ts'
+
+/** Where a request came from, as the server tells it. */
+export type Peer = { requestIP(request: Request): { address: string } | null }
+
+export type Edge = {
+  fetch(request: Request, server?: Peer): Promise<Response>
+  /** Refuses new work from now on. */
+  drain(): void
+}
+
+type EdgeDeps = {
+  handle: (request: Request) => Response | Promise<Response>
+  log: Log
+  requestCounts: RequestCounts
+  allowedHosts: readonly string[]
+  monotonicMs: () => number
+  newRequestId: () => string
+  peers: WeakMap<Request, Peer>
+}
+
+const urlLengthMax = 8_192
+const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+const requestIdPattern = /^[\w.:-]{1,128}$/
+const drainRetrySeconds = 5
+const slowMs = 1_000
+
+/**
+ * The boundary around the app: what must hold for every request and every answer, matched or not. Checks before anything
+ * is read, names the request, and sees to the headers that no answer may lack.
+ */
+export function createEdge({ handle, log, requestCounts, allowedHosts, monotonicMs, newRequestId, peers }: EdgeDeps): Edge {
+  let draining = false
+
+  async function answer(request: Request): Promise<Response> {
+    const refusal = draining ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds) : refusalOf(request, allowedHosts)
+    if (refusal) return answerTo(refusal)
+    if (request.method !== 'HEAD') return handle(request)
+    const whole = await handle(asGet(request))
+    return new Response(null, { status: whole.status, headers: whole.headers })
+  }
+
+  return {
+    async fetch(request, server) {
+      const startedAt = monotonicMs()
+      requestCounts.started()
+      let requestId = request.headers.get('x-request-id')
+      if (requestId === null || !requestIdPattern.test(requestId)) {
+        requestId = newRequestId()
+        request.headers.set('x-request-id', requestId)
+      }
+      if (server) peers.set(request, server)
+      let response: Response
+      try {
+        response = await answer(request)
+      } catch (error) {
+        log.error('request.failed', { requestId, error })
+        response = answerTo(asAppError(error))
+      }
+      const { headers } = response
+      headers.set('x-request-id', requestId)
+      headers.set('x-content-type-options', 'nosniff')
+      // What did not say that it may be kept holds something of somebody's.
+      if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+      const elapsedMs = monotonicMs() - startedAt
+      requestCounts.finished(request.method, response.status, elapsedMs)
+      tell(log, request, response.status, elapsedMs, requestId)
+      return response
+    },
+    drain() {
+      draining = true
+    },
+  }
+}
+
+/** Changes and slow answers are worth a line; reads are counted only. The query may hold what nobody should keep: it is left out. */
+function tell(log: Log, request: Request, status: number, elapsedMs: number, requestId: string): void {
+  const change = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS'
+  if (!change && elapsedMs < slowMs) return
+  log.info('request', { method: request.method, path: pathOf(request.url), status, ms: Math.round(elapsedMs * 10) / 10, requestId })
+}
+
+const cartPath = /(\/cart\/)[^/]+/
+const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPath, '$1:id')
+
+function refusalOf(request: Request, allowedHosts: readonly string[]): AppError | undefined {
+  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+  if (!hostPattern.test(host)) return new AppError('INVALID', 'host (header): not a host name')
+  if (allowedHosts.length > 0 && !allowedHosts.includes(host.replace(/:\d+$/, '').toLowerCase())) return new AppError('INVALID', 'host (header): not served here')
+  const { url } = request
+  if (url.length > urlLengthMax) return new AppError('INVALID', `The URL is longer than ${urlLengthMax} characters`)
+  if (url.includes('%') && !decodes(url)) return new AppError('INVALID', 'The URL is not percent-encoded UTF-8, or holds a NUL character')
+  const length = request.headers.get('content-length')
+  if (length === null) return undefined
+  const bytesMax = request.headers.get('content-type')?.startsWith('text/csv') ? uploadBytesMax : bodyBytesMax
+  return Number(length) > bytesMax ? tooLarge(bytesMax) : undefined
+}
+
+function decodes(url: string): boolean {
+  try {
+    return !decodeURIComponent(url.replaceAll('+', ' ')).includes('\0')
+  } catch {
+    return false
+  }
+}
+
+/** HEAD is GET without the body (RFC 9110, 9.3.2). */
+const asGet = (request: Request) => new Request(request.url, { method: 'GET', headers: request.headers, signal: request.signal })

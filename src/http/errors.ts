@@ -1,0 +1,65 @@
+import { Elysia, ValidationError } from 'elysia'
+import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
+import { AppError, statusOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { openToBrowsers } from './access.ts'
+
+const unavailableRetrySeconds = 5
+const statusWords: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Entity',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** An error answer in the shape of the specification: `{ statusCode, message, error }`. */
+export function errorAnswer(statusCode: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ statusCode, message, error: statusWords[statusCode] }, { status: statusCode, headers: { 'cache-control': 'no-store', ...headers } })
+}
+
+/** What went wrong, as the AppError that answers it. Nothing a library or a caller said is repeated. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (error instanceof DatabaseFull) return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+  if (error instanceof DatabaseUnavailable) return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+  return new AppError('INTERNAL', 'Something went wrong on our side')
+}
+
+export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
+  const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
+  return errorAnswer(statusOf[error.code], error.message, { ...headers, ...retry })
+}
+
+/** The one place where a failure inside a route becomes an answer. */
+export const errors = (log: Log) =>
+  new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request }) => {
+    const known = translate(code, error)
+    if (known.code === 'INTERNAL') log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
+    return answerTo(known, openToBrowsers(request.method, route) ? { 'access-control-allow-origin': '*' } : {})
+  })
+
+function translate(code: unknown, error: unknown): AppError {
+  if (code === 'NOT_FOUND') return new AppError('NOT_FOUND', 'There is nothing at this path')
+  if (error instanceof ValidationError) return error.type === 'response' ? asAppError(error) : invalid(error)
+  // What the body reader throws arrives wrapped.
+  if (code === 'PARSE') return error instanceof Error && error.cause instanceof AppError ? error.cause : new AppError('INVALID', 'The body is not valid JSON')
+  return asAppError(error)
+}
+
+const placeOf: Record<string, string> = { body: 'body', query: 'query', params: 'path', headers: 'header' }
+
+/** Names the first field that breaks its rule, and the rule; never what was sent. */
+function invalid(error: ValidationError): AppError {
+  const place = placeOf[error.type] ?? 'request'
+  const field = error.valueError?.path.split('/').filter(Boolean).join('.')
+  const rule = error.valueError?.message
+  return new AppError('INVALID', field ? `${field} (${place}): ${rule}` : `The ${place} does not have the form that this route takes`)
+}

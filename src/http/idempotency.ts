@@ -1,0 +1,76 @@
+import { Elysia } from 'elysia'
+import type { Writer } from '../../db/engine.ts'
+import { AppError, statusOf } from '../lib/errors.ts'
+import type { Principal } from './principal.ts'
+
+/** Stores the answer in the same write as the effect, so that both happen or neither. */
+export type Keep = (tx: Writer, answer: unknown) => Promise<void>
+
+export type Claim =
+  | { kind: 'claimed'; keep: (status: number) => Keep; fail: (status: number, answer: unknown) => Promise<void>; release: () => Promise<void> }
+  | { kind: 'replay'; status: number; body: string }
+  | { kind: 'mismatch' }
+  | { kind: 'inFlight'; retryAfterSeconds: number }
+
+export type Idempotency = { claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim> }
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+/** Failures that the same request would meet again; the rest may be tried again under the same key. */
+const storedFailures = new Set<number>([404, 409, 422])
+const nothingToKeep: Keep = async () => undefined
+
+/**
+ * `{ idempotent: true }` gives a route `once(status, run)`: with an `Idempotency-Key` the effect of `run` happens once,
+ * and later requests under the key get the stored answer. `'required'` refuses a request without a key.
+ */
+export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency }) =>
+  new Elysia({ name: 'http.idempotency' }).macro({
+    idempotent: (mode: true | 'required') => ({
+      detail: { 'x-idempotent': mode } as object,
+      resolve: (context: { request: Request; body: unknown; set: { status?: unknown } }) => {
+        const { request, set } = context
+        const principal = (context as unknown as { principal: Principal }).principal
+        return {
+          once: async <T>(status: number, run: (keep: Keep) => Promise<T>): Promise<T> => {
+            const key = request.headers.get('idempotency-key')
+            set.status = status
+            if (key === null) {
+              if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
+              return run(nothingToKeep)
+            }
+            if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
+            const path = new URL(request.url).pathname
+            const fingerprint = new Bun.CryptoHasher('sha256').update(JSON.stringify(context.body) ?? '').digest('hex')
+            const claim = await claims.claim({ scope: `${principal.id} ${request.method} ${path}`, key, fingerprint })
+            return perform(claim, status, run)
+          },
+        }
+      },
+    }),
+  })
+
+async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Promise<T>): Promise<T> {
+  switch (claim.kind) {
+    case 'mismatch':
+      throw new AppError('INCOMPLETE', 'idempotency-key (header): already used with another body')
+    case 'inFlight':
+      throw new AppError('CONFLICT', 'A request under this idempotency-key is still at work', undefined, claim.retryAfterSeconds)
+    case 'replay':
+      // The stored bytes as they were sent: no schema is applied to them again.
+      return new Response(claim.body, { status: claim.status, headers: { 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-store', 'idempotent-replayed': 'true' } }) as T
+    case 'claimed':
+      try {
+        return await run(claim.keep(status))
+      } catch (error) {
+        await settleFailure(claim, error)
+        throw error
+      }
+  }
+}
+
+async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown): Promise<void> {
+  const status = error instanceof AppError ? statusOf[error.code] : 500
+  // An unknown outcome keeps its lease: it may have happened, and is looked at again when the lease has run out.
+  if (error instanceof AppError && storedFailures.has(status)) await claim.fail(status, { statusCode: status, message: error.message })
+  else if (error instanceof AppError) await claim.release()
+}

@@ -1,0 +1,49 @@
+/** Counts what the boundary sees of requests, for /metrics. */
+
+const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OTHER'] as const
+const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
+
+export type RequestCounts = ReturnType<typeof createRequestCounts>
+
+export function createRequestCounts() {
+  const requests = new Map<string, number>()
+  const buckets = new Array<number>(bucketsMs.length + 1).fill(0)
+  let sumMs = 0
+  let inFlight = 0
+
+  return {
+    started(): void {
+      inFlight++
+    },
+    finished(method: string, status: number, elapsedMs: number): void {
+      inFlight--
+      sumMs += elapsedMs
+      let at = 0
+      while (at < bucketsMs.length && elapsedMs > (bucketsMs[at] ?? 0)) at++
+      buckets[at] = (buckets[at] ?? 0) + 1
+      const key = `${methods.find((one) => one === method) ?? 'OTHER'} ${status}`
+      requests.set(key, (requests.get(key) ?? 0) + 1)
+    },
+    inFlight: () => inFlight,
+    /** Lines in Prometheus' text format. */
+    lines(): string[] {
+      const lines = ['# HELP souk_http_requests_total Requests answered.', '# TYPE souk_http_requests_total counter']
+      for (const [key, count] of [...requests].sort()) {
+        const [method, status] = key.split(' ')
+        lines.push(`souk_http_requests_total{method="${method}",status="${status}"} ${count}`)
+      }
+      lines.push('# HELP souk_http_request_duration_seconds Time from request to answer.', '# TYPE souk_http_request_duration_seconds histogram')
+      let total = 0
+      bucketsMs.forEach((most, at) => {
+        total += buckets[at] ?? 0
+        lines.push(`souk_http_request_duration_seconds_bucket{le="${most / 1000}"} ${total}`)
+      })
+      total += buckets[bucketsMs.length] ?? 0
+      lines.push(`souk_http_request_duration_seconds_bucket{le="+Inf"} ${total}`, `souk_http_request_duration_seconds_sum ${sumMs / 1000}`, `souk_http_request_duration_seconds_count ${total}`)
+      return [...lines, ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight)]
+    },
+  }
+}
+
+export const gauge = (name: string, help: string, value: number): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${value}`]
+export const counter = (name: string, help: string, value: number): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, `${name} ${value}`]

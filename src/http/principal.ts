@@ -1,0 +1,19 @@
+/** The shop a request is about, as far as every route needs it. */
+export type ShopContext = { readonly id: string; readonly merchantId: string; readonly currency: string; readonly mode: 'TEST' | 'LIVE'; readonly origins: readonly string[] }
+
+export type Principal =
+  | { readonly kind: 'anonymous'; readonly id: 'anonymous' }
+  | { readonly kind: 'merchant' | 'superAdmin'; readonly id: string; readonly sessionId: string }
+  | { readonly kind: 'customer'; readonly id: string; readonly sessionId: string; readonly shopId: string }
+  | { readonly kind: 'key'; readonly id: string; readonly scopes: readonly ('storefront' | 'server')[]; readonly shop: ShopContext }
+  | { readonly kind: 'integration'; readonly id: 'integration' }
+
+export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
+
+/** Who stands behind a credential. Undefined: nobody, or no longer. */
+export type Identity = {
+  ofToken(token: string): Promise<Principal | undefined>
+  ofKey(key: string): Promise<Principal | undefined>
+  /** The merchant's shop with this id, or its first. */
+  shopOf(merchantId: string, shopId: string | undefined): Promise<ShopContext | undefined>
+}

@@ -1,0 +1,36 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+
+/** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
+  t.Unsafe<Words[number]>(t.Union(words.map((word) => t.Literal(word)), options))
+
+/** The value, or null. */
+export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+/** May be left out or null. */
+export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
+
+/** Whole numbers in bodies: t.Integer would take "5". */
+export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
+
+export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) => t.String({ maxLength, ...options })
+export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
+export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254 })
+export const Url = t.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
+export const CurrencyCode = t.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
+export const CountryCode = t.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' })
+export const MoneySchema = t.Object({ amount: integer({ minimum: 0, maximum: 100_000_000_000_000, description: 'Minor units' }), currency: CurrencyCode }, { title: 'Money' })
+
+export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
+
+/** The refusals that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
+export const refusals = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
+  Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<Statuses[number] | 400 | 500 | 503, typeof ErrorBody>
+
+/** A page of a list; see lib/page.ts. */
+export const pageOf = <Schema extends TSchema>(item: Schema) =>
+  t.Object({ data: t.Array(item), page: integer(), limit: integer(), total: integer(), pages: integer() })
+
+const wholeNumber = (description: string) => t.Optional(t.Numeric({ multipleOf: 1, description }))
+export const pageQuery = { page: wholeNumber('From 1'), limit: wholeNumber('Default 20, clamped to 1..100') }
+

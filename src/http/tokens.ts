@@ -1,0 +1,65 @@
+import { jwt } from '@elysiajs/jwt'
+import type { MasterKey } from '../lib/seal.ts'
+
+export type TokenRole = 'MERCHANT' | 'CUSTOMER' | 'SUPER_ADMIN'
+export type Claims = { sub: string; sid: string; role: TokenRole; shop?: string }
+
+const issuer = 'souk'
+const audience = 'souk'
+
+/** What of the library we use: signing and verifying with one key. */
+type Signer = { sign(claims: Record<string, string | number | undefined>): Promise<string>; verify(token: string, options: object): Promise<false | Record<string, unknown>> }
+
+/**
+ * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
+ * @param keys newest first
+ * @param now milliseconds since the epoch
+ */
+export function createTokens(keys: () => readonly MasterKey[], now: () => number, lifetimeSeconds: number, newTokenId: () => string) {
+  const signers = new Map<string, Signer>()
+
+  function signerOf(key: MasterKey): Signer {
+    const known = signers.get(key.version)
+    if (known) return known
+    const made = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: issuer, aud: audience }).decorator.jwt as unknown as Signer
+    signers.set(key.version, made)
+    return made
+  }
+
+  return {
+    lifetimeSeconds,
+    async sign({ sub, sid, role, shop }: Claims): Promise<string> {
+      const [key] = keys()
+      if (!key) throw new Error('no key to sign tokens with')
+      return signerOf(key).sign({ sub, sid, role, jti: newTokenId(), exp: Math.floor(now() / 1000) + lifetimeSeconds, ...(shop ? { shop } : {}) })
+    },
+    /** The claims of a token that we signed and that has not expired. Whether its session still lives is for the caller to ask. */
+    async verify(token: string): Promise<Claims | undefined> {
+      const key = keys().find(({ version }) => version === kidOf(token))
+      if (!key) return undefined
+      const claims = await signerOf(key).verify(token, {
+        algorithms: ['HS256'],
+        issuer,
+        audience,
+        requiredClaims: ['exp', 'sub', 'jti', 'sid', 'role'],
+        currentDate: new Date(now()),
+      })
+      if (!claims) return undefined
+      const { sub, sid, role, shop } = claims
+      if (typeof sub !== 'string' || typeof sid !== 'string') return undefined
+      if (role !== 'MERCHANT' && role !== 'CUSTOMER' && role !== 'SUPER_ADMIN') return undefined
+      return { sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) }
+    },
+  }
+}
+
+export type Tokens = ReturnType<typeof createTokens>
+
+function kidOf(token: string): string | undefined {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
+    return typeof header === 'object' && header !== null && 'kid' in header && typeof header.kid === 'string' ? header.kid : undefined
+  } catch {
+    return undefined
+  }
+}

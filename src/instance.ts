@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { statfsSync } from 'node:fs'
+import type { SqliteOptions } from '../db/sqlite.ts'
+import { openDatabase } from '../db/open.ts'
+import { type AppDeps, createApp } from './app.ts'
+import { createPasswords } from './clients/passwords.ts'
+import type { Config } from './config.ts'
+import type { Clock, Deps, Passwords } from './deps.ts'
+import { createAnswerCache } from './http/caching.ts'
+import { createClientAddress, limitKeyOf } from './http/client-ip.ts'
+import { createEdge, type Edge, type Peer } from './http/edge.ts'
+import { createRequestCounts } from './http/metrics.ts'
+import type { Identity } from './http/principal.ts'
+import { createTokens } from './http/tokens.ts'
+import { createKeyring } from './keys.ts'
+import { AppError } from './lib/errors.ts'
+import { createNewId } from './lib/ids.ts'
+import { createLog, type Log } from './lib/log.ts'
+import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
+import { createAuthStore } from './modules/auth/store.ts'
+import { createCustomerStore } from './modules/customer/store.ts'
+import { createIdempotency } from './modules/idempotency/service.ts'
+import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
+import { createUserStore } from './modules/merchant/store.ts'
+import { contextOf, keyAndShop, type ShopDeps, touchKey } from './modules/shop/service.ts'
+import { createShopStore } from './modules/shop/store.ts'
+import { version } from './version.ts'
+
+export type InstanceOptions = {
+  config: Config
+  /** A `server` holds the data directory; a `command` works beside a running server. */
+  as: 'server' | 'command'
+  clock?: Clock
+  log?: Log
+  sleep?: (ms: number) => Promise<void>
+  passwords?: Passwords
+  diskFree?: () => number | undefined
+  sqlite?: SqliteOptions
+}
+
+export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
+
+const systemClock: Clock = { now: () => Date.now() }
+const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
+
+/** Puts an instance together out of its settings: database, keys, stores, services, app. The one place that knows all parts. */
+export async function openInstance({ config, as, clock = systemClock, sleep = Bun.sleep, sqlite, ...given }: InstanceOptions): Promise<Instance> {
+  const log = given.log ?? createLog(config.logLevel, clock.now, writeToStderr)
+  const { db, migrated, backup } = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, as, now: clock.now(), random: randomFraction, ...(sqlite ? { sqlite } : {}) })
+  try {
+    const keyring = createKeyring(config, !(await hasSealedSecrets(db)))
+    await confirmMasterKeys({ db, clock }, keyring)
+    const deps: Deps = {
+      config,
+      db,
+      clock,
+      randomBytes,
+      newId: createNewId(() => Bun.randomUUIDv7('buffer', clock.now())),
+      log,
+      keyring,
+      passwords: given.passwords ?? createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', undefined, 1)),
+      sleep,
+      diskFree: given.diskFree ?? (() => freeBytes(config)),
+      build: { version, startedAt: clock.now() },
+    }
+    const peers = new WeakMap<Request, Peer>()
+    const appDeps = composeApp(deps, peers)
+    const app = createApp(appDeps)
+    const edge = createEdge({
+      handle: (request) => app.fetch(request),
+      log,
+      requestCounts: appDeps.requestCounts,
+      allowedHosts: config.allowedHosts,
+      monotonicMs: () => performance.now(),
+      newRequestId: () => crypto.randomUUID(),
+      peers,
+    })
+    return { deps: appDeps, edge, migrated, backup, close: () => db.close() }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
+  const { db, clock, config, keyring } = deps
+  const address = createClientAddress(config.trustedProxies)
+  const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
+  const stores = { authStore: createAuthStore(db), shopStore: createShopStore(db), userStore: createUserStore(db), customerStore: createCustomerStore(db) }
+  const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
+  return {
+    ...deps,
+    ...stores,
+    tokens,
+    identity: createIdentity({ ...deps, ...stores, tokens }),
+    idempotency: createIdempotency(deps),
+    answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
+    guardedAddress: (request) => address.strictly(request, peerOf(request)),
+    requestCounts: createRequestCounts(),
+  }
+}
+
+function createIdentity(deps: AuthDeps & ShopDeps): Identity {
+  return {
+    async ofToken(token) {
+      const subject = await subjectOfToken(deps, token)
+      if (!subject) return undefined
+      const { id, sessionId, role, shopId } = subject
+      if (role === 'CUSTOMER') return shopId === undefined ? undefined : { kind: 'customer', id, sessionId, shopId }
+      return { kind: role === 'MERCHANT' ? 'merchant' : 'superAdmin', id, sessionId }
+    },
+    async ofKey(presented) {
+      const found = await keyAndShop(deps, presented)
+      if (!found) return undefined
+      touchKey(deps, found.key)
+      return { kind: 'key', id: found.key.id, scopes: found.key.scopes, shop: contextOf(found.shop) }
+    },
+    async shopOf(merchantId, shopId) {
+      const shop = shopId === undefined ? await deps.shopStore.firstOf(merchantId) : await deps.shopStore.find(shopId)
+      return shop?.merchantId === merchantId ? contextOf(shop) : undefined
+    },
+  }
+}
+
+function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
+  if (!databaseUrl.startsWith('file:')) return undefined
+  const { bavail, bsize } = statfsSync(dataDir)
+  return bavail * bsize
+}
+
+let pendingLines: string[] = []
+
+/** Lines of one turn of the loop go out in one call. */
+function writeToStderr(line: string): void {
+  if (pendingLines.length === 0) setImmediate(flushLog)
+  pendingLines.push(line)
+}
+
+/** Writes what is still held back; called before the process ends. */
+export function flushLog(): void {
+  if (pendingLines.length === 0) return
+  const lines = pendingLines
+  pendingLines = []
+  process.stderr.write(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { type MasterKey, masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
+
+/** The secrets of an instance, newest first where a list rotates. */
+export type Secrets = { jwt: string[]; encryption: string[]; integrationApiKey: string }
+
+export type Keyring = {
+  readonly encryption: () => readonly MasterKey[]
+  /** Newest first: the first signs, all verify. */
+  readonly jwt: () => readonly MasterKey[]
+  readonly integrationApiKey: string
+  /** Seals under the newest key. `about` names the owner and the purpose, as `shop_…/wallet`. */
+  seal(plain: string, about: string): string
+  /** Opens under whichever key sealed it. Throws when there is no such key, or `about` is another. */
+  unseal(sealed: string, about: string): string
+}
+
+const fileName = 'keys.json'
+const secretOf = () => randomBytes(32).toString('base64url')
+
+/** The path of the key file of an embedded instance. */
+export const keyFile = (config: Pick<Config, 'dataDir'>) => join(config.dataDir, fileName)
+
+/** The key file's content, or undefined where there is none. Throws when it is not one. */
+export function readKeyFile(file: string): Secrets | undefined {
+  if (!existsSync(file)) return undefined
+  const secrets = JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>
+  const { jwt, encryption, integrationApiKey } = secrets
+  if (!jwt?.length || !encryption?.length || !integrationApiKey) throw new Error(`${file} is not a key file of souk: restore it from your copy of the keys`)
+  return { jwt, encryption, integrationApiKey }
+}
+
+/** Writes the key file for its owner alone, whole or not at all. */
+export function writeKeyFile(file: string, secrets: Secrets): void {
+  const temporary = `${file}.tmp`
+  writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600, flush: true })
+  chmodSync(temporary, 0o600)
+  renameSync(temporary, file)
+}
+
+/**
+ * The secrets in force: what the settings name, else the key file, which is made if `mayCreate`.
+ * @throws Error that says what is missing
+ */
+export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
+  const embedded = config.databaseUrl.startsWith('file:')
+  const given = { jwt: config.jwtSecrets, encryption: config.encryptionKeys }
+  const complete = given.jwt.length > 0 && given.encryption.length > 0 && config.integrationApiKey !== undefined
+  const file = keyFile(config)
+  let stored = embedded ? readKeyFile(file) : undefined
+  if (embedded && !stored && !complete) {
+    if (!mayCreate) {
+      throw new Error(`${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`)
+    }
+    stored = { jwt: [secretOf()], encryption: [secretOf()], integrationApiKey: secretOf() }
+    writeKeyFile(file, stored)
+  }
+  return {
+    jwt: given.jwt.length > 0 ? [...given.jwt] : (stored?.jwt ?? []),
+    encryption: given.encryption.length > 0 ? [...given.encryption] : (stored?.encryption ?? []),
+    integrationApiKey: config.integrationApiKey ?? stored?.integrationApiKey ?? '',
+  }
+}
+
+/** Adds a new first key of each rotating kind to the key file and returns the content. The old ones stay, to open old backups. */
+export function rotateKeyFile(file: string): Secrets {
+  const secrets = readKeyFile(file)
+  if (!secrets) throw new Error(`${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`)
+  const rotated = { ...secrets, jwt: [secretOf(), ...secrets.jwt.slice(0, 1)], encryption: [secretOf(), ...secrets.encryption] }
+  writeKeyFile(file, rotated)
+  return rotated
+}
+
+/** Holds the keys and notices when another process (`souk rotate-keys`) changed the file. */
+export function createKeyring(config: Config, mayCreate: boolean): Keyring {
+  const file = keyFile(config)
+  const modified = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  const keysOf = (secrets: Secrets) => ({
+    jwt: secrets.jwt.map((secret) => masterKey(secret, 'jwt')),
+    encryption: secrets.encryption.map((secret) => masterKey(secret, 'encryption')),
+  })
+  const secrets = loadSecrets(config, mayCreate)
+  let keys = keysOf(secrets)
+  let readAt = modified()
+  const current = () => {
+    const changed = modified()
+    if (changed !== readAt && changed !== undefined) {
+      keys = keysOf(loadSecrets(config, false))
+      readAt = changed
+    }
+    return keys
+  }
+  return {
+    encryption: () => current().encryption,
+    jwt: () => current().jwt,
+    integrationApiKey: secrets.integrationApiKey,
+    seal(plain, about) {
+      const [key] = current().encryption
+      if (!key) throw new Error('no encryption key')
+      return seal(key, plain, about, randomBytes(12))
+    },
+    unseal(sealed, about) {
+      const version = sealedBy(sealed)
+      const key = keys.encryption.find((one) => one.version === version) ?? current().encryption.find((one) => one.version === version)
+      if (!key) throw new Error('the master key that sealed this is missing')
+      return unseal(key, sealed, about)
+    },
+  }
+}

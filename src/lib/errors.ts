@@ -1,0 +1,33 @@
+/**
+ * What went wrong, in the caller's terms: `message` is public and names what to fix, never what was sent.
+ * `details` is for the log and never leaves the process. Thrown, never returned; `http/errors.ts` answers it.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  constructor(
+    readonly code: ErrorCode,
+    publicMessage: string,
+    readonly details?: unknown,
+    /** Seconds after which trying again makes sense; sent as `Retry-After`. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(publicMessage)
+  }
+}
+
+export const statusOf = {
+  INVALID: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  TIMEOUT: 408,
+  CONFLICT: 409,
+  TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA: 415,
+  INCOMPLETE: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const
+
+export type ErrorCode = keyof typeof statusOf

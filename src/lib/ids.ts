@@ -1,0 +1,39 @@
+/** TypeIDs (github.com/jetify-com/typeid, spec 0.3): a prefix, `_`, and 128 bits in Crockford's base32, lower case. */
+
+export const idPrefixes = {
+  merchant: 'mer',
+  user: 'usr',
+  shop: 'shop',
+  customer: 'cus',
+  product: 'prod',
+  variant: 'var',
+  image: 'img',
+  collection: 'coll',
+  blog: 'blog',
+  session: 'ses',
+  key: 'key',
+  audit: 'aud',
+} as const
+export type IdKind = keyof typeof idPrefixes
+export type NewId = (kind: IdKind) => string
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
+
+/** 16 bytes as the 26 characters of a TypeID's suffix, most significant first. */
+export function encodeSuffix(bytes: Uint8Array): string {
+  const digits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`).toString(32).padStart(26, '0')
+  return digits.replace(/[a-v]/g, (digit) => alphabet.charAt(Number.parseInt(digit, 32)))
+}
+
+/** Whether `text` has the form of an id of this kind. Says nothing about whether the record exists. */
+export function isId(kind: IdKind, text: string): boolean {
+  const prefix = `${idPrefixes[kind]}_`
+  return text.startsWith(prefix) && suffixPattern.test(text.slice(prefix.length))
+}
+
+/** Makes ids whose order is that of their making: UUIDv7 from `uuidV7`, 16 bytes a call. */
+export const createNewId =
+  (uuidV7: () => Uint8Array): NewId =>
+  (kind) =>
+    `${idPrefixes[kind]}_${encodeSuffix(uuidV7())}`

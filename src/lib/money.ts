@@ -1,0 +1,49 @@
+/** ISO 4217 money as integer minor units. No float ever holds an amount. */
+export type Money = { readonly amount: number; readonly currency: Currency }
+export type Currency = string
+
+/** Active ISO 4217 codes by number of decimals (list one of the standard, amended to 180). */
+const codesByDecimals: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW
+      CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF
+      IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK
+      MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP
+      SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG YER
+      ZAR ZMW ZWG`,
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+}
+
+const decimalsByCode: ReadonlyMap<string, number> = new Map(
+  Object.entries(codesByDecimals).flatMap(([decimals, codes]) => codes.split(/\s+/).map((code): [string, number] => [code, Number(decimals)])),
+)
+
+/** The currencies souk takes, as upper-case ISO 4217 codes. */
+export const currencies: readonly Currency[] = [...decimalsByCode.keys()].sort()
+
+export const isCurrency = (code: string): code is Currency => decimalsByCode.has(code)
+
+/** Decimals of a currency's minor unit: 2 for USD, 3 for KWD, 0 for JPY. Throws RangeError for an unknown code. */
+export function decimalsOf(currency: Currency): number {
+  const decimals = decimalsByCode.get(currency)
+  if (decimals === undefined) throw new RangeError('not an ISO 4217 currency')
+  return decimals
+}
+
+/** The largest amount souk stores, in minor units: a trillion major units of a two-decimal currency. */
+export const amountMax = 100_000_000_000_000
+
+/**
+ * Reads a plain decimal (`42`, `42.5`, `42.99`) as minor units of `currency`, exactly.
+ * Undefined when the text is not one, has more decimals than the currency, is negative or exceeds `amountMax`.
+ */
+export function parseAmount(text: string, currency: Currency): number | undefined {
+  const match = /^(\d{1,15})(?:\.(\d*))?$/.exec(text.trim())
+  if (!match) return undefined
+  const decimals = decimalsOf(currency)
+  const fraction = (match[2] ?? '').replace(/0+$/, '')
+  if (fraction.length > decimals) return undefined
+  const amount = Number(match[1] + fraction.padEnd(decimals, '0'))
+  return amount <= amountMax ? amount : undefined
+}

@@ -1,0 +1,52 @@
+/** Secrets at rest: AES-256-GCM under a versioned master key, bound to whose and what they are. */
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+
+export type MasterKey = {
+  /** Names the key in what it sealed: the first eight hex digits of the fingerprint. */
+  readonly version: string
+  /** Tells keys apart without giving them away. */
+  readonly fingerprint: string
+  readonly bytes: Buffer
+}
+
+const ivBytes = 12
+const tagBytes = 16
+
+const derive = (secret: string, purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'souk', purpose, 32))
+
+/** The key that a secret of at least 32 characters stands for. The same secret gives unrelated keys for two purposes. */
+export function masterKey(secret: string, purpose: 'encryption' | 'jwt'): MasterKey {
+  const fingerprint = derive(secret, `${purpose} fingerprint`).toString('hex')
+  return { version: fingerprint.slice(0, 8), fingerprint, bytes: derive(secret, purpose) }
+}
+
+/**
+ * Seals `plain` so that it opens only under the same key and the same `about` (owner and purpose, as `shop_…/wallet`).
+ * @param iv 12 random bytes, never used twice
+ */
+export function seal(key: MasterKey, plain: string, about: string, iv: Uint8Array): string {
+  const cipher = createCipheriv('aes-256-gcm', key.bytes, iv.subarray(0, ivBytes)).setAAD(Buffer.from(about))
+  const sealed = Buffer.concat([iv.subarray(0, ivBytes), cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return `${key.version}.${sealed.toString('base64url')}`
+}
+
+/** Which version of the master key sealed this. */
+export const sealedBy = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'))
+
+/** Opens what `seal` made. Throws when the key or `about` is another, or a bit was changed. */
+export function unseal(key: MasterKey, sealed: string, about: string): string {
+  const bytes = Buffer.from(sealed.slice(sealed.indexOf('.') + 1), 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, ivBytes)).setAAD(Buffer.from(about))
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]).toString('utf8')
+}
+
+/** SHA-256 in hex. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** HMAC-SHA256 in hex. */
+export const hmac = (key: MasterKey, text: string): string => createHmac('sha256', key.bytes).update(text).digest('hex')
+
+/** Whether two texts are equal, in a time that does not tell where they differ. */
+export const sameSecret = (a: string, b: string): boolean =>
+  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())

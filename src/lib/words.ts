@@ -1,0 +1,29 @@
+/** Text as the search index sees it: the same on both engines, because we and not they cut it into words. */
+
+const wordPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu
+const wordLengthMax = 40
+
+/**
+ * The distinct words of a text: lower case, without diacritics, no stemming. Scripts that do not part words by spaces
+ * are cut into characters.
+ * @param most how many words to keep at most
+ */
+export function wordsOf(text: string, most: number): string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const words = new Set<string>()
+  for (const [word] of plain.matchAll(wordPattern)) {
+    words.add(word.slice(0, wordLengthMax))
+    if (words.size >= most) break
+  }
+  return [...words]
+}
+
+/** A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Empty when the title has no letter or digit. */
+export function handleOf(title: string): string {
+  const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 120)
+    .replace(/-+$/, '')
+}

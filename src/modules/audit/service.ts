@@ -1,0 +1,31 @@
+import { and, count, eq, gt } from 'drizzle-orm'
+import type { Writer } from '../../../db/engine.ts'
+import { auditLog } from '../../../db/schema/people.ts'
+import type { Deps } from '../../deps.ts'
+
+/** On whose behalf something is done: what the audit trail says of it. */
+export type Actor = { readonly id: string; readonly requestId?: string | undefined }
+/** A command on the operator's own machine. */
+export const system: Actor = { id: 'system' }
+
+export type AuditEntry = { action: string; subject: string; shopId?: string | undefined }
+
+/**
+ * Prepares an audit row; call what it returns inside the write that it tells of. Id and time are fixed now, because a work
+ * may run more than once.
+ */
+export function audit({ clock, newId }: Pick<Deps, 'clock' | 'newId'>, actor: Actor, entry: AuditEntry): (tx: Writer) => Promise<void> {
+  const row = { id: newId('audit'), at: clock.now(), actor: actor.id, action: entry.action, subject: entry.subject, shopId: entry.shopId ?? null, requestId: actor.requestId ?? null }
+  return async (tx) => {
+    await tx.insert(auditLog).values(row)
+  }
+}
+
+/** How often an action was done to a subject since `since` (milliseconds). */
+export async function timesDone(tx: Writer, action: string, subject: string, since: number): Promise<number> {
+  const [row] = await tx
+    .select({ times: count() })
+    .from(auditLog)
+    .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
+  return Number(row?.times ?? 0)
+}

@@ -1,0 +1,17 @@
+/** How many tries are allowed within how long, by what. */
+export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
+
+const minute = 60_000
+
+/** Failed logins: against one account from one address, and from one address against any. */
+export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minute }
+export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minute }
+/** Failures from everywhere slow an account's logins down, and never refuse them: nobody can lock it out. */
+export const loginByAccount: Limit = { name: 'login:account', most: 10, windowMs: 15 * minute }
+export const loginDelayMs = 1_000
+export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
+
+export const passwordLength = { minLength: 10, maxLength: 200 } as const
+
+/** E-mail addresses are compared without case. */
+export const normalEmail = (email: string): string => email.trim().toLowerCase()

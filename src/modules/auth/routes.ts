@@ -1,0 +1,29 @@
+import { Elysia, t } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { refusals } from '../../http/schema.ts'
+import { LoginAnswer, RefreshBody } from './model.ts'
+import { type AuthDeps, endSession, refreshSession } from './service.ts'
+
+export const authRoutes = (deps: HttpDeps & AuthDeps) =>
+  new Elysia({ tags: ['Login'] })
+    .use(access(deps))
+    .post('/auth/refresh', ({ body }) => refreshSession(deps, body.refreshToken), {
+      access: 'public',
+      body: RefreshBody,
+      response: { 200: LoginAnswer, ...refusals(401, 413, 415) },
+      detail: { summary: 'Trade a refresh token for new tokens', description: 'The old refresh token is spent; using it again ends the session.' },
+    })
+    .post(
+      '/auth/logout',
+      async ({ body, set }) => {
+        await endSession(deps, body.refreshToken)
+        set.status = 204
+      },
+      {
+        access: 'public',
+        body: RefreshBody,
+        response: { 204: t.Void({ description: 'The session is over' }), ...refusals(413, 415) },
+        detail: { summary: 'End a session', description: 'An unknown token is no error.' },
+      },
+    )

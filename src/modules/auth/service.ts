@@ -1,0 +1,127 @@
+import type { Deps } from '../../deps.ts'
+import type { TokenRole, Tokens } from '../../http/tokens.ts'
+import { AppError } from '../../lib/errors.ts'
+import { sha256 } from '../../lib/seal.ts'
+import { type Actor, audit } from '../audit/service.ts'
+import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs } from './domain.ts'
+import type { AuthStore } from './store.ts'
+
+export type AuthDeps = Deps & { readonly tokens: Tokens; readonly authStore: AuthStore }
+export type Subject = { id: string; role: TokenRole; shopId?: string }
+export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
+
+const attemptsKeptMs = 60 * 60 * 1000
+const refused = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
+const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
+
+const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
+
+/**
+ * Counts one attempt against each limit before the attempt is made, so that many at once cannot slip under it.
+ * @returns the ids of the counted attempts, to take back what turns out to be none, and how many each limit held before
+ * @throws AppError RATE_LIMITED, saying when to come back
+ */
+export async function countAttempt({ db, clock, newId, authStore }: AuthDeps, limits: readonly (readonly [Limit, string])[]): Promise<{ ids: string[]; before: number[] }> {
+  const now = clock.now()
+  const rows = limits.map(([limit, who]) => ({ id: newId('audit'), bucket: bucketOf(limit, who), at: now }))
+  const held = await db.write(async (tx) => {
+    const counts: { count: number; oldest: number | undefined }[] = []
+    for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
+    const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
+    if (!over) await authStore.insertAttempts(tx, rows)
+    return counts
+  })
+  limits.forEach(([limit], at) => {
+    const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
+    if (limit === loginByAccount || count < limit.most) return
+    throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', undefined, ((oldest ?? now) + limit.windowMs - now) / 1000)
+  })
+  return { ids: rows.map(({ id }) => id), before: held.map(({ count }) => count) }
+}
+
+/**
+ * Checks a password, whether or not the account exists, in the same time and with the same refusal.
+ * @param account names the account within the instance, as `user a@b.example`
+ * @param address what the caller is limited by; see http/client-ip
+ */
+export async function checkPassword(deps: AuthDeps, { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined }): Promise<void> {
+  const { ids, before } = await countAttempt(deps, [
+    [loginByAccountAndAddress, `${account}|${address}`],
+    [loginByAddress, address],
+    [loginByAccount, account],
+  ])
+  if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
+  if (!(await deps.passwords.verify(password, hash))) throw refused()
+  await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+}
+
+/** Begins a session and answers with its tokens. */
+export async function startSession(deps: AuthDeps, subject: Subject, actor: Actor): Promise<Login> {
+  const now = deps.clock.now()
+  const expiresAt = now + deps.config.refreshTokenSeconds * 1000
+  const session = { id: deps.newId('session'), subjectId: subject.id, role: subject.role, shopId: subject.shopId ?? null, createdAt: now, expiresAt, revokedAt: null }
+  const refresh = newRefreshToken(deps)
+  const record = audit(deps, actor, { action: 'session.started', subject: subject.id, shopId: subject.shopId })
+  const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
+  await deps.db.write(async (tx) => {
+    await deps.authStore.insertSession(tx, session, token)
+    await record(tx)
+  })
+  return loginAnswer(deps, subject, session.id, refresh)
+}
+
+/**
+ * Trades a refresh token for new tokens. One that was used before has been stolen or leaked: its whole session ends.
+ * @throws AppError UNAUTHENTICATED
+ */
+export async function refreshSession(deps: AuthDeps, presented: string): Promise<Login> {
+  const now = deps.clock.now()
+  const hash = sha256(presented)
+  const next = newRefreshToken(deps)
+  const session = await deps.db.write(async (tx) => {
+    const found = await deps.authStore.findRefreshToken(tx, hash)
+    if (!found) return undefined
+    const { session: live, token } = found
+    if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
+    if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
+      await deps.authStore.revokeSession(tx, live.id, now)
+      return undefined
+    }
+    await deps.authStore.insertRefreshToken(tx, { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null })
+    return live
+  })
+  if (!session) throw refreshRefused()
+  return loginAnswer(deps, { id: session.subjectId, role: session.role, ...(session.shopId ? { shopId: session.shopId } : {}) }, session.id, next)
+}
+
+/** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
+export async function endSession(deps: AuthDeps, presented: string): Promise<void> {
+  const now = deps.clock.now()
+  await deps.db.write(async (tx) => {
+    const found = await deps.authStore.findRefreshToken(tx, sha256(presented))
+    if (found) await deps.authStore.revokeSession(tx, found.session.id, now)
+  })
+}
+
+/** Whom an access token stands for, while its session lives. */
+export async function subjectOfToken({ tokens, authStore, clock }: Pick<AuthDeps, 'tokens' | 'authStore' | 'clock'>, token: string): Promise<(Subject & { sessionId: string }) | undefined> {
+  const claims = await tokens.verify(token)
+  if (!claims) return undefined
+  const session = await authStore.findSession(claims.sid)
+  if (!session || session.revokedAt !== null || session.expiresAt <= clock.now()) return undefined
+  if (session.subjectId !== claims.sub || session.role !== claims.role) return undefined
+  return { id: session.subjectId, role: session.role, sessionId: session.id, ...(session.shopId ? { shopId: session.shopId } : {}) }
+}
+
+/** Forgets sessions that are over and attempts that no limit counts any more. */
+export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {
+  const now = clock.now()
+  await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs))
+}
+
+const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')
+
+async function loginAnswer({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string): Promise<Login> {
+  const accessToken = await tokens.sign({ sub: subject.id, sid: sessionId, role: subject.role, ...(subject.shopId ? { shop: subject.shopId } : {}) })
+  return { data: { accessToken, tokenType: 'Bearer', expiresIn: tokens.lifetimeSeconds, refreshToken } }
+}

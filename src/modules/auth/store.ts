@@ -1,0 +1,63 @@
+import { and, asc, count, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
+import type { Database, Writer } from '../../../db/engine.ts'
+import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
+
+export type Session = typeof sessions.$inferSelect
+export type RefreshToken = typeof refreshTokens.$inferSelect
+export type AuthStore = ReturnType<typeof createAuthStore>
+
+export function createAuthStore({ read }: Pick<Database, 'read'>) {
+  const sessionById = read.select().from(sessions).where(eq(sessions.id, sql.placeholder('id'))).limit(1).prepare()
+
+  return {
+    async findSession(id: string): Promise<Session | undefined> {
+      const [session] = await sessionById.execute({ id })
+      return session
+    },
+    async insertSession(tx: Writer, session: Session, token: RefreshToken): Promise<void> {
+      await tx.insert(sessions).values(session)
+      await tx.insert(refreshTokens).values(token)
+    },
+    async insertRefreshToken(tx: Writer, token: RefreshToken): Promise<void> {
+      await tx.insert(refreshTokens).values(token)
+    },
+    async findRefreshToken(tx: Writer, hash: string): Promise<{ token: RefreshToken; session: Session } | undefined> {
+      const [row] = await tx
+        .select({ token: refreshTokens, session: sessions })
+        .from(refreshTokens)
+        .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
+        .where(eq(refreshTokens.hash, hash))
+        .limit(1)
+      return row
+    },
+    /** False when it was used already. */
+    async useRefreshToken(tx: Writer, hash: string, usedAt: number): Promise<boolean> {
+      const rows = await tx
+        .update(refreshTokens)
+        .set({ usedAt })
+        .where(and(eq(refreshTokens.hash, hash), isNull(refreshTokens.usedAt)))
+        .returning({ hash: refreshTokens.hash })
+      return rows.length > 0
+    },
+    async revokeSession(tx: Writer, id: string, revokedAt: number): Promise<void> {
+      await tx.update(sessions).set({ revokedAt }).where(and(eq(sessions.id, id), isNull(sessions.revokedAt)))
+    },
+    async removeExpired(tx: Writer, now: number, attemptsBefore: number): Promise<void> {
+      await tx.delete(sessions).where(lte(sessions.expiresAt, now))
+      await tx.delete(attempts).where(lte(attempts.at, attemptsBefore))
+    },
+    /** How many attempts a bucket holds since `since`, and when the oldest of them was. */
+    async countAttempts(tx: Writer, bucket: string, since: number): Promise<{ count: number; oldest: number | undefined }> {
+      const within = and(eq(attempts.bucket, bucket), gt(attempts.at, since))
+      const [row] = await tx.select({ count: count() }).from(attempts).where(within)
+      const [oldest] = await tx.select({ at: attempts.at }).from(attempts).where(within).orderBy(asc(attempts.at)).limit(1)
+      return { count: Number(row?.count ?? 0), oldest: oldest?.at }
+    },
+    async insertAttempts(tx: Writer, rows: (typeof attempts.$inferInsert)[]): Promise<void> {
+      await tx.insert(attempts).values(rows)
+    },
+    async removeAttempts(tx: Writer, ids: string[]): Promise<void> {
+      await tx.delete(attempts).where(inArray(attempts.id, ids))
+    },
+  }
+}

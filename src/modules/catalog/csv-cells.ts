@@ -1,0 +1,133 @@
+import { type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
+
+/** Why a cell was refused: what to write instead, never what is there. */
+export class Fault {
+  constructor(readonly message: string) {}
+}
+
+/** Reads a cell's trimmed, non-blank text. */
+export type CellParser<T> = (text: string) => T | Fault
+
+const tagsMax = 250
+const tagMaxLength = 255
+const urlMaxLength = 2_048
+const quantityMax = 1_000_000
+const positionMax = 1_000_000
+const weightMaxGrams = 100_000_000
+
+/** Text of at most `max` UTF-16 units, which is how the API counts as well. */
+export const textUpTo =
+  (max: number): CellParser<string> =>
+  (text) =>
+    text.length <= max ? text : new Fault(`Must be at most ${max} characters long.`)
+
+/** Text of at most `max` bytes in UTF-8. */
+export const textUpToBytes =
+  (max: number): CellParser<string> =>
+  (text) =>
+    text.length <= max && new TextEncoder().encode(text).length <= max ? text : new Fault(`Must be at most ${max / 1024} KB long.`)
+
+/** An amount in minor units of `currency`. */
+export function amountIn(currency: Currency): CellParser<number> {
+  const decimals = decimalsOf(currency)
+  const form =
+    decimals === 0 ? 'without decimals, such as 1234' : `with at most ${decimals} decimals, such as 1234.${'5678'.slice(0, decimals)}`
+  const fault = new Fault(`Must be a plain ${currency} amount of zero or more, ${form}: no thousands separator and no currency sign.`)
+  return (text) => parseAmount(text, currency) ?? fault
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+])
+
+export const parseBoolean: CellParser<boolean> = (text) =>
+  booleans.get(text.toLowerCase()) ?? new Fault('Must be TRUE or FALSE (yes, no, 1 and 0 are read as well).')
+
+/** Whether selling goes on without stock: the old dialect says deny or continue, the new one TRUE or FALSE. */
+export const parseBackorder: CellParser<boolean> = (text) => {
+  const word = text.toLowerCase()
+  if (word === 'continue' || word === 'deny') return word === 'continue'
+  return booleans.get(word) ?? new Fault('Must be "deny" or "continue", or TRUE or FALSE.')
+}
+
+const statuses: ReadonlyMap<string, 'ACTIVE' | 'DRAFT' | 'ARCHIVED'> = new Map([
+  ['active', 'ACTIVE'],
+  ['draft', 'DRAFT'],
+  ['archived', 'ARCHIVED'],
+])
+
+export const parseStatus: CellParser<'ACTIVE' | 'DRAFT' | 'ARCHIVED'> = (text) =>
+  statuses.get(text.toLowerCase()) ?? new Fault('Must be active, draft or archived.')
+
+export const parseQuantity: CellParser<number> = (text) => {
+  const quantity = /^[+-]?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  // Adding zero turns -0 into 0.
+  return Math.abs(quantity) <= quantityMax
+    ? quantity + 0
+    : new Fault('Must be a whole number from -1000000 to 1000000, without separators.')
+}
+
+export const parseWeight: CellParser<number> = (text) => {
+  const grams = /^\d{1,12}(\.\d{0,20})?$/.test(text) ? Number(text) : Number.NaN
+  return grams <= weightMaxGrams
+    ? Math.round(grams)
+    : new Fault('Must be a weight in grams from 0 to 100000000, without unit or separators.')
+}
+
+export const parsePosition: CellParser<number> = (text) => {
+  const position = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  return position >= 1 && position <= positionMax ? position : new Fault('Must be a whole number from 1 to 1000000.')
+}
+
+/** Tags in the order given, each once whatever its case; null when there is nothing between the commas. */
+export const parseTags: CellParser<string[] | null> = (text) => {
+  const byKey = new Map<string, string>()
+  for (const part of text.split(',')) {
+    const tag = part.trim()
+    const key = tag.toLowerCase()
+    if (tag !== '' && !byKey.has(key)) byKey.set(key, tag)
+  }
+  const tags = [...byKey.values()]
+  if (tags.length > tagsMax) return new Fault(`Must hold at most ${tagsMax} tags.`)
+  if (tags.some((tag) => tag.length > tagMaxLength)) return new Fault(`Each tag must be at most ${tagMaxLength} characters long.`)
+  return tags.length > 0 ? tags : null
+}
+
+export const parseUrl: CellParser<string> = (text) => {
+  if (text.length > urlMaxLength) return new Fault(`Must be at most ${urlMaxLength} characters long.`)
+  // URL.parse forgives white space and a missing slash, and browsers differ on them.
+  const isWeb = /^https?:\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text)
+  return isWeb ? text : new Fault('Must be one full address that starts with http:// or https://, without spaces.')
+}
+
+const handleMaxLength = 255
+
+/**
+ * A handle in its normal form: lower case, letters and digits of any script, `-` and `_`. Combining marks are part of a
+ * letter in scripts such as Devanagari.
+ */
+export const parseHandle: CellParser<string> = (text) => {
+  const handle = text.toLowerCase().normalize('NFC')
+  if (handle.length > handleMaxLength) return new Fault(`Must be at most ${handleMaxLength} characters long.`)
+  return /^[\p{L}\p{M}\p{Nd}_-]+$/u.test(handle)
+    ? handle
+    : new Fault('Must contain only letters, digits, hyphens and underscores, without spaces.')
+}
+
+/** The handle that a title gives: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */
+export const handleFromTitle: CellParser<string> = (title) => {
+  const slug = title
+    .toLowerCase()
+    .normalize('NFD')
+    // Only the diacritics of Latin, Greek and Cyrillic: other scripts' marks are vowels, and words without them are others.
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+  return slug === '' ? new Fault('Gives no handle, as it has no letter or digit: add a handle.') : parseHandle(slug)
+}

@@ -1,0 +1,102 @@
+import { AppError } from '../../lib/errors.ts'
+
+/** What souk reads from a product file, with the names each field has in Shopify's old and new export. */
+const aliases = {
+  handle: ['Handle', 'URL handle'],
+  title: ['Title'],
+  descriptionHtml: ['Body (HTML)', 'Description'],
+  vendor: ['Vendor'],
+  // For a while the exports called the merchant's own type so, beside a standardised one.
+  type: ['Type', 'Custom Product Type'],
+  tags: ['Tags'],
+  status: ['Status'],
+  published: ['Published', 'Published on online store'],
+  seoTitle: ['SEO Title'],
+  seoDescription: ['SEO Description'],
+  option1Name: ['Option1 Name'],
+  option1Value: ['Option1 Value'],
+  option2Name: ['Option2 Name'],
+  option2Value: ['Option2 Value'],
+  option3Name: ['Option3 Name'],
+  option3Value: ['Option3 Value'],
+  sku: ['Variant SKU', 'SKU'],
+  barcode: ['Variant Barcode', 'Barcode'],
+  price: ['Variant Price', 'Price'],
+  compareAtPrice: ['Variant Compare At Price', 'Compare-at price', 'Compare at price'],
+  cost: ['Cost per item'],
+  // The unit column beside it only says how the weight is shown; the number is always grams.
+  weightGrams: ['Variant Grams', 'Weight value (grams)'],
+  taxable: ['Variant Taxable', 'Charge tax'],
+  inventoryTracker: ['Variant Inventory Tracker', 'Inventory tracker'],
+  allowBackorder: ['Variant Inventory Policy', 'Continue selling when out of stock'],
+  onHand: ['Variant Inventory Qty', 'Inventory quantity'],
+  variantImage: ['Variant Image', 'Variant image URL'],
+  imageUrl: ['Image Src', 'Product image URL'],
+  imagePosition: ['Image Position'],
+  imageAlt: ['Image Alt Text'],
+} as const satisfies Record<string, readonly string[]>
+
+export type Field = keyof typeof aliases
+
+/** Where each field stands in a row, and what its column is called, for messages. */
+export type Columns = {
+  readonly count: number
+  readonly indexes: ReadonlyMap<Field, number>
+  readonly labels: ReadonlyMap<Field, string>
+}
+
+const columnsMax = 2_000
+
+const normalName = (name: string) => name.trim().replace(/\s+/g, ' ').toLowerCase()
+
+const isField = (name: string): name is Field => Object.hasOwn(aliases, name)
+
+const fieldByName: ReadonlyMap<string, { field: Field; label: string }> = new Map(
+  Object.entries(aliases).flatMap(([field, labels]) =>
+    isField(field) ? labels.map((label): [string, { field: Field; label: string }] => [normalName(label), { field, label }]) : [],
+  ),
+)
+
+const invalid = (message: string) => new AppError('INVALID', message)
+
+/** Finds the known columns in a file's header; throws `INVALID` where the header leaves open what a column is. */
+export function mapHeader(header: readonly string[]): Columns {
+  refuseOtherFormats(header)
+  refuseRepeatedNames(header)
+  const indexes = new Map<Field, number>()
+  const labels = new Map<Field, string>()
+  for (const [index, name] of header.entries()) {
+    const known = fieldByName.get(normalName(name))
+    if (!known) continue
+    const earlier = labels.get(known.field)
+    if (earlier !== undefined)
+      throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same: remove one of the two columns.`)
+    indexes.set(known.field, index)
+    labels.set(known.field, known.label)
+  }
+  if (!indexes.has('handle') && !indexes.has('title'))
+    throw invalid('The header has neither a "Handle" (or "URL handle") nor a "Title" column: the first row must name the columns.')
+  return { count: header.length, indexes, labels }
+}
+
+function refuseOtherFormats(header: readonly string[]): void {
+  const only = header.length === 1 ? (header[0] ?? '') : ''
+  if (only.includes(';')) throw invalid('The columns are separated by semicolons: save the file as CSV with commas.')
+  if (only.includes('\t')) throw invalid('The columns are separated by tabs: save the file as CSV with commas.')
+  if (header.some((name) => /\r[^\n]/.test(name)))
+    throw invalid('The lines end with a lone carriage return: save the file with LF or CRLF line ends.')
+  if (header.length > columnsMax) throw invalid(`The header has more than ${columnsMax} columns.`)
+}
+
+function refuseRepeatedNames(header: readonly string[]): void {
+  const seen = new Map<string, number>()
+  for (const [index, name] of header.entries()) {
+    const key = normalName(name)
+    // Spreadsheets leave nameless columns at the right edge; like any unknown column they are ignored.
+    if (key === '') continue
+    const earlier = seen.get(key)
+    if (earlier !== undefined)
+      throw invalid(`Columns ${earlier + 1} and ${index + 1} of the header have the same name: rename or remove one.`)
+    seen.set(key, index)
+  }
+}

@@ -1,0 +1,44 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access, assertShopOrigin } from '../../http/access.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import { LoginAnswer } from '../auth/model.ts'
+import { CustomerLogin, CustomerRecord, CustomerSignup, customerView } from './model.ts'
+import { type CustomerDeps, logInCustomer, signUpCustomer } from './service.ts'
+
+export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
+  new Elysia({ tags: ['Login'] })
+    .use(access(deps))
+    .post(
+      '/customer/signup',
+      async ({ body, request, set }) => {
+        const shop = await deps.shopStore.findByName(body.shopName)
+        if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+        assertShopOrigin(request.headers, shop.origins)
+        const customer = await signUpCustomer(deps, { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' }, deps.limitKey(request))
+        set.status = 201
+        return customerView(customer)
+      },
+      {
+        access: 'public',
+        body: CustomerSignup,
+        response: { 201: CustomerRecord, ...refusals(403, 404, 409, 413, 415, 429) },
+        detail: { summary: 'Become a customer of a shop' },
+      },
+    )
+    .post(
+      '/customer/login',
+      async ({ body, request }) => {
+        const shop = await deps.shopStore.findByName(body.shopName)
+        assertShopOrigin(request.headers, shop?.origins ?? [])
+        const { email, password } = body
+        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), request.headers.get('x-request-id') ?? undefined)
+      },
+      {
+        access: 'public',
+        body: CustomerLogin,
+        response: { 200: LoginAnswer, ...refusals(401, 403, 413, 415, 429) },
+        detail: { summary: "Log in as a shop's customer", description: 'Limited like the login of merchants.' },
+      },
+    )

@@ -1,0 +1,54 @@
+import type { Deps } from '../../deps.ts'
+import type { Claim, Idempotency } from '../../http/idempotency.ts'
+import { AppError } from '../../lib/errors.ts'
+import { idempotencyStore as store } from './store.ts'
+
+const leaseMs = 30_000
+const keptMs = 24 * 60 * 60 * 1000
+
+/** What sealed answers are bound to. */
+export const answerSeal = (scope: string, key: string): string => `idempotency/${scope}/${key}`
+
+/**
+ * Keys that make a request have its effect once. A key is claimed in a write before the effect, under a lease; its answer
+ * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again.
+ */
+export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring'>): Idempotency {
+  return {
+    async claim({ scope, key, fingerprint }) {
+      const now = clock.now()
+      const attempt = newId('session')
+      const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
+      const found = await db.write(async (tx) => {
+        if (await store.insert(tx, row)) return undefined
+        const known = await store.find(tx, row)
+        const free = !known || known.expiresAt <= now || (known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now)
+        if (free) await store.replace(tx, row)
+        return free ? undefined : known
+      })
+      if (!found) return claimed({ scope, key, attempt })
+      if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
+      if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: (found.leaseUntil - now) / 1000 }
+      const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
+      return { kind: 'replay', status, body }
+    },
+  }
+
+  function claimed(mine: { scope: string; key: string; attempt: string }): Claim {
+    const sealed = (status: number, answer: unknown) => keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
+    return {
+      kind: 'claimed',
+      keep: (status) => async (tx, answer) => {
+        const stillMine = await store.answer(tx, mine, sealed(status, answer))
+        if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
+      },
+      fail: async (status, answer) => {
+        await db.write((tx) => store.answer(tx, mine, sealed(status, answer)))
+      },
+      release: () => db.write((tx) => store.release(tx, mine)),
+    }
+  }
+}
+
+/** Forgets the keys whose day has passed. */
+export const forgetExpiredKeys = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) => db.write((tx) => store.removeExpired(tx, clock.now()))

@@ -1,0 +1,13 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { refusals } from '../../http/schema.ts'
+import { countries } from './domain.ts'
+import { Countries } from './model.ts'
+
+export const locationRoutes = (deps: HttpDeps) =>
+  new Elysia({ tags: ['Integration'] }).use(access(deps)).get('/locations/countries', () => ({ data: [...countries] }), {
+    access: 'integration',
+    response: { 200: Countries, ...refusals(401) },
+    detail: { summary: 'Countries', description: 'The 249 countries and territories of ISO 3166-1.' },
+  })

@@ -1,0 +1,20 @@
+import { t } from 'elysia'
+import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../../http/schema.ts'
+import { passwordLength } from '../auth/domain.ts'
+import { ShopName, ShopRecord } from '../shop/model.ts'
+import type { User } from './store.ts'
+
+/** A login is checked against nothing but its length: what is wrong with it is not told. */
+export const LoginBody = t.Object({ email: text(254, { minLength: 1 }), password: text(passwordLength.maxLength, { minLength: 1 }) })
+export const SignupBody = t.Object({
+  email: Email,
+  password: t.String({ ...passwordLength, description: '10 to 200 characters' }),
+  shopName: ShopName,
+  country: CountryCode,
+  currency: CurrencyCode,
+})
+export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
+export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
+export const Me = t.Object({ merchant: MerchantRecord, shops: t.Array(ShopRecord), kyb: nullable(t.Object({})) })
+
+export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, createdAt: new Date(createdAt).toISOString() })

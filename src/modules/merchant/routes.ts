@@ -1,0 +1,58 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import { LoginAnswer } from '../auth/model.ts'
+import { shopView } from '../shop/model.ts'
+import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
+import { login, type MerchantDeps, signUp } from './service.ts'
+
+export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
+  new Elysia({ tags: ['Login'] }).use(access(deps)).post(
+    '/merchant/login',
+    ({ body, request }) => login(deps, body, deps.limitKey(request), request.headers.get('x-request-id') ?? undefined),
+    {
+      access: 'public',
+      body: LoginBody,
+      response: { 200: LoginAnswer, ...refusals(401, 413, 415, 429) },
+      detail: { summary: 'Log in as a merchant or a super admin', description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.' },
+    },
+  )
+
+export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
+  new Elysia({ tags: ['Login'] })
+    .use(access(deps))
+    .post(
+      '/merchant/signup',
+      async ({ body, request, set }) => {
+        const { email, password, shopName: name, country, currency } = body
+        const { user, shop } = await signUp(deps, { email, password }, { name, country, currency }, deps.limitKey(request))
+        set.status = 201
+        return { merchant: merchantView(user), shop: shopView(shop) }
+      },
+      {
+        access: 'public',
+        body: SignupBody,
+        transform: () => {
+          // Before the body is looked at: while the switch is off, the path does not exist.
+          if (!deps.config.signupEnabled) throw new AppError('NOT_FOUND', 'There is nothing at this path')
+        },
+        response: { 201: SignupAnswer, ...refusals(404, 409, 413, 415, 429) },
+        detail: { summary: 'Open a shop', description: 'Off (404) unless SIGNUP_ENABLED. The shop starts in mode TEST. At most 30 an hour from an address.' },
+      },
+    )
+    .get(
+      '/merchant/me',
+      async ({ principal }) => {
+        const user = await deps.userStore.find(principal.id)
+        if (!user) throw new AppError('NOT_FOUND', 'No such merchant')
+        const shops = await deps.shopStore.listOf(user.id)
+        return { merchant: merchantView(user), shops: shops.map(shopView), kyb: null }
+      },
+      {
+        access: 'merchant',
+        response: { 200: Me, ...refusals(401, 403, 404) },
+        detail: { summary: 'The merchant who is logged in, with their shops' },
+      },
+    )

@@ -1,0 +1,31 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Database, Writer } from '../../../db/engine.ts'
+import { users } from '../../../db/schema/people.ts'
+
+export type User = typeof users.$inferSelect
+export type UserStore = ReturnType<typeof createUserStore>
+
+export function createUserStore({ read }: Pick<Database, 'read'>) {
+  const byEmail = read.select().from(users).where(eq(users.email, sql.placeholder('email'))).limit(1).prepare()
+  return {
+    async findByEmail(email: string): Promise<User | undefined> {
+      const [user] = await byEmail.execute({ email })
+      return user
+    },
+    async find(id: string): Promise<User | undefined> {
+      const [user] = await read.select().from(users).where(eq(users.id, id)).limit(1)
+      return user
+    },
+    async anySuperAdmin(): Promise<boolean> {
+      const rows = await read.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)
+      return rows.length > 0
+    },
+    async anyUser(): Promise<boolean> {
+      const rows = await read.select({ id: users.id }).from(users).limit(1)
+      return rows.length > 0
+    },
+    async insert(tx: Writer, user: User): Promise<void> {
+      await tx.insert(users).values(user)
+    },
+  }
+}

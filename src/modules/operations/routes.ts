@@ -1,0 +1,52 @@
+import { Elysia, t } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import type { RequestCounts } from '../../http/metrics.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import { sameSecret } from '../../lib/seal.ts'
+import { Live, Ready } from './model.ts'
+import { metrics, readiness } from './service.ts'
+
+const retrySeconds = 5
+
+export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestCounts }) =>
+  new Elysia({ tags: ['Service'] })
+    .use(access(deps))
+    .get('/health/live', () => ({ status: 'ok' as const }), {
+      access: 'public',
+      response: { 200: Live, ...refusals() },
+      detail: { summary: 'Whether the process answers' },
+    })
+    .get(
+      '/health/ready',
+      async () => {
+        const checks = await readiness(deps)
+        const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+        if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, undefined, retrySeconds)
+        return { status: 'ok' as const, checks }
+      },
+      {
+        access: 'public',
+        response: { 200: Ready, ...refusals() },
+        detail: { summary: 'Whether the instance can do its work', description: 'Reads and writes the database and looks at the space left; 503 names what fails.' },
+      },
+    )
+    .get(
+      '/metrics',
+      ({ request }) => {
+        const token = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]
+        const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
+        if (!known && !isLoopback(deps.guardedAddress(request))) {
+          throw token === undefined ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token') : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
+        }
+        return new Response(metrics(deps, deps.requestCounts), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }) as never
+      },
+      {
+        access: 'internal',
+        response: { 200: t.String({ description: "Prometheus' text format" }), ...refusals(401, 403) },
+        detail: { summary: 'Metrics for Prometheus', description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.' },
+      },
+    )
+
+const isLoopback = (address: string | undefined) => address !== undefined && (address === '::1' || address.startsWith('127.'))

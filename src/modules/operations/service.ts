@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm'
+import type { Deps } from '../../deps.ts'
+import { counter, gauge, type RequestCounts } from '../../http/metrics.ts'
+import { operationsStore } from './store.ts'
+
+export type Check = { name: string; ok: boolean }
+
+/** Whether the instance can do its work: reads, writes, space. */
+export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'diskFree' | 'config'>): Promise<Check[]> {
+  const free = diskFree()
+  return [
+    { name: 'databaseReadable', ok: await succeeds(() => db.read.rows(sql`select 1`)) },
+    { name: 'databaseWritable', ok: await succeeds(() => db.write(operationsStore.touch)) },
+    { name: 'diskSpace', ok: free === undefined || free >= config.diskFreeMinBytes },
+  ]
+}
+
+async function succeeds(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The instance in figures, in Prometheus' text format. */
+export function metrics({ db, clock, build, diskFree }: Pick<Deps, 'db' | 'clock' | 'build' | 'diskFree'>, requests: RequestCounts): string {
+  const { rss, heapUsed } = process.memoryUsage()
+  const free = diskFree()
+  const lines = [
+    ...requests.lines(),
+    ...counter('souk_database_writes_total', 'Writes acknowledged.', db.stats.writes),
+    ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', db.stats.commits),
+    ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', db.stats.retries),
+    ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', db.stats.queued),
+    ...gauge('souk_uptime_seconds', 'Since the start.', (clock.now() - build.startedAt) / 1000),
+    ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
+    ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
+    ...(free === undefined ? [] : gauge('souk_disk_free_bytes', 'Space left for the data directory.', free)),
+    '# HELP souk_build_info What runs here.',
+    '# TYPE souk_build_info gauge',
+    `souk_build_info{version="${build.version}"} 1`,
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,16 @@
+/** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
+export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
+
+export const privateKeyReadsPerHour = 10
+export const hourMs = 60 * 60 * 1000
+export const graceSecondsMax = 86_400
+/** What sealed secrets of a shop are bound to. */
+export const keySeal = (shopId: string, keyId: string): string => `${shopId}/api-key/${keyId}`
+export const walletSeal = (shopId: string): string => `${shopId}/wallet`
+
+/** What of an origin counts: scheme, host and port, as browsers send it. Undefined when it is none. */
+export function normalOrigin(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
+}

@@ -1,0 +1,129 @@
+import { t } from 'elysia'
+import { CountryCode, CurrencyCode, Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text, Url } from '../../http/schema.ts'
+import { graceSecondsMax, shopNamePattern } from './domain.ts'
+import type { Shop, Wallet } from './store.ts'
+
+export const ShopName = t.String({ pattern: shopNamePattern, description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them' })
+export const ShopNameParam = t.Object({ shopName: text(63) })
+
+const Contact = t.Object({ email: maybe(Email), phone: maybe(text(40)) })
+const Address = t.Object({
+  line1: maybe(text(200)),
+  line2: maybe(text(200)),
+  city: maybe(text(100)),
+  province: maybe(text(100)),
+  postalCode: maybe(text(20)),
+  countryCode: maybe(CountryCode),
+})
+
+export const ShopRecord = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    title: t.String(),
+    description: t.String(),
+    logoUrl: nullable(t.String()),
+    currency: t.String(),
+    country: t.String(),
+    mode: oneOf(['TEST', 'LIVE']),
+    status: oneOf(['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']),
+    contact: t.Object({ email: nullable(t.String()), phone: nullable(t.String()) }),
+    address: t.Object({
+      line1: nullable(t.String()),
+      line2: nullable(t.String()),
+      city: nullable(t.String()),
+      province: nullable(t.String()),
+      postalCode: nullable(t.String()),
+      countryCode: nullable(t.String()),
+    }),
+    storefrontOrigins: t.Array(t.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Shop' },
+)
+
+export const ChangeShop = t.Object({
+  title: t.Optional(text(200, { minLength: 1 })),
+  description: t.Optional(text(5_000)),
+  currency: t.Optional(CurrencyCode),
+  logoUrl: maybe(Url),
+  contact: t.Optional(Contact),
+  address: t.Optional(Address),
+  storefrontOrigins: t.Optional(t.Array(text(300), { maxItems: 50, description: 'Origins such as https://shop.example; none: any' })),
+})
+
+export const PublicShop = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    title: t.String(),
+    description: t.String(),
+    logoUrl: nullable(t.String()),
+    currency: t.String(),
+    country: t.String(),
+    publishableKey: nullable(t.String()),
+    walletAddress: nullable(t.String()),
+    verified: t.Boolean({ description: 'Whether KYB is complete' }),
+  },
+  { title: 'PublicShop' },
+)
+
+const TaxRate = t.Object(
+  {
+    country: CountryCode,
+    region: nullable(text(10)),
+    rateBps: integer({ minimum: 0, maximum: 10_000, description: 'Hundredths of a percent' }),
+    inclusive: t.Boolean({ description: 'Whether prices hold the tax already' }),
+  },
+  { title: 'TaxRate' },
+)
+export const TaxRates = t.Object({ data: t.Array(TaxRate) })
+export const SetTaxRates = t.Object({
+  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(text(10)), inclusive: t.Optional(t.Boolean()) }), { maxItems: 500 }),
+})
+
+const ShippingMethod = t.Object(
+  { code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$' }), title: text(200, { minLength: 1 }), countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }), price: MoneySchema },
+  { title: 'ShippingMethod' },
+)
+export const ShippingMethods = t.Object({ data: t.Array(ShippingMethod) })
+export const SetShippingMethods = t.Object({ data: t.Array(t.Object({ ...ShippingMethod.properties, countries: t.Optional(ShippingMethod.properties.countries) }), { maxItems: 100 }) })
+
+export const PrivateKey = t.Object({ privateKey: t.String() })
+export const RotateKey = t.Object({ graceSeconds: t.Optional(integer({ minimum: 0, maximum: graceSecondsMax, description: 'How long the old key stays valid; default 0' })) })
+export const RotatedKey = t.Object({ privateKey: t.String(), previousKeyExpiresAt: Instant })
+export const WalletRecord = t.Object({ address: t.String(), network: t.Literal('evm'), createdAt: Instant }, { title: 'Wallet' })
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+export const shopView = (shop: Shop) => ({
+  ...shop,
+  contact: { email: shop.contact.email ?? null, phone: shop.contact.phone ?? null },
+  address: {
+    line1: shop.address.line1 ?? null,
+    line2: shop.address.line2 ?? null,
+    city: shop.address.city ?? null,
+    province: shop.address.province ?? null,
+    postalCode: shop.address.postalCode ?? null,
+    countryCode: shop.address.countryCode ?? null,
+  },
+  storefrontOrigins: shop.origins,
+  createdAt: iso(shop.createdAt),
+  updatedAt: iso(shop.updatedAt),
+})
+
+export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, createdAt: iso(wallet.createdAt) })
+
+export const publicShopView = ({ id, name, title, description, logoUrl, currency, country, status }: Shop, publishableKey: string | null, walletAddress: string | null) => ({
+  id,
+  name,
+  title,
+  description,
+  logoUrl,
+  currency,
+  country,
+  publishableKey,
+  walletAddress,
+  verified: status === 'KYB_VERIFIED',
+})

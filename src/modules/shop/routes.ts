@@ -1,0 +1,141 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access, assertShopOrigin } from '../../http/access.ts'
+import { actorOf } from '../../http/actor.ts'
+import { publicJson } from '../../http/caching.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import {
+  ChangeShop,
+  PrivateKey,
+  PublicShop,
+  publicShopView,
+  RotatedKey,
+  RotateKey,
+  SetShippingMethods,
+  SetTaxRates,
+  ShippingMethods,
+  ShopNameParam,
+  ShopRecord,
+  shopView,
+  TaxRates,
+  WalletRecord,
+  walletView,
+} from './model.ts'
+import { changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates } from './service.ts'
+
+const noStore = { 'cache-control': 'no-store' }
+
+async function ownShop({ shopStore }: ShopDeps, id: string) {
+  const shop = await shopStore.find(id)
+  if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+  return shop
+}
+
+export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
+  new Elysia({ tags: ['Shops'] })
+    .use(access(deps))
+    .get('/shops/v2', async ({ shop }) => shopView(await ownShop(deps, shop.id)), {
+      access: 'merchant',
+      response: { 200: ShopRecord, ...refusals(401, 403, 404) },
+      detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
+    })
+    .patch('/shops/v2', async ({ shop, body, request, principal }) => shopView(await changeShop(deps, shop, body, actorOf(principal, request))), {
+      access: 'merchant',
+      body: ChangeShop,
+      response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
+      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+    })
+    .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await ownShop(deps, shop.id)).taxRates }), {
+      access: 'management',
+      response: { 200: TaxRates, ...refusals(401, 403, 404) },
+      detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
+    })
+    .put(
+      '/shops/v2/tax-rates',
+      async ({ shop, body, request, principal }) => {
+        const rates = body.data.map((rate) => ({ ...rate, region: rate.region ?? null, inclusive: rate.inclusive ?? false }))
+        return { data: (await setTaxRates(deps, shop, rates, actorOf(principal, request))).taxRates }
+      },
+      {
+        access: 'management',
+        body: SetTaxRates,
+        response: { 200: TaxRates, ...refusals(401, 403, 404, 413, 415) },
+        detail: { summary: 'Replace the tax rates' },
+      },
+    )
+    .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await ownShop(deps, shop.id)).shippingMethods }), {
+      access: 'management',
+      response: { 200: ShippingMethods, ...refusals(401, 403, 404) },
+      detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
+    })
+    .put(
+      '/shops/v2/shipping-methods',
+      async ({ shop, body, request, principal }) => {
+        const methods = body.data.map((method) => ({ ...method, countries: method.countries ?? [] }))
+        return { data: (await setShippingMethods(deps, shop, methods, actorOf(principal, request))).shippingMethods }
+      },
+      {
+        access: 'management',
+        body: SetShippingMethods,
+        response: { 200: ShippingMethods, ...refusals(401, 403, 404, 413, 415) },
+        detail: { summary: 'Replace the shipping methods' },
+      },
+    )
+    .get(
+      '/shops/v2/private-key',
+      async ({ shop, request, principal, set }) => {
+        Object.assign(set.headers, noStore)
+        return { privateKey: await readPrivateKey(deps, shop, actorOf(principal, request)) }
+      },
+      {
+        access: 'merchant',
+        response: { 200: PrivateKey, ...refusals(401, 403, 404, 429) },
+        detail: { summary: 'The secret API key', description: 'At most ten readings an hour, each on record.' },
+      },
+    )
+    .post(
+      '/shops/v2/private-key/rotate',
+      async ({ shop, body, request, principal, set }) => {
+        Object.assign(set.headers, noStore)
+        const { privateKey, previousKeyExpiresAt } = await rotatePrivateKey(deps, shop, body.graceSeconds ?? 0, actorOf(principal, request))
+        return { privateKey, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
+      },
+      {
+        access: 'merchant',
+        body: RotateKey,
+        response: { 200: RotatedKey, ...refusals(401, 403, 404, 413, 415) },
+        detail: { summary: 'Replace the secret API key', description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.' },
+      },
+    )
+    .post('/shops/v2/custody/wallet', async ({ shop, request, principal }) => walletView(await custodyWallet(deps, shop, actorOf(principal, request))), {
+      access: 'merchant',
+      response: { 200: WalletRecord, ...refusals(401, 403, 404) },
+      detail: { summary: 'Create the custodial wallet', description: 'Called again, it answers the same wallet. Its key never leaves the server.' },
+    })
+
+export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
+  new Elysia({ tags: ['Shops'] }).use(access(deps)).get(
+    '/shops/v2/public/name/:shopName',
+    async ({ params, request }) => {
+      const shop = await deps.shopStore.findByName(params.shopName)
+      if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+      assertShopOrigin(request.headers, shop.origins)
+      const { body, etag } = await deps.answers.get(`shop ${shop.id}`, async () => {
+        // Read again, inside: what a cached answer holds must be no older than the version it was given.
+        const [fresh, key, wallet] = await Promise.all([
+          ownShop(deps, shop.id),
+          deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
+          deps.shopStore.findWallet(shop.id),
+        ])
+        return publicShopView(fresh, key?.publicValue ?? null, wallet?.address ?? null)
+      })
+      return publicJson(request, body, etag) as never
+    },
+    {
+      access: 'public',
+      params: ShopNameParam,
+      response: { 200: PublicShop, ...refusals(403, 404) },
+      detail: { summary: 'A shop by its name' },
+    },
+  )

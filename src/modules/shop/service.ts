@@ -1,0 +1,204 @@
+import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
+import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import type { Deps } from '../../deps.ts'
+import type { ShopContext } from '../../http/principal.ts'
+import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
+import { AppError } from '../../lib/errors.ts'
+import { isCurrency } from '../../lib/money.ts'
+import { sha256 } from '../../lib/seal.ts'
+import { type Actor, audit, timesDone } from '../audit/service.ts'
+import { hourMs, keySeal, normalOrigin, privateKeyReadsPerHour, walletSeal } from './domain.ts'
+import type { ApiKey, Shop, ShopStore, Wallet } from './store.ts'
+
+export type ShopDeps = Deps & { readonly shopStore: ShopStore }
+
+export const contextOf = ({ id, merchantId, currency, mode, origins }: Shop): ShopContext => ({ id, merchantId, currency, mode, origins })
+
+/** What is needed to open a shop; `id` and times are given by the caller, before its write. */
+export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
+
+/**
+ * Prepares a shop in mode TEST with its two keys; call `insert` inside the write that opens it.
+ * @throws AppError INVALID for an unknown currency
+ */
+export function openShop(deps: ShopDeps, merchantId: string, { name, country, currency, title }: NewShop): { shop: Shop; insert: (tx: Writer) => Promise<void> } {
+  assertCurrency(currency, 'currency')
+  const now = deps.clock.now()
+  const shop: Shop = {
+    id: deps.newId('shop'),
+    merchantId,
+    name,
+    title: title ?? name,
+    description: '',
+    logoUrl: null,
+    currency,
+    country,
+    mode: 'TEST',
+    status: 'ACTIVE',
+    contact: {},
+    address: {},
+    origins: [],
+    taxRates: [],
+    shippingMethods: [],
+    createdAt: now,
+    updatedAt: now,
+  }
+  const keys = [makeKey(deps, shop.id, 'PUBLISHABLE', 'TEST'), makeKey(deps, shop.id, 'SECRET', 'TEST')]
+  return {
+    shop,
+    async insert(tx) {
+      await deps.shopStore.insert(tx, shop)
+      for (const { row } of keys) await deps.shopStore.insertKey(tx, row)
+    },
+  }
+}
+
+/** Turns "that name is taken" into the refusal that says so. */
+export function refuseTakenName(error: unknown, what: string): never {
+  if (isUniqueViolation(error)) throw new AppError('CONFLICT', what)
+  throw error
+}
+
+function makeKey({ newId, clock, randomBytes, keyring }: Deps, shopId: string, kind: ApiKey['kind'], mode: ApiKey['mode']): { key: string; row: ApiKey } {
+  const key = newApiKey(kind, mode, randomBytes)
+  const id = newId('key')
+  const secret = kind === 'SECRET'
+  const row: ApiKey = {
+    id,
+    shopId,
+    kind,
+    mode,
+    prefix: prefixOf(key),
+    hash: sha256(key),
+    scopes: secret ? ['storefront', 'server'] : ['storefront'],
+    sealed: secret ? keyring.seal(key, keySeal(shopId, id)) : null,
+    publicValue: secret ? null : key,
+    createdAt: clock.now(),
+    lastUsedAt: null,
+    expiresAt: null,
+  }
+  return { key, row }
+}
+
+/** The key and its shop, while the key is valid and of the shop's mode. */
+export async function keyAndShop({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<{ key: ApiKey; shop: Shop } | undefined> {
+  if (!isApiKey(presented)) return undefined
+  const found = await shopStore.findKey(sha256(presented))
+  if (!found || (found.key.expiresAt !== null && found.key.expiresAt <= clock.now())) return undefined
+  return found.key.mode === found.shop.mode ? found : undefined
+}
+
+export type ShopChange = {
+  title?: string | undefined
+  description?: string | undefined
+  currency?: string | undefined
+  logoUrl?: string | null | undefined
+  contact?: Shop['contact'] | undefined
+  address?: Shop['address'] | undefined
+  storefrontOrigins?: string[] | undefined
+}
+
+/** @throws AppError INVALID, NOT_FOUND */
+export async function changeShop(deps: ShopDeps, shop: ShopContext, { storefrontOrigins, ...change }: ShopChange, actor: Actor): Promise<Shop> {
+  if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
+  const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
+  if (origins?.some((origin) => origin === undefined)) throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  return update(deps, shop.id, { ...given, ...(origins ? { origins: [...new Set(origins as string[])] } : {}) }, 'shop.changed', actor)
+}
+
+export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: TaxRate[], actor: Actor): Promise<Shop> {
+  const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
+  if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
+  return update(deps, shop.id, { taxRates }, 'shop.tax_rates_set', actor)
+}
+
+export async function setShippingMethods(deps: ShopDeps, shop: ShopContext, shippingMethods: ShippingMethod[], actor: Actor): Promise<Shop> {
+  const codes = shippingMethods.map(({ code }) => code)
+  if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
+  for (const { price } of shippingMethods) assertCurrency(price.currency, 'data.price.currency')
+  return update(deps, shop.id, { shippingMethods }, 'shop.shipping_methods_set', actor)
+}
+
+async function update(deps: ShopDeps, id: string, change: Partial<Shop>, action: string, actor: Actor): Promise<Shop> {
+  const record = audit(deps, actor, { action, subject: id, shopId: id })
+  const updatedAt = deps.clock.now()
+  return deps.db.write(async (tx) => {
+    const shop = await deps.shopStore.update(tx, id, { ...change, updatedAt })
+    if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+    await record(tx)
+    return shop
+  })
+}
+
+function assertCurrency(code: string, field: string): void {
+  if (!isCurrency(code)) throw new AppError('INVALID', `${field} (body): not an ISO 4217 currency in use`)
+}
+
+/**
+ * The shop's secret key. An audit row is on disk before the answer.
+ * @throws AppError RATE_LIMITED after ten readings within an hour
+ */
+export async function readPrivateKey(deps: ShopDeps, shop: ShopContext, actor: Actor): Promise<string> {
+  const record = audit(deps, actor, { action: 'shop.private_key_read', subject: shop.id, shopId: shop.id })
+  const since = deps.clock.now() - hourMs
+  const key = await deps.db.write(async (tx) => {
+    if ((await timesDone(tx, 'shop.private_key_read', shop.id, since)) >= privateKeyReadsPerHour) {
+      throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', undefined, hourMs / 1000)
+    }
+    await record(tx)
+    return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
+  })
+  if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
+  return deps.keyring.unseal(key.sealed, keySeal(shop.id, key.id))
+}
+
+/**
+ * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
+ */
+export async function rotatePrivateKey(deps: ShopDeps, shop: ShopContext, graceSeconds: number, actor: Actor): Promise<{ privateKey: string; previousKeyExpiresAt: number }> {
+  const now = deps.clock.now()
+  const { key, row } = makeKey(deps, shop.id, 'SECRET', shop.mode)
+  const record = audit(deps, actor, { action: 'shop.private_key_rotated', subject: shop.id, shopId: shop.id })
+  const previousKeyExpiresAt = now + graceSeconds * 1000
+  await deps.db.write(async (tx) => {
+    const current = await deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
+    await deps.shopStore.expireKeys(tx, shop.id, 'SECRET', shop.mode, now)
+    if (current) await deps.shopStore.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
+    await deps.shopStore.insertKey(tx, row)
+    await record(tx)
+  })
+  return { privateKey: key, previousKeyExpiresAt }
+}
+
+/** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */
+export async function custodyWallet(deps: ShopDeps, shop: ShopContext, actor: Actor): Promise<Wallet> {
+  const existing = await deps.shopStore.findWallet(shop.id)
+  if (existing) return existing
+  // Loaded when it is needed: the program starts without it.
+  const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts')
+  const key = generatePrivateKey()
+  const wallet: Wallet = { shopId: shop.id, address: privateKeyToAddress(key), sealedKey: deps.keyring.seal(key, walletSeal(shop.id)), createdAt: deps.clock.now() }
+  const record = audit(deps, actor, { action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
+  const made = await deps.db.write(async (tx) => {
+    const inserted = await deps.shopStore.insertWallet(tx, wallet)
+    if (inserted) await record(tx)
+    return inserted
+  })
+  const kept = made ?? (await deps.shopStore.findWallet(shop.id))
+  if (!kept) throw new Error('a wallet was neither made nor found')
+  return kept
+}
+
+const lastUsedPrecisionMs = 60_000
+const touching = new Set<string>()
+
+/** Notes that a key was used, to the minute, without making the request wait or fail for it. */
+export function touchKey({ db, clock, log, shopStore }: ShopDeps, { id, lastUsedAt }: Pick<ApiKey, 'id' | 'lastUsedAt'>): void {
+  const now = clock.now()
+  if (now - (lastUsedAt ?? 0) < lastUsedPrecisionMs || touching.has(id)) return
+  touching.add(id)
+  db.write((tx) => shopStore.touchKey(tx, id, now))
+    .catch((error: unknown) => log.warn('key.last_used_not_noted', { error }))
+    .finally(() => touching.delete(id))
+}

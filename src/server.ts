@@ -1,0 +1,44 @@
+import type { Server } from 'bun'
+import { uploadBytesMax } from './http/body.ts'
+import type { Instance } from './instance.ts'
+
+/** Longer than any answer of ours takes: the handlers have deadlines of their own. */
+const idleTimeoutSeconds = 60
+const drainMaxMs = 10_000
+const drainLookMs = 20
+
+export type Serving = { url: string; server: Server<undefined>; stop(): Promise<void> }
+
+/**
+ * Listens. `stop` takes no new work, waits up to ten seconds for what is under way, and closes the database.
+ * @throws when the port is taken
+ */
+export function listen({ edge, deps, close }: Instance, { host, port }: { host: string; port: number }): Serving {
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    // Two servers must never share a port silently.
+    reusePort: false,
+    idleTimeout: idleTimeoutSeconds,
+    // Above our own limit, so that it is we who answer 413.
+    maxRequestBodySize: uploadBytesMax * 2,
+    fetch: (request, self) => edge.fetch(request, self),
+    error: (error) => {
+      deps.log.error('server.failed', { error })
+      return Response.json({ statusCode: 500, message: 'Something went wrong on our side', error: 'Internal Server Error' }, { status: 500 })
+    },
+  })
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    server,
+    async stop() {
+      edge.drain()
+      const stopped = server.stop(false)
+      const deadline = performance.now() + drainMaxMs
+      while (deps.requestCounts.inFlight() > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
+      await Promise.race([stopped, Bun.sleep(drainLookMs)])
+      await server.stop(true)
+      await close()
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** A migrated database of its own for every test: a copied file, or on Postgres a copied database. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { migratePostgres, migrateSqlite } from '../../db/migrate.ts'
+import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
+
+export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
+
+const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
+let made = 0
+
+/** An empty directory that is gone when the process ends. */
+export function temporaryDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'souk-test-'))
+  directories.add(dir)
+  return dir
+}
+const directories = new Set<string>()
+process.on('exit', () => {
+  for (const dir of directories) rmSync(dir, { recursive: true, force: true })
+})
+
+let sqliteTemplate: string | undefined
+let postgresTemplate: Promise<string> | undefined
+
+export async function testDatabase(): Promise<TestDatabase> {
+  const dataDir = temporaryDir()
+  return engine === 'sqlite' ? copiedFile(dataDir) : copiedDatabase(dataDir)
+}
+
+function copiedFile(dataDir: string): TestDatabase {
+  if (!sqliteTemplate || !existsSync(sqliteTemplate)) {
+    sqliteTemplate = join(temporaryDir(), 'template.db')
+    migrateSqlite(sqliteTemplate, sqliteMigrations, { backups: dataDir, now: 0 })
+  }
+  const file = join(dataDir, 'souk.db')
+  copyFileSync(sqliteTemplate, file)
+  return { url: `file:${file}`, dataDir, drop: async () => rmSync(dataDir, { recursive: true, force: true }) }
+}
+
+async function copiedDatabase(dataDir: string): Promise<TestDatabase> {
+  postgresTemplate ??= makeTemplate()
+  const template = await postgresTemplate
+  const name = `${template}_${made++}`
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return { url: urlOf(name), dataDir, drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+async function makeTemplate(): Promise<string> {
+  const name = `souk_test_${process.pid}_${Bun.hash(import.meta.path + performance.timeOrigin).toString(36)}`
+  await administer(`CREATE DATABASE ${name}`)
+  await migratePostgres(urlOf(name), postgresMigrations, 0)
+  return name
+}
+
+function urlOf(database: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -2,12 +2,14 @@
 import { Cron } from 'croner'
 import type { AppDeps } from '../src/app.ts'
 import { checkpoint } from './checkpoint.ts'
+import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 
 type Job = { name: string; /** Croner pattern, with seconds. */ pattern: string; run: (deps: AppDeps) => Promise<unknown> }
 
 const jobs: readonly Job[] = [
   { name: 'forget', pattern: '0 */10 * * * *', run: forget },
+  { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 

@@ -2,10 +2,13 @@ import { type AnyElysia, Elysia } from 'elysia'
 import type { HttpDeps } from './deps.ts'
 import { learnAccess, openToBrowsers } from './http/access.ts'
 import { jsonBodies } from './http/body.ts'
+import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import type { RequestCounts } from './http/metrics.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import type { AuthDeps } from './modules/auth/service.ts'
+import { catalogRoutes, type CatalogRouteDeps, publicCatalogRoutes } from './modules/catalog/routes.ts'
+import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { customerLoginRoutes } from './modules/customer/routes.ts'
 import type { CustomerDeps } from './modules/customer/service.ts'
 import { locationRoutes } from './modules/location/routes.ts'
@@ -14,7 +17,7 @@ import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 
-export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & { readonly requestCounts: RequestCounts }
+export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & CatalogRouteDeps & { readonly requestCounts: RequestCounts }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
@@ -26,14 +29,17 @@ export function createApp(deps: AppDeps) {
     .use(authRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(catalogRoutes(deps))
+    .use(collectionRoutes(deps))
     .use(locationRoutes(deps))
     .use(healthRoutes(deps))
+  app.use(docsRoutes(deps, () => app.routes))
   learnAccess(app.routes)
   return withPreflight(app)
 }
 
 /** What answers at its own path and under API_V3_PREFIX: login and public reads. */
-const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps))
+const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps)).use(publicCatalogRoutes(deps)).use(publicCollectionRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

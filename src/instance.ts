@@ -18,6 +18,10 @@ import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
 import { createAuthStore } from './modules/auth/store.ts'
+import { createCollectionStore } from './modules/catalog/collections-store.ts'
+import { createListings } from './modules/catalog/reads.ts'
+import { createFolds } from './modules/catalog/service.ts'
+import { createCatalogStore } from './modules/catalog/store.ts'
 import { createCustomerStore } from './modules/customer/store.ts'
 import { createIdempotency } from './modules/idempotency/service.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
@@ -88,10 +92,15 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const stores = { authStore: createAuthStore(db), shopStore: createShopStore(db), userStore: createUserStore(db), customerStore: createCustomerStore(db) }
   const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
+  const catalogStore = createCatalogStore(db)
   return {
     ...deps,
     ...stores,
     tokens,
+    catalogStore,
+    collectionStore: createCollectionStore(db),
+    folds: createFolds({ ...deps, catalogStore }),
+    listings: createListings({ db, catalogStore }),
     identity: createIdentity({ ...deps, ...stores, tokens }),
     idempotency: createIdempotency(deps),
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),

@@ -1,9 +1,8 @@
+import { etagOf } from '../lib/etag.ts'
+
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 
 const publicCaching = 'public, max-age=0, s-maxage=60'
-
-/** A strong ETag of a body. */
-export const etagOf = (body: string): string => `"${Bun.hash.xxHash3(body).toString(36)}-${body.length.toString(36)}"`
 
 /** The body as JSON with its ETag, or 304 when the caller holds that very version. */
 export function publicJson(request: Request, body: string, etag: string): Response {
@@ -44,13 +43,13 @@ export function createAnswerCache({ version, now }: { version: () => number | un
   }
 
   return {
-    async get(key: string, compute: () => Promise<unknown>): Promise<Answer> {
+    async get(key: string, compute: () => Promise<string>): Promise<Answer> {
       const before = version()
       const at = now()
       const entry = entries.get(key)
       if (entry && entry.version === before && entry.staleAt > at) return entry
       if (entry) drop(key)
-      const body = JSON.stringify(await compute())
+      const body = await compute()
       const answer = { body, etag: etagOf(body) }
       if (before !== undefined && body.length < bytesMax / 8) {
         entries.set(key, { ...answer, version: before, staleAt: at + agesMs })

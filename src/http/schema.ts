@@ -27,10 +27,15 @@ export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(),
 export const refusals = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
   Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<Statuses[number] | 400 | 500 | 503, typeof ErrorBody>
 
+/** Of the cached public reads, for their `response` map; see http/caching.ts. */
+export const notModified = t.Void({ description: 'Not changed since the version in `if-none-match`' })
+
 /** A page of a list; see lib/page.ts. */
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   t.Object({ data: t.Array(item), page: integer(), limit: integer(), total: integer(), pages: integer() })
 
-const wholeNumber = (description: string) => t.Optional(t.Numeric({ multipleOf: 1, description }))
-export const pageQuery = { page: wholeNumber('From 1'), limit: wholeNumber('Default 20, clamped to 1..100') }
-
+/** Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for the document. */
+export const pageQuery = {
+  page: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', description: 'From 1', 'x-type': 'integer' })),
+  limit: t.Optional(t.String({ pattern: '^-?\\d{1,9}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
+}

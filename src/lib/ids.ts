@@ -13,6 +13,7 @@ export const idPrefixes = {
   session: 'ses',
   key: 'key',
   audit: 'aud',
+  change: 'chg',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string

@@ -3,8 +3,13 @@ import type { LogLevel } from '../config.ts'
 export type Log = Record<LogLevel, (event: string, fields?: Record<string, unknown>) => void>
 
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
-const secretName = /pass(word|phrase)?$|secret|token|authorization|cookie|api-?key|private-?key|encryption/i
-const secretValue = /\b(pk|sk|rk)_(live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\b(postgres(?:ql)?:\/\/[^:/\s]+):[^@\s]+@/g
+const secretName = /pass(word|phrase)?$|password|secret|token|authorization|cookie|api[-_]?key|private[-_]?key|encryption|sealed|^jwt$|mnemonic/i
+const secretValue = /\b(?:pk|sk|rk)_(?:live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$argon2[a-z]*\$[^\s,]+/g
+/** `scheme://user:password@host` */
+const urlPassword = /\b([a-z][a-z\d+.-]*:\/\/[^\s:/?#@]*):[^\s@]+@/gi
+const urlSecret = /([?&](?:[\w-]*(?:token|secret|password|key|signature)|sig)=)[^&\s#"']+/gi
+/** A failed query carries its parameters: hashes, sealed secrets, e-mail addresses. */
+const queryParameters = /\nparams: [\s\S]*?(?=\n {4}at |$)/
 const textLengthMax = 4_000
 
 /** A line of JSON an event. Values that are secret by their name or by their look are struck out. */
@@ -18,10 +23,17 @@ export function createLog(level: LogLevel, now: () => number, writeLine: (line: 
 
 /** A copy of `value` that is safe to log: secrets struck out, errors as text, bounded in depth and length. */
 export function redact(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return value.slice(0, textLengthMax).replace(secretValue, (_, _kind, _mode, url) => (url ? `${url}:***@` : '***'))
+  if (typeof value === 'string') return redactText(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof Error) return { name: value.name, message: redact(value.message), stack: redact(value.stack ?? ''), ...(value.cause && depth < 4 ? { cause: redact(value.cause, depth + 1) } : {}) }
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value
   if (depth > 4) return '…'
   if (Array.isArray(value)) return value.slice(0, 50).map((item) => redact(item, depth + 1))
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, secretName.test(name) ? '***' : redact(item, depth + 1)]))
+}
+
+function redactText(text: string): string {
+  // Cut twice: what is struck out must be whole when it is looked for, and a text of megabytes must not be searched.
+  const plain = text.slice(0, 2 * textLengthMax).replace(queryParameters, '')
+  return plain.replace(secretValue, '***').replace(urlPassword, '$1:***@').replace(urlSecret, '$1***').slice(0, textLengthMax)
 }

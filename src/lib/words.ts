@@ -2,6 +2,7 @@
 
 const wordPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu
 const wordLengthMax = 40
+const handleLengthMax = 120
 
 /**
  * The distinct words of a text: lower case, without diacritics, no stemming. Scripts that do not part words by spaces
@@ -12,7 +13,7 @@ export function wordsOf(text: string, most: number): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   const words = new Set<string>()
   for (const [word] of plain.matchAll(wordPattern)) {
-    words.add(word.slice(0, wordLengthMax))
+    words.add(cut(word, wordLengthMax))
     if (words.size >= most) break
   }
   return [...words]
@@ -21,9 +22,9 @@ export function wordsOf(text: string, most: number): string[] {
 /** A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Empty when the title has no letter or digit. */
 export function handleOf(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  return plain
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 120)
-    .replace(/-+$/, '')
+  const handle = plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '')
+  return cut(handle, handleLengthMax).replace(/-+$/, '')
 }
+
+/** The first `length` units of a text, and never half a character: neither engine can store one. */
+const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')

@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
 import { publicJson } from '../../http/caching.ts'
-import { refusals } from '../../http/schema.ts'
+import { notModified, refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
   ChangeShop,
@@ -128,14 +128,14 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
           deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
           deps.shopStore.findWallet(shop.id),
         ])
-        return publicShopView(fresh, key?.publicValue ?? null, wallet?.address ?? null)
+        return JSON.stringify(publicShopView(fresh, key?.publicValue ?? null, wallet?.address ?? null))
       })
       return publicJson(request, body, etag) as never
     },
     {
       access: 'public',
       params: ShopNameParam,
-      response: { 200: PublicShop, ...refusals(403, 404) },
+      response: { 200: PublicShop, 304: notModified, ...refusals(403, 404) },
       detail: { summary: 'A shop by its name' },
     },
   )

@@ -7,6 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { type Actor, audit, timesDone } from '../audit/service.ts'
+import { isCountry } from '../location/domain.ts'
 import { hourMs, keySeal, normalOrigin, privateKeyReadsPerHour, walletSeal } from './domain.ts'
 import type { ApiKey, Shop, ShopStore, Wallet } from './store.ts'
 
@@ -19,10 +20,11 @@ export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: st
 
 /**
  * Prepares a shop in mode TEST with its two keys; call `insert` inside the write that opens it.
- * @throws AppError INVALID for an unknown currency
+ * @throws AppError INVALID for an unknown currency or country
  */
 export function openShop(deps: ShopDeps, merchantId: string, { name, country, currency, title }: NewShop): { shop: Shop; insert: (tx: Writer) => Promise<void> } {
   assertCurrency(currency, 'currency')
+  assertCountry(country, 'country')
   const now = deps.clock.now()
   const shop: Shop = {
     id: deps.newId('shop'),
@@ -101,6 +103,7 @@ export type ShopChange = {
 /** @throws AppError INVALID, NOT_FOUND */
 export async function changeShop(deps: ShopDeps, shop: ShopContext, { storefrontOrigins, ...change }: ShopChange, actor: Actor): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
+  if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
   if (origins?.some((origin) => origin === undefined)) throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
@@ -108,6 +111,7 @@ export async function changeShop(deps: ShopDeps, shop: ShopContext, { storefront
 }
 
 export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: TaxRate[], actor: Actor): Promise<Shop> {
+  for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
   return update(deps, shop.id, { taxRates }, 'shop.tax_rates_set', actor)
@@ -116,7 +120,10 @@ export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: T
 export async function setShippingMethods(deps: ShopDeps, shop: ShopContext, shippingMethods: ShippingMethod[], actor: Actor): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
-  for (const { price } of shippingMethods) assertCurrency(price.currency, 'data.price.currency')
+  for (const { price, countries } of shippingMethods) {
+    assertCurrency(price.currency, 'data.price.currency')
+    for (const country of countries) assertCountry(country, 'data.countries')
+  }
   return update(deps, shop.id, { shippingMethods }, 'shop.shipping_methods_set', actor)
 }
 
@@ -133,6 +140,10 @@ async function update(deps: ShopDeps, id: string, change: Partial<Shop>, action:
 
 function assertCurrency(code: string, field: string): void {
   if (!isCurrency(code)) throw new AppError('INVALID', `${field} (body): not an ISO 4217 currency in use`)
+}
+
+function assertCountry(code: string, field: string): void {
+  if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
 /**

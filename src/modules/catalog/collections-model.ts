@@ -1,0 +1,31 @@
+import { t } from 'elysia'
+import { Instant, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { productsPerCollectionMax } from './collections.ts'
+import { PublicProduct } from './model.ts'
+
+const collection = {
+  id: t.String(),
+  shopId: t.String(),
+  handle: t.String(),
+  title: t.String(),
+  descriptionHtml: t.String(),
+  image: nullable(t.Object({ url: t.String(), alt: nullable(t.String()) })),
+  publishedAt: nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+}
+export const CollectionRecord = t.Object(collection, { title: 'Collection' })
+export const CollectionWithIds = t.Object({ ...collection, productIds: t.Array(t.String()) }, { title: 'CollectionWithProductIds' })
+export const Collections = pageOf(CollectionRecord)
+export const PublishedCollections = pageOf(t.Object({ ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) }, { title: 'PublishedCollection' }))
+
+const fields = {
+  handle: t.Optional(text(255, { minLength: 1, pattern: '^[\\p{Ll}\\p{Lo}\\p{N}_-]+$', description: 'Unique in the shop; lower case' })),
+  descriptionHtml: t.Optional(text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })),
+  image: t.Optional(nullable(t.Object({ url: Url, alt: maybe(text(512)) }))),
+  publishedAt: t.Optional(nullable(t.String({ format: 'date-time', maxLength: 40, description: 'At creation, left out means now. Null: not published' }))),
+}
+const title = text(255, { minLength: 1, pattern: '\\S' })
+export const CreateCollection = t.Object({ title, ...fields })
+export const ChangeCollection = t.Object({ title: t.Optional(title), ...fields })
+export const SetProducts = t.Object({ productIds: t.Array(text(64), { maxItems: productsPerCollectionMax }) })

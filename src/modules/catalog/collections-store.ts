@@ -1,0 +1,106 @@
+import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
+
+export type Collection = typeof collections.$inferSelect
+export type CollectionStore = ReturnType<typeof createCollectionStore>
+
+export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
+  async find(shopId: string, id: string, from: Pick<Reader, 'select'> = read): Promise<Collection | undefined> {
+    const [collection] = await from
+      .select()
+      .from(collections)
+      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
+      .limit(1)
+    return collection
+  },
+  /** A collection that the public sees, by id or handle. */
+  async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
+    const named = or(eq(collections.id, idOrHandle), eq(collections.handle, idOrHandle))
+    const [collection] = await read
+      .select()
+      .from(collections)
+      .where(and(eq(collections.shopId, shopId), named, lte(collections.publishedAt, now)))
+      .limit(1)
+    return collection
+  },
+  async list(shopId: string, { limit, offset }: { limit: number; offset: number }): Promise<{ collections: Collection[]; total: number }> {
+    const ofShop = eq(collections.shopId, shopId)
+    const [totals] = await read.select({ n: count() }).from(collections).where(ofShop)
+    const rows = await read.select().from(collections).where(ofShop).orderBy(desc(collections.id)).limit(limit).offset(offset)
+    return { collections: rows, total: Number(totals?.n ?? 0) }
+  },
+  async listPublished(shopId: string, now: number, { limit, offset }: { limit: number; offset: number }): Promise<{ collections: Collection[]; total: number }> {
+    const published = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
+    const [totals] = await read.select({ n: count() }).from(collections).where(published)
+    const rows = await read.select().from(collections).where(published).orderBy(desc(collections.publishedAt), asc(collections.id)).limit(limit).offset(offset)
+    return { collections: rows, total: Number(totals?.n ?? 0) }
+  },
+  /** The first visible documents of a collection, in its order. */
+  async firstDocuments(collectionId: string, now: number, limit: number): Promise<string[]> {
+    const rows = await read
+      .select({ document: productDocuments.document })
+      .from(collectionProducts)
+      .innerJoin(productDocuments, eq(productDocuments.productId, collectionProducts.productId))
+      .where(and(eq(collectionProducts.collectionId, collectionId), lte(productDocuments.visibleFrom, now)))
+      .orderBy(asc(collectionProducts.position))
+      .limit(limit)
+    return rows.map(({ document }) => document)
+  },
+  async productIds(collectionId: string, limit: number, from: Pick<Reader, 'select'> = read): Promise<string[]> {
+    const rows = await from
+      .select({ id: collectionProducts.productId })
+      .from(collectionProducts)
+      .where(eq(collectionProducts.collectionId, collectionId))
+      .orderBy(asc(collectionProducts.position))
+      .limit(limit)
+    return rows.map(({ id }) => id)
+  },
+  /** Handles of the shop that are `handle` or `handle-` and something. */
+  async handlesLike(tx: Writer, shopId: string, handle: string): Promise<string[]> {
+    const rows = await tx
+      .select({ handle: collections.handle })
+      .from(collections)
+      .where(and(eq(collections.shopId, shopId), sql`${collections.handle} between ${handle} and ${`${handle}-:`}`))
+    return rows.map((row) => row.handle)
+  },
+  async insert(tx: Writer, collection: Collection): Promise<void> {
+    await tx.insert(collections).values(collection)
+  },
+  async update(tx: Writer, shopId: string, id: string, change: Partial<Collection>): Promise<Collection | undefined> {
+    const [collection] = await tx
+      .update(collections)
+      .set(change)
+      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
+      .returning()
+    return collection
+  },
+  /** False when there is none. */
+  async remove(tx: Writer, shopId: string, id: string): Promise<boolean> {
+    const rows = await tx
+      .delete(collections)
+      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
+      .returning({ id: collections.id })
+    return rows.length > 0
+  },
+  /** How many of these are products of the shop. */
+  async countProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<number> {
+    let found = 0
+    for (let at = 0; at < ids.length; at += idsPerQuery) {
+      const [row] = await tx
+        .select({ n: count() })
+        .from(products)
+        .where(and(eq(products.shopId, shopId), inArray(products.id, ids.slice(at, at + idsPerQuery))))
+      found += Number(row?.n ?? 0)
+    }
+    return found
+  },
+  async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
+    await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))
+    const rows = ids.map((productId, at) => ({ collectionId, productId, position: at + 1 }))
+    for (let at = 0; at < rows.length; at += idsPerQuery) await tx.insert(collectionProducts).values(rows.slice(at, at + idsPerQuery))
+  },
+})
+
+/** Engines bound the number of parameters of one statement. */
+const idsPerQuery = 500

@@ -1,0 +1,307 @@
+import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
+import { AppError } from '../../lib/errors.ts'
+import { isCurrency, type Money } from '../../lib/money.ts'
+import { handleOf, wordsOf } from '../../lib/words.ts'
+
+export type Product = typeof products.$inferSelect
+export type Variant = typeof variants.$inferSelect
+export type ProductDocument = typeof productDocuments.$inferSelect
+/** A product with its variants in order: what every rule here looks at. */
+export type Whole = { product: Product; variants: Variant[] }
+
+export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
+export const optionsMax = 3
+export const variantsMax = 100
+export const imagesMax = 250
+export const defaultVariantTitle = 'Default Title'
+const wordsMax = 400
+const titleKeyLengthMax = 80
+
+export type ImageInput = { id?: string | undefined; url: string; alt?: string | null | undefined; width?: number | null | undefined; height?: number | null | undefined }
+export type VariantInput = {
+  id?: string | undefined
+  sku?: string | null | undefined
+  barcode?: string | null | undefined
+  title?: string | undefined
+  optionValues?: string[] | undefined
+  price: Money
+  compareAtPrice?: Money | null | undefined
+  cost?: Money | null | undefined
+  weightGrams?: number | undefined
+  taxable?: boolean | undefined
+  trackInventory?: boolean | undefined
+  allowBackorder?: boolean | undefined
+  onHand?: number | undefined
+  imageId?: string | null | undefined
+  /** Instead of `imageId`: the picture is the product's image with this URL. */
+  imageUrl?: string | null | undefined
+}
+/** What a create or a change says; what is undefined stays as it is, or takes its default. */
+export type ProductInput = {
+  handle?: string | undefined
+  title?: string | undefined
+  descriptionHtml?: string | undefined
+  vendor?: string | undefined
+  type?: string | undefined
+  tags?: string[] | undefined
+  status?: Product['status'] | undefined
+  options?: { name: string; values: string[] }[] | undefined
+  images?: ImageInput[] | undefined
+  variants?: VariantInput[] | undefined
+  seo?: { title?: string | null | undefined; description?: string | null | undefined } | undefined
+  /** Milliseconds. */
+  publishedAt?: number | null | undefined
+}
+
+/** Everything a write needs that must be fixed before it: ids enough for all that is new, and the time. */
+export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; now: number }
+
+const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
+
+/** A product that `input` makes, in a shop that counts in `currency`. Throws AppError INVALID, naming the field. */
+export function createdProduct(input: ProductInput & { title: string }, shop: { id: string; currency: string }, given: Given): Whole {
+  const { productId: id, now } = given
+  const blank: Product = {
+    id,
+    shopId: shop.id,
+    handle: handleOf(input.title) || 'product',
+    title: input.title,
+    descriptionHtml: '',
+    vendor: '',
+    type: '',
+    tags: [],
+    status: 'DRAFT',
+    currency: shop.currency,
+    options: [],
+    images: [],
+    seoTitle: null,
+    seoDescription: null,
+    publishedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const variantsInput = input.variants?.length ? input.variants : [{ price: { amount: 0, currency: shop.currency } }]
+  return changedProduct({ product: blank, variants: [] }, { ...input, variants: variantsInput }, given)
+}
+
+/**
+ * The product after a change. Lists are replaced whole; variants and images that carry a known id keep it.
+ * Throws AppError INVALID, naming the field.
+ */
+export function changedProduct(before: Whole, input: ProductInput, given: Given): Whole {
+  const status = input.status ?? before.product.status
+  const images = input.images ? changedImages(before.product.images, input.images, given.imageIds) : before.product.images
+  const options = input.options ?? before.product.options
+  assertOptions(options)
+  const product: Product = {
+    ...before.product,
+    handle: input.handle ?? before.product.handle,
+    title: input.title ?? before.product.title,
+    descriptionHtml: input.descriptionHtml ?? before.product.descriptionHtml,
+    vendor: input.vendor ?? before.product.vendor,
+    type: input.type ?? before.product.type,
+    tags: input.tags ? distinctTags(input.tags) : before.product.tags,
+    status,
+    options,
+    images,
+    seoTitle: input.seo?.title === undefined ? before.product.seoTitle : input.seo.title,
+    seoDescription: input.seo?.description === undefined ? before.product.seoDescription : input.seo.description,
+    publishedAt: publicationOf(before.product, input.publishedAt, status, given.now),
+    updatedAt: given.now,
+  }
+  const changed = input.variants ? changedVariants(before.variants, input.variants, product, given.variantIds) : { currency: product.currency, variants: before.variants }
+  // An image that is gone is nobody's picture any more.
+  const kept = changed.variants.map((variant) => ({ ...variant, imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null }))
+  assertVariantsFit(kept, options)
+  return { product: { ...product, currency: changed.currency }, variants: kept }
+}
+
+/** A product that becomes ACTIVE and never had a publication date is published now, unless the input says otherwise. */
+function publicationOf(before: Product, asked: number | null | undefined, status: Product['status'], now: number): number | null {
+  if (asked !== undefined) return asked
+  return status === 'ACTIVE' && before.status !== 'ACTIVE' ? (before.publishedAt ?? now) : before.publishedAt
+}
+
+function distinctTags(tags: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return tags
+    .map((tag) => tag.trim())
+    .filter((tag) => {
+      const key = tag.toLowerCase()
+      if (tag === '' || seen.has(key)) return false
+      seen.add(key)
+      return true
+    })
+}
+
+function changedImages(before: Product['images'], input: readonly ImageInput[], newIds: readonly string[]): Product['images'] {
+  const known = new Set(before.map(({ id }) => id))
+  const used = new Set<string>()
+  return input.map(({ id, url, alt, width, height }, at) => {
+    if (id !== undefined && !known.has(id)) throw invalid(`images.${at}.id`, 'no image of this product; leave it out for a new one')
+    if (id !== undefined && used.has(id)) throw invalid(`images.${at}.id`, 'stands twice')
+    if (id !== undefined) used.add(id)
+    return { id: id ?? newIds[at] ?? '', url, alt: alt ?? null, position: at + 1, width: width ?? null, height: height ?? null }
+  })
+}
+
+function assertOptions(options: Product['options']): void {
+  if (options.length > optionsMax) throw invalid('options', `at most ${optionsMax}`)
+  const names = options.map(({ name }) => name.toLowerCase())
+  if (new Set(names).size < names.length) throw invalid('options', 'each name may stand once')
+  options.forEach(({ values }, at) => {
+    if (new Set(values).size < values.length) throw invalid(`options.${at}.values`, 'each value may stand once')
+  })
+}
+
+function changedVariants(before: readonly Variant[], input: readonly VariantInput[], product: Product, newIds: readonly string[]): { currency: string; variants: Variant[] } {
+  if (input.length === 0) throw invalid('variants', 'at least one')
+  if (input.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
+  const currency = input[0]?.price.currency ?? product.currency
+  if (!isCurrency(currency)) throw invalid('variants.0.price.currency', 'not an ISO 4217 currency in use')
+  const known = new Map(before.map((variant) => [variant.id, variant]))
+  const variants = input.map((one, at) => {
+    const old = one.id === undefined ? undefined : known.get(one.id)
+    if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
+    if (one.id !== undefined) known.delete(one.id)
+    for (const [field, money] of Object.entries({ price: one.price, compareAtPrice: one.compareAtPrice, cost: one.cost })) {
+      if (money && money.currency !== currency) throw invalid(`variants.${at}.${field}.currency`, 'all prices of a product are in one currency')
+    }
+    if (one.imageId && !product.images.some(({ id }) => id === one.imageId)) throw invalid(`variants.${at}.imageId`, 'no image of this product')
+    const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
+    return changedVariant(old, { ...one, imageId }, product.id, newIds[at] ?? '', at + 1)
+  })
+  return { currency, variants }
+}
+
+function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string, position: number): Variant {
+  const optionValues = input.optionValues ?? old?.optionValues ?? []
+  const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T => (given === undefined ? (kept === undefined ? fallback : kept) : given)
+  return {
+    id: old?.id ?? newId,
+    productId,
+    position,
+    sku: orElse(input.sku, old?.sku, null),
+    barcode: orElse(input.barcode, old?.barcode, null),
+    title: input.title ?? (optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
+    optionValues,
+    price: input.price.amount,
+    compareAtPrice: input.compareAtPrice === undefined ? (old?.compareAtPrice ?? null) : (input.compareAtPrice?.amount ?? null),
+    cost: input.cost === undefined ? (old?.cost ?? null) : (input.cost?.amount ?? null),
+    weightGrams: orElse(input.weightGrams, old?.weightGrams, 0),
+    taxable: orElse(input.taxable, old?.taxable, true),
+    // A variant that is given a count is counted.
+    trackInventory: orElse(input.trackInventory, old?.trackInventory, input.onHand !== undefined),
+    allowBackorder: orElse(input.allowBackorder, old?.allowBackorder, false),
+    onHand: orElse(input.onHand, old?.onHand, 0),
+    imageId: orElse(input.imageId, old?.imageId, null),
+  }
+}
+
+function assertVariantsFit(variants: readonly Variant[], options: Product['options']): void {
+  const seen = new Set<string>()
+  variants.forEach(({ optionValues, onHand, allowBackorder }, at) => {
+    if (optionValues.length !== options.length) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
+    optionValues.forEach((value, nth) => {
+      if (!options[nth]?.values.includes(value)) throw invalid(`variants.${at}.optionValues.${nth}`, "not among the option's values")
+    })
+    const combination = JSON.stringify(optionValues)
+    if (seen.has(combination)) throw invalid(`variants.${at}.optionValues`, 'each combination may stand once')
+    seen.add(combination)
+    if (onHand < 0 && !allowBackorder) throw invalid(`variants.${at}.onHand`, 'below zero only where backorder is allowed')
+  })
+}
+
+/** Whether a variant can be bought: it is not counted, may be ordered ahead, or is there. */
+export const isAvailable = ({ trackInventory, allowBackorder, onHand }: Variant): boolean => !trackInventory || allowBackorder || onHand > 0
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const money = (amount: number, currency: string): Money => ({ amount, currency })
+const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
+
+/** A product as everybody may see it: neither cost nor the number in stock. */
+export function publicView({ product, variants }: Whole) {
+  const { currency } = product
+  const prices = variants.map(({ price }) => price)
+  return {
+    id: product.id,
+    shopId: product.shopId,
+    handle: product.handle,
+    title: product.title,
+    descriptionHtml: product.descriptionHtml,
+    vendor: product.vendor,
+    type: product.type,
+    tags: product.tags,
+    status: product.status,
+    options: product.options,
+    variants: variants.map((variant) => publicVariantView(variant, currency)),
+    images: product.images,
+    seo: { title: product.seoTitle, description: product.seoDescription },
+    priceRange: { min: money(Math.min(...prices), currency), max: money(Math.max(...prices), currency) },
+    available: variants.some(isAvailable),
+    publishedAt: product.publishedAt === null ? null : iso(product.publishedAt),
+    createdAt: iso(product.createdAt),
+    updatedAt: iso(product.updatedAt),
+  }
+}
+
+const publicVariantView = (variant: Variant, currency: string) => ({
+  id: variant.id,
+  sku: variant.sku,
+  barcode: variant.barcode,
+  title: variant.title,
+  optionValues: variant.optionValues,
+  price: money(variant.price, currency),
+  compareAtPrice: maybeMoney(variant.compareAtPrice, currency),
+  weightGrams: variant.weightGrams,
+  taxable: variant.taxable,
+  trackInventory: variant.trackInventory,
+  allowBackorder: variant.allowBackorder,
+  available: isAvailable(variant),
+  imageId: variant.imageId,
+  position: variant.position,
+})
+
+/** A product as its shop sees it: the public view, with cost and stock. */
+export function managementView(whole: Whole) {
+  const view = publicView(whole)
+  return {
+    ...view,
+    variants: whole.variants.map((variant, at) => ({ ...(view.variants[at] as ReturnType<typeof publicVariantView>), cost: maybeMoney(variant.cost, whole.product.currency), onHand: variant.onHand })),
+  }
+}
+
+export type SortOrder = 'newest' | 'title' | 'price'
+/** How a list is sorted: by which key, and from which end. */
+export const sorts: Readonly<Record<'newest' | 'title' | 'price' | '-price', { order: SortOrder; descending: boolean }>> = {
+  newest: { order: 'newest', descending: true },
+  title: { order: 'title', descending: false },
+  price: { order: 'price', descending: false },
+  '-price': { order: 'price', descending: true },
+}
+export type Sort = keyof typeof sorts
+export const sortWords = ['newest', 'title', 'price', '-price'] as const
+
+/** The start of every `newestKey` of that moment. */
+export const newestKeyAt = (ms: number): string => Math.max(0, ms).toString(36).padStart(9, '0')
+
+/** Keys whose order by bytes is the sort order; each ends in the product's id, so that no two are equal. */
+export function sortKeys({ product, variants }: Whole): Record<`${SortOrder}Key`, string> {
+  const id = product.id.slice(product.id.indexOf('_') + 1)
+  const title = product.title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().slice(0, titleKeyLengthMax)
+  return {
+    newestKey: `${newestKeyAt(product.publishedAt ?? 0)}.${id}`,
+    titleKey: `${title}\u0001${id}`,
+    priceKey: `${String(Math.min(...variants.map(({ price }) => price))).padStart(15, '0')}.${id}`,
+  }
+}
+
+/** Whether the public sees the product now or will at its publication date. */
+export const isListed = ({ status, publishedAt }: Product): boolean => status === 'ACTIVE' && publishedAt !== null
+
+/** The distinct words by which a product is found. */
+export function searchWords({ product, variants }: Whole): string[] {
+  const skus = variants.map(({ sku }) => sku ?? '')
+  const description = product.descriptionHtml.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
+  return wordsOf([product.title, product.vendor, product.type, ...product.tags, ...product.options.flatMap(({ values }) => values), ...skus, description].join(' '), wordsMax)
+}

@@ -1,0 +1,172 @@
+import type { ShopContext } from '../../http/principal.ts'
+import { AppError } from '../../lib/errors.ts'
+import { isCurrency, type Money } from '../../lib/money.ts'
+import type { Actor } from '../audit/service.ts'
+import { type CsvItem, type CsvSource, type ImportedProduct, type ImportedVariant, type RowError, readProducts } from './csv.ts'
+import { changedProduct, createdProduct, type ImageInput, type ProductInput, type VariantInput, type Whole } from './domain.ts'
+import { type CatalogDeps, changeProduct, createProduct } from './service.ts'
+
+export type ImportOptions = { dryRun: boolean; overwrite: boolean; currency: string; onProgress?: (bytesRead: number) => void }
+export type ImportReport = {
+  dryRun: boolean
+  rows: number
+  products: number
+  created: number
+  updated: number
+  skipped: number
+  failed: number
+  variants: number
+  images: number
+  errors: RowError[]
+  errorsTruncated: boolean
+}
+
+/** So many products share commits; more would hold up other writers. */
+const productsAtOnce = 32
+const errorsMax = 1_000
+
+/**
+ * Stores the products of a Shopify export. Products are known again by their handle, so that a file can be imported any
+ * number of times, and again after a crash. One with a bad row is left out and named in the report; the others are stored.
+ * @throws AppError INVALID for a file that is none, or an unknown currency
+ */
+export async function importProducts(deps: CatalogDeps, { shop, actor }: { shop: ShopContext; actor: Actor }, source: CsvSource, options: ImportOptions): Promise<ImportReport> {
+  if (!isCurrency(options.currency)) throw new AppError('INVALID', 'currency (query): not an ISO 4217 currency in use')
+  const report: ImportReport = { dryRun: options.dryRun, rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, errors: [], errorsTruncated: false }
+  const reader = readProducts(source, { currency: options.currency, ...(options.onProgress ? { onProgress: options.onProgress } : {}) })
+  let batch: CsvItem[] = []
+  const store = async () => {
+    await Promise.all(batch.map((item) => importItem(deps, { shop, actor }, item, options, report)))
+    batch = []
+    // Requests of others come in between.
+    await new Promise((resume) => setImmediate(resume))
+  }
+  for await (const item of reader) {
+    batch.push(item)
+    if (batch.length >= productsAtOnce) await store()
+  }
+  await store()
+  if (!options.dryRun) await deps.folds.foldAll(shop.id)
+  return report
+}
+
+async function importItem(deps: CatalogDeps, { shop, actor }: { shop: ShopContext; actor: Actor }, item: CsvItem, options: ImportOptions, report: ImportReport): Promise<void> {
+  report.rows += item.rows
+  report.products++
+  if (item.kind === 'rejected') return fail(report, item.errors)
+  const { product } = item
+  try {
+    const known = await deps.catalogStore.findByHandle(shop.id, product.handle)
+    if (known && !options.overwrite) {
+      report.skipped++
+      return
+    }
+    const write = { shop: { id: shop.id, currency: options.currency }, actor }
+    const stored = known ? await update(deps, write, known, product, options) : await create(deps, write, product, options)
+    report[known ? 'updated' : 'created']++
+    report.variants += stored.variants
+    report.images += stored.images
+  } catch (error) {
+    // What is wrong with one product must not keep the others out; what is wrong with us must.
+    if (!(error instanceof AppError) || (error.code !== 'INVALID' && error.code !== 'CONFLICT')) throw error
+    fail(report, [{ row: product.row, message: error.message.replaceAll(' (body)', '') }])
+  }
+}
+
+function fail(report: ImportReport, errors: readonly RowError[]): void {
+  report.failed++
+  const room = errorsMax - report.errors.length
+  report.errors.push(...errors.slice(0, room))
+  if (errors.length > room) report.errorsTruncated = true
+}
+
+type Write = { shop: { id: string; currency: string }; actor: Actor }
+type Stored = { variants: number; images: number }
+
+async function create(deps: CatalogDeps, { shop, actor }: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
+  if (!product.title) throw new AppError('INVALID', 'title: needed to create a product')
+  const input = {
+    ...inputOf(product),
+    title: product.title,
+    images: imagesOf(product, []),
+    options: product.options,
+    variants: product.variants.map((variant) => variantInput(variant, currency, undefined)),
+  }
+  return dryRun ? counts(createdProduct(input, shop, preview(deps))) : viewCounts(await createProduct(deps, { shop, actor }, input))
+}
+
+async function update(deps: CatalogDeps, { shop, actor }: Write, known: Whole, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
+  if (product.title === null) throw new AppError('INVALID', 'title: may not be blank')
+  const input: ProductInput = { ...inputOf(product), images: imagesOf(product, known.product.images) }
+  // Seen on the storefront again, if it was taken off without becoming a draft.
+  if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()
+  // A file without option columns says nothing of a product that has options.
+  if (!product.optionsAbsent || known.product.options.length === 0) {
+    input.options = product.options
+    input.variants = product.variants.map((variant) => variantInput(variant, currency, knownVariant(known, variant)))
+  }
+  return dryRun ? counts(changedProduct(known, input, preview(deps))) : viewCounts(await changeProduct(deps, { shop, actor }, known.product.id, input))
+}
+
+/** Nothing is stored: ids do not matter. */
+const preview = ({ clock }: CatalogDeps) => ({ productId: '', variantIds: [], imageIds: [], now: clock.now() })
+const counts = ({ product, variants }: Whole): Stored => ({ variants: variants.length, images: product.images.length })
+const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({ variants: variants.length, images: images.length })
+
+/** Variants are known again by their option values. */
+function knownVariant(known: Whole, { optionValues }: ImportedVariant): Whole['variants'][number] | undefined {
+  const combination = JSON.stringify(optionValues)
+  return known.variants.find((variant) => JSON.stringify(variant.optionValues) === combination)
+}
+
+/** Columns that are absent say nothing (undefined); blank cells clear. */
+function inputOf({ handle, title, descriptionHtml, vendor, type, tags, status, published, seoTitle, seoDescription }: ImportedProduct): ProductInput {
+  const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
+  return {
+    handle,
+    title: title ?? undefined,
+    descriptionHtml: cleared(descriptionHtml, ''),
+    vendor: cleared(vendor, ''),
+    type: cleared(type, ''),
+    tags: cleared(tags, []),
+    seo: { title: seoTitle, description: seoDescription },
+    ...publicationOf(status, published),
+  }
+}
+
+/** `Published` true without a `Status` column means ACTIVE, published now; false keeps an active product off the storefront. */
+function publicationOf(status: ImportedProduct['status'], published: boolean | null | undefined): Pick<ProductInput, 'status' | 'publishedAt'> {
+  if (status === undefined && published === undefined) return {}
+  if (status === undefined) return published ? { status: 'ACTIVE' } : { status: 'DRAFT', publishedAt: null }
+  return { status: status ?? 'DRAFT', ...(published === false ? { publishedAt: null } : {}) }
+}
+
+/** The file's images, else those there are; and every variant's picture among them. Known ones keep their id. */
+function imagesOf(product: ImportedProduct, known: Whole['product']['images']): ImageInput[] {
+  const ids = new Map(known.map(({ id, url }) => [url, id]))
+  const images: ImageInput[] = product.images ? product.images.map(({ url, alt }) => ({ id: ids.get(url), url, alt })) : known.map((image) => ({ ...image }))
+  for (const { imageUrl } of product.variants) {
+    if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ id: ids.get(imageUrl), url: imageUrl })
+  }
+  return images
+}
+
+function variantInput(variant: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): VariantInput {
+  const amount = (value: number | null | undefined): Money | null | undefined => (value === null || value === undefined ? value : { amount: value, currency })
+  const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
+  return {
+    id: known?.id,
+    optionValues: variant.optionValues,
+    price: { amount: variant.price === undefined ? (known?.price ?? 0) : (variant.price ?? 0), currency },
+    compareAtPrice: amount(variant.compareAtPrice),
+    cost: amount(variant.cost),
+    imageUrl: variant.imageUrl,
+    sku: variant.sku,
+    barcode: variant.barcode,
+    weightGrams: cleared(variant.weightGrams, 0),
+    taxable: cleared(variant.taxable, true),
+    trackInventory: cleared(variant.trackInventory, false),
+    allowBackorder: cleared(variant.allowBackorder, false),
+    onHand: cleared(variant.onHand, 0),
+  }
+}

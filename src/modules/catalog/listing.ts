@@ -1,0 +1,51 @@
+/**
+ * A counted list: how many documents lie between anchors of a sorted list, so that page 40,000 of a shop is found without
+ * walking the 39,999 before it. Writes append changes; a fold adds them to the anchors (see db/schema/catalog.ts).
+ */
+
+/** `documents` lie from `key` (inclusive) up to the next bucket's key. The first bucket's key is ''. */
+export type Bucket = { key: string; documents: number }
+export type Change = { key: string; documents: number }
+
+/** A bucket that grew beyond this is parted in two. */
+export const bucketMax = 2_048
+
+/** The bucket that `key` lies in. `buckets` is sorted and starts with ''. */
+export function bucketOf(buckets: readonly Bucket[], key: string): number {
+  let low = 0
+  let high = buckets.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((buckets[middle]?.key ?? '') <= key) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** The buckets after the changes. */
+export function withChanges(anchors: readonly Bucket[], changes: readonly Change[]): Bucket[] {
+  const buckets = anchors[0]?.key === '' ? anchors.map((anchor) => ({ ...anchor })) : [{ key: '', documents: 0 }, ...anchors.map((anchor) => ({ ...anchor }))]
+  for (const { key, documents } of changes) {
+    const bucket = buckets[bucketOf(buckets, key)]
+    if (bucket) bucket.documents += documents
+  }
+  return buckets
+}
+
+export const totalOf = (buckets: readonly Bucket[]): number => buckets.reduce((total, { documents }) => total + documents, 0)
+
+/** Where the document at `position` (from 0) is found: read from `key` on and skip `skip`. */
+export function locate(buckets: readonly Bucket[], position: number): { key: string; skip: number } {
+  let skip = position
+  for (const { key, documents } of buckets) {
+    if (skip < documents) return { key, skip }
+    skip -= documents
+  }
+  return { key: buckets.at(-1)?.key ?? '', skip: skip + (buckets.at(-1)?.documents ?? 0) }
+}
+
+/** The part of an ascending list that is a page of it, read from either end. */
+export function windowOf(total: number, { offset, limit }: { offset: number; limit: number }, descending: boolean): { start: number; count: number } {
+  const count = Math.max(0, Math.min(limit, total - offset))
+  return { start: descending ? Math.max(0, total - offset - limit) : offset, count }
+}

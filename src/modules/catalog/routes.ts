@@ -1,0 +1,156 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access, assertShopOrigin } from '../../http/access.ts'
+import { actorOf } from '../../http/actor.ts'
+import { readBody, uploadBytesMax } from '../../http/body.ts'
+import { publicJson } from '../../http/caching.ts'
+import { idempotency } from '../../http/idempotency.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import { pageOf, sliceOf } from '../../lib/page.ts'
+import type { ShopDeps } from '../shop/service.ts'
+import type { CollectionDeps } from './collections.ts'
+import { managementView } from './domain.ts'
+import { importProducts } from './import.ts'
+import { ChangeProduct, CreateProduct, ImportQuery, ImportReport, ListManaged, ListPublic, ManagedProduct, ManagedProducts, ProductId, PublicProduct, PublicProducts, productInput } from './model.ts'
+import { type PublicQuery, publicProducts, type ReadDeps } from './reads.ts'
+import { archiveProduct, type CatalogDeps, changeProduct, createProduct } from './service.ts'
+
+export type CatalogRouteDeps = HttpDeps & CatalogDeps & ReadDeps & ShopDeps & CollectionDeps
+
+const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
+
+export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
+  new Elysia({ tags: ['Catalog'] })
+    .use(access(deps))
+    .get(
+      '/product-v2/public/:id',
+      async ({ params, request }) => {
+        const found = await deps.catalogStore.findDocument(params.id)
+        if (!found || found.visibleFrom > deps.clock.now()) throw noSuchProduct()
+        if (request.headers.has('origin')) assertShopOrigin(request.headers, (await deps.shopStore.find(found.shopId))?.origins ?? [])
+        return publicJson(request, found.document, found.etag) as never
+      },
+      {
+        access: 'public',
+        response: { 200: PublicProduct, ...refusals(403, 404) },
+        detail: { summary: 'A product', description: 'Only products that are ACTIVE and whose publication date has passed.' },
+      },
+    )
+    .get(
+      '/product-v2/public/shop/:shopName',
+      async ({ params, query, request }) => {
+        const shop = await deps.shopStore.findByName(params.shopName)
+        if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+        assertShopOrigin(request.headers, shop.origins)
+        const slice = sliceOf(query)
+        const { sort, q, tag, collection } = query
+        const key = JSON.stringify(['products', shop.id, slice, sort, q, tag, collection])
+        const { body, etag } = await deps.answers.get(key, async () => {
+          const wanted: PublicQuery = { shopId: shop.id, sort, q, tag, collectionId: undefined }
+          if (collection !== undefined) {
+            const found = await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
+            if (!found) return JSON.stringify(pageOf([], 0, slice))
+            wanted.collectionId = found.id
+          }
+          const { documents, total, totalCapped } = await publicProducts(deps, wanted, slice)
+          const envelope = JSON.stringify({ ...pageOf([], total, slice), ...(totalCapped ? { totalCapped } : {}) })
+          // The documents are JSON already.
+          return envelope.replace('[]', () => `[${documents.join(',')}]`)
+        })
+        return publicJson(request, body, etag) as never
+      },
+      {
+        access: 'public',
+        query: ListPublic,
+        response: { 200: PublicProducts, ...refusals(403, 404) },
+        detail: { summary: 'Products of a shop', description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.' },
+      },
+    )
+
+export const catalogRoutes = (deps: CatalogRouteDeps) =>
+  new Elysia({ tags: ['Catalog'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .post(
+      '/product-v2',
+      ({ body, shop, principal, request, once }) => once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
+      {
+        access: 'management',
+        idempotent: true,
+        body: CreateProduct,
+        response: { 201: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: { summary: 'Create a product', description: 'Without `handle` one is made from the title. Without `variants` the product has one, at price 0.' },
+      },
+    )
+    .get(
+      '/product-v2',
+      async ({ query, shop }) => {
+        const slice = sliceOf(query)
+        const { wholes, total } = await deps.catalogStore.list(shop.id, query.status, slice)
+        return pageOf(wholes.map(managementView), total, slice)
+      },
+      {
+        access: 'management',
+        query: ListManaged,
+        response: { 200: ManagedProducts, ...refusals(401, 403, 404) },
+        detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
+      },
+    )
+    .get(
+      '/product-v2/:id',
+      async ({ params, shop }) => {
+        const whole = await deps.catalogStore.findWhole(shop.id, params.id)
+        if (!whole) throw noSuchProduct()
+        return managementView(whole)
+      },
+      {
+        access: 'management',
+        params: ProductId,
+        response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+        detail: { summary: 'A product of the shop' },
+      },
+    )
+    .patch(
+      '/product-v2/:id',
+      ({ params, body, shop, principal, request, once }) => once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
+      {
+        access: 'management',
+        idempotent: true,
+        params: ProductId,
+        body: ChangeProduct,
+        response: { 200: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
+      },
+    )
+    .delete('/product-v2/:id', ({ params, shop, principal, request }) => archiveProduct(deps, { shop, actor: actorOf(principal, request) }, params.id), {
+      access: 'management',
+      params: ProductId,
+      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+      detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
+    })
+    .post(
+      '/product-v2/import',
+      async ({ query, shop, principal, request }) => {
+        if (request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'text/csv') throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
+        const file = await readBody(request, uploadBytesMax)
+        const options = { dryRun: query.dryRun === 'true', overwrite: query.overwrite === 'true', currency: query.currency ?? shop.currency }
+        return importProducts(deps, { shop, actor: actorOf(principal, request) }, () => onePart(file), options)
+      },
+      {
+        access: 'management',
+        parse: 'none',
+        query: ImportQuery,
+        response: { 200: ImportReport, ...refusals(401, 403, 404, 413, 415) },
+        detail: {
+          summary: 'Import a Shopify product CSV',
+          description: 'The body is the file (`text/csv`, at most 20 MB), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice.',
+          'x-body': 'text/csv',
+        } as object,
+      },
+    )
+
+async function* onePart(file: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield file
+}
+

@@ -5,7 +5,7 @@ import * as sqlite from 'drizzle-orm/sqlite-core'
 export type EngineName = 'sqlite' | 'postgres'
 
 /** Decided once, when the program loads: the types are SQLite's, and both engines honour them. */
-export const engine: EngineName = Bun.env['DATABASE_URL']?.startsWith('postgres') ? 'postgres' : 'sqlite'
+export const engine: EngineName = /^\s*postgres/i.test(Bun.env['DATABASE_URL'] ?? '') ? 'postgres' : 'sqlite'
 const choose = <T>(onSqlite: T, onPostgres: unknown): T => (engine === 'sqlite' ? onSqlite : (onPostgres as T))
 
 export const table = choose(sqlite.sqliteTable, pg.pgTable)

@@ -1,16 +1,15 @@
 /** Our own runner: drizzle's deletes cascading children when SQLite rebuilds a table. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { copyInto, publish } from './copy.ts'
+import { DatabaseRefused, engineErrorCode } from './engine.ts'
 import { applicationId, configure } from './sqlite.ts'
 
-export type Migration = { readonly tag: string; readonly statements: string }
+export { DatabaseRefused } from './engine.ts'
 
-/** The database cannot be used by this program; the message says what to do about it. */
-export class DatabaseRefused extends Error {
-  override readonly name = 'DatabaseRefused'
-}
+export type Migration = { readonly tag: string; readonly statements: string }
 
 const statementsOf = ({ statements }: Migration) =>
   statements
@@ -46,8 +45,7 @@ export function migrateSqlite(
   try {
     refuseForeignFile(connection)
     configure(connection)
-    const applied = appliedTags(connection)
-    const pending = pendingOf(migrations, applied)
+    const { applied, pending } = stateOf(connection, migrations)
     if (pending.length === 0) return { applied: [], backup: undefined }
     if (!mayMigrate) throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
     const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
@@ -62,9 +60,32 @@ export function migrateSqlite(
   }
 }
 
+export type SqliteState = { applied: string[]; pending: Migration[] }
+
+/**
+ * What a SQLite file holds, without changing it.
+ * @throws DatabaseRefused when it is another program's, or written by a newer version of this one
+ */
+export function inspectSqlite(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
+  refuseForeignFile(connection)
+  return stateOf(connection, migrations)
+}
+
+function stateOf(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
+  const applied = appliedTags(connection)
+  return { applied, pending: pendingOf(migrations, applied) }
+}
+
 function refuseForeignFile(connection: Sqlite): void {
-  const id = connection.query<{ application_id: number }, []>('PRAGMA application_id').get()?.application_id
-  const objects = connection.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_master').get()?.n
+  let id: number | undefined
+  let objects: number | undefined
+  try {
+    id = connection.query<{ application_id: number }, []>('PRAGMA application_id').get()?.application_id
+    objects = connection.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_master').get()?.n
+  } catch (error) {
+    if (engineErrorCode(error) === 'SQLITE_NOTADB') throw new DatabaseRefused('the file is not a database: choose another DATA_DIR, or restore a backup')
+    throw error
+  }
   if (id !== applicationId && objects !== 0) throw new DatabaseRefused('the file is a database of another program: choose another DATA_DIR')
 }
 
@@ -93,7 +114,7 @@ function applySqlite(connection: Sqlite, migration: Migration, now: number): voi
 function backUp(connection: Sqlite, folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, name)
-  if (!existsSync(file)) connection.run('VACUUM INTO ?', [file])
+  publish(copyInto(connection, file), file)
   return file
 }
 
@@ -116,6 +137,23 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
     }
     await client.query('COMMIT')
     return pending.map(({ tag }) => tag)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * The migrations that a Postgres database still lacks.
+ * @throws DatabaseRefused when it was written by a newer version
+ */
+export async function pendingPostgres(url: string, migrations: readonly Migration[]): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  await client.connect()
+  try {
+    const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
+    if (!found[0]?.name) return migrations.map(({ tag }) => tag)
+    const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
+    return pendingOf(migrations, rows.map(({ tag }) => tag)).map(({ tag }) => tag)
   } finally {
     await client.end()
   }

@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdirSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Database } from './engine.ts'
+import { dirname, join, resolve } from 'node:path'
+import { type Database, engineErrorCode } from './engine.ts'
 import { DatabaseRefused, migratePostgres, migrateSqlite } from './migrate.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
 import { openPostgres } from './postgres.ts'
@@ -30,14 +30,16 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} 
     const migrated = await migratePostgres(url, postgresMigrations, now)
     return { db: openPostgres(url, random), migrated, backup: undefined }
   }
-  prepareDataDir(dataDir)
-  const lock = lockDataDir(dataDir)
-  if (!lock && as === 'server') throw new DatabaseRefused(`another souk already serves ${dataDir}: stop it, or set another DATA_DIR`)
   const file = databaseFile(url)
+  const directories = directoriesOf(url, dataDir)
+  for (const directory of directories) prepareDataDir(directory)
+  // A command may hold the lock for the moment in which it opens the database.
+  const lock = lockAll(directories, as === 'server' ? lockWaitMs : 0)
+  if (!lock && as === 'server') throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     const migration = migrateSqlite(file, sqliteMigrations, { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined })
     if (as === 'command') lock?.release()
-    const db = openSqlite(file, sqlite)
+    const db = openSqlite(file, { ...sqlite, besideServer: as === 'command' })
     const close = async () => {
       await db.close()
       if (as === 'server') lock?.release()
@@ -52,30 +54,57 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} 
 /** The path in a `file:` URL as we write it: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */
 export const databaseFile = (url: string): string => url.replace(/^file:(\/\/(?=\/))?/, '')
 
+/** What nobody else may serve: the data directory, and that of the file where DATABASE_URL puts it elsewhere. */
+export const directoriesOf = (url: string, dataDir: string): string[] => [...new Set([resolve(dataDir), dirname(resolve(databaseFile(url)))])]
+
 /** NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph: their locks are not to be trusted with a database. */
 const networkFileSystems = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x73757245, 0x00c36400])
 
 /** Makes the directory for the owner alone; refuses one on a network file system. */
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  if (networkFileSystems.has(fileSystemType(dataDir))) {
+  if (isNetworkFileSystem(statfsSync(dataDir).type)) {
     throw new DatabaseRefused(`${dataDir} is on a network file system, where SQLite loses data: use a local disk, or DATABASE_URL=postgres://…`)
   }
 }
 
-const fileSystemType = (path: string): number => statfsSync(path).type >>> 0
+/** @param type as statfs(2) gives it; the sign is an accident of its size */
+export const isNetworkFileSystem = (type: number): boolean => networkFileSystems.has(type >>> 0)
 
 export type DataDirLock = { release(): void }
 
+const lockWaitMs = 1_000
+
 /** Undefined while another process holds it. The kernel drops the lock when its process ends, however it ends. */
-export function lockDataDir(dataDir: string): DataDirLock | undefined {
-  const lock = new Sqlite(join(dataDir, 'lock.db'), { create: true })
+export const lockDataDir = (dataDir: string, waitMs = 0): DataDirLock | undefined => lockFile(join(dataDir, 'lock.db'), waitMs)
+
+/** The same on any file, which is made for it. */
+export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
+  const lock = new Sqlite(path, { create: true })
   try {
-    lock.run('PRAGMA busy_timeout = 0')
+    lock.run(`PRAGMA busy_timeout = ${waitMs}`)
     lock.run('BEGIN EXCLUSIVE')
     return { release: () => lock.close() }
-  } catch {
+  } catch (error) {
     lock.close()
-    return undefined
+    if (engineErrorCode(error)?.startsWith('SQLITE_BUSY')) return undefined
+    throw error
   }
+}
+
+/** All of them or none. */
+export function lockAll(directories: readonly string[], waitMs = 0): DataDirLock | undefined {
+  const locks: DataDirLock[] = []
+  const release = () => {
+    for (const lock of locks) lock.release()
+  }
+  for (const directory of directories) {
+    const lock = lockDataDir(directory, waitMs)
+    if (!lock) {
+      release()
+      return undefined
+    }
+    locks.push(lock)
+  }
+  return { release }
 }

@@ -1,7 +1,8 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
-import { type Database, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import { bind, type Compiled, type Database, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 const connectionsMax = 10
 const attemptsMax = 30
@@ -18,22 +19,68 @@ const rowsOn = (queries: NodePgDatabase) => ({
   rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
 })
 
+/** Whatever the connection dies of before a COMMIT, nothing was kept. Of the COMMIT itself nobody could say that. */
+async function beforeCommit<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (isLostConnection(error)) throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    throw error
+  }
+}
+
+/** The driver gives a connection that broke off no code, but says so in the message. */
+function isLostConnection(error: unknown): boolean {
+  const code = engineErrorCode(error)
+  if (code !== undefined) return unavailable.test(code)
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error && /^Connection terminated|^Client has encountered a connection error|^timeout exceeded/.test(cause.message)
+}
+
+type Query = (query: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>
+
+/** What of a connection drizzle uses. */
+const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
+
+/** Refuses queries that come once the work has settled: the connection serves somebody else by then. */
+function transactionOn(client: pg.PoolClient, work: Work): Writer {
+  const guarded = clientOf((query, values) => {
+    assertOpen(work)
+    return client.query(query, values)
+  })
+  const queries = drizzle({ client: guarded })
+  return Object.assign(queries as unknown as Writer, rowsOn(queries), { afterCommit: (effect: () => void) => void work.afterCommit.push(effect) })
+}
+
 /** Any Postgres-wire engine: serializable transactions, run again when the engine says so. */
 export function openPostgres(url: string, random: () => number): Database {
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000 })
   // An idle connection that the server closed is replaced by the pool; unhandled, it would end the process.
   pool.on('error', () => undefined)
-  const readQueries = drizzle({ client: pool })
+  const readQueries = drizzle({ client: clientOf((query, values) => beforeCommit(() => pool.query(query, values))) })
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
+  async function connect(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    }
+  }
 
   async function attempt<T>(work: (tx: Writer) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await connect()
+    const scope = newWork()
     let broken = false
     try {
-      await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
-      const queries = drizzle({ client })
-      const value = await work(Object.assign(queries as unknown as Writer, rowsOn(queries)))
+      const value = await beforeCommit(async () => {
+        await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
+        return asWork(scope, () => work(transactionOn(client, scope)))
+      })
       await client.query('COMMIT')
+      for (const effect of scope.afterCommit) effect()
       return value
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {
@@ -54,7 +101,6 @@ export function openPostgres(url: string, random: () => number): Database {
         return value
       } catch (error) {
         const code = engineErrorCode(error)
-        if (code !== undefined && unavailable.test(code)) throw new DatabaseUnavailable('the database server does not answer', { cause: error })
         if (code === undefined || !retryable.has(code)) throw error
         if (tries >= attemptsMax) throw new DatabaseUnavailable('too many conflicting writes', { cause: error })
         stats.retries++
@@ -63,20 +109,41 @@ export function openPostgres(url: string, random: () => number): Database {
     }
   }
 
+  async function closeAll(): Promise<void> {
+    await Promise.allSettled(underWay)
+    await pool.end()
+  }
+
   return {
-    read: Object.assign(readQueries as unknown as Reader, rowsOn(readQueries)),
+    read: Object.assign(readQueries as unknown as Reader, rowsOn(readQueries), {
+      one<Row>(query: Compiled) {
+        const { sql: text, params } = query.toSQL()
+        // A name makes the server keep the plan, one a connection.
+        const name = Bun.hash(text).toString(36)
+        return async (values: Record<string, unknown>) => {
+          const { rows } = await beforeCommit(() => pool.query({ name, text, values: bind(params, values) }))
+          return rows[0] as Row | undefined
+        }
+      },
+    }),
     async write(work) {
+      refuseNestedWrite()
+      if (closing) throw new DatabaseUnavailable('the database is closed')
       stats.queued++
+      const done = write(work)
+      underWay.add(done)
       try {
-        return await write(work)
+        return await done
       } finally {
+        underWay.delete(done)
         stats.queued--
       }
     },
     // Another process may have written a moment ago: nothing is cached.
     version: () => undefined,
+    foreignVersion: () => undefined,
     stats,
     checkpoint: async () => undefined,
-    close: () => pool.end(),
+    close: () => (closing ??= closeAll()),
   }
 }

@@ -26,9 +26,9 @@ export interface ProductSearch {
   find(read: Reader, query: SearchQuery): Promise<string[]>
 }
 
-const only = ({ tag, collectionId, shopId }: SearchQuery, productId: string) => {
+const only = ({ tag, collectionId }: SearchQuery, productId: string) => {
   const column = sql.raw(productId)
-  const tagged = sql`and exists (select 1 from product_tags t where t.shop_id = ${shopId} and t.tag = ${tag} and t.product_id = ${column})`
+  const tagged = sql`and exists (select 1 from product_tags t where t.product_id = ${column} and t.tag = ${tag})`
   const collected = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = ${column})`
   return sql`${tag === undefined ? sql`` : tagged} ${collectionId === undefined ? sql`` : collected}`
 }

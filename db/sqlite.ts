@@ -1,7 +1,8 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import { type Database, DatabaseFull, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import { bind, type Compiled, type Database, DatabaseFull, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 
@@ -10,6 +11,8 @@ export type SqliteOptions = {
   onFatal?: (error: unknown) => void
   /** OFF only to measure what durability costs. */
   synchronous?: 'FULL' | 'OFF'
+  /** Another process may be serving this file: closing must not hold up its writes. */
+  besideServer?: boolean
 }
 
 const worksPerCommitMax = 512
@@ -29,37 +32,40 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 
-/** drizzle prepares every statement anew; most of them are the same few hundred texts. */
-function withStatementCache(connection: Sqlite): Sqlite {
+/**
+ * drizzle prepares every statement anew; most of them are the same few hundred texts. What falls out is left to the
+ * garbage collector: somebody may still hold it.
+ */
+function statementCache(connection: Sqlite): (text: string) => Statement {
   const statements = new Map<string, Statement>()
-  const prepare = (text: string): Statement => {
-    const known = statements.get(text)
-    if (known) return known
-    if (statements.size >= preparedStatementsMax) {
-      const [oldest] = statements.keys()
-      if (oldest !== undefined) {
-        statements.get(oldest)?.finalize()
-        statements.delete(oldest)
-      }
-    }
-    const statement = connection.prepare(text)
+  return (text) => {
+    const statement = statements.get(text) ?? connection.prepare(text)
+    // The last used stands last, so that the first is the one to forget.
+    statements.delete(text)
     statements.set(text, statement)
+    if (statements.size > preparedStatementsMax) statements.delete(statements.keys().next().value ?? '')
     return statement
   }
-  return new Proxy(connection, {
-    get: (target, name) => (name === 'prepare' ? prepare : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)),
-  })
 }
+
+/** What of a connection drizzle uses. */
+const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
 
 const rowsOn = (queries: BunSQLiteDatabase) => ({ rows: async <T>(query: SQL): Promise<T[]> => queries.all<T>(query) })
 
 function readerOn(connection: Sqlite): Reader {
-  const queries = drizzle({ client: withStatementCache(connection) })
-  return Object.assign(queries as unknown as Reader, rowsOn(queries))
+  const queries = drizzle({ client: clientOf(statementCache(connection)) })
+  return Object.assign(queries as unknown as Reader, rowsOn(queries), {
+    one<Row>(query: Compiled) {
+      const { sql, params } = query.toSQL()
+      const statement = connection.prepare<Row, never[]>(sql)
+      return (values: Record<string, unknown>) => statement.get(...(bind(params, values) as never[])) ?? undefined
+    },
+  })
 }
 
 /** The embedded engine: one writer whose works share durable commits, one read-only reader. */
-export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions = {}): Database {
+export function openSqlite(file: string, { onFatal, synchronous, besideServer = false }: SqliteOptions = {}): Database {
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
   // The loop must not stand still while another process writes: we retry by ourselves.
@@ -67,8 +73,7 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
   const reader = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -32000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
-  const queries = drizzle({ client: withStatementCache(writer) })
-  const raw = rowsOn(queries)
+  const prepare = statementCache(writer)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -78,15 +83,37 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
   const queue: Job[] = []
   let draining: Promise<void> | undefined
-  let closed = false
-  let version = 0
+  let closing: Promise<void> | undefined
+  let commitsHere = 0
+  let commitsElsewhere = 0
   let seenDataVersion = dataVersion.get()?.data_version
+  let lookedThisTurn = false
+
+  /** SQLite tells a connection of others' commits. Asked once a turn of the loop: whatever knows of a commit arrives in a later one. */
+  function foreignVersion(): number {
+    if (lookedThisTurn) return commitsElsewhere
+    lookedThisTurn = true
+    setImmediate(() => {
+      lookedThisTurn = false
+    })
+    const now = dataVersion.get()?.data_version
+    if (now !== seenDataVersion) {
+      seenDataVersion = now
+      commitsElsewhere++
+    }
+    return commitsElsewhere
+  }
 
   async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      if (await beginOrGiveUp()) await commitTogether()
+    try {
+      while (queue.length > 0) {
+        if (await beginOrGiveUp()) await commitTogether()
+      }
+    } catch (error) {
+      rejectAll(queue.splice(0), error)
+    } finally {
+      draining = undefined
     }
-    draining = undefined
   }
 
   /** False when another process held the lock for too long; what was queued is then refused. */
@@ -120,44 +147,46 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
       }
       commit.run()
     } catch (error) {
-      if (writer.inTransaction) writer.run('ROLLBACK')
       rejectAll(jobs, error)
+      // Last: after an I/O error it may fail too, and nobody may be left waiting.
+      if (writer.inTransaction) writer.run('ROLLBACK')
       return
     }
     stats.commits++
     stats.writes += jobs.length
     stats.queued = queue.length
-    version++
+    commitsHere++
     for (const settleJob of settle) settleJob()
   }
 
   /** Returns what to tell the caller once the commit is durable. Throws if the engine lost the whole transaction. */
   async function runInSavepoint(job: Job): Promise<() => void> {
     savepoint.run()
-    let open = true
-    const guard = <A extends unknown[], R>(method: (...args: A) => R) => (...args: A): R => {
-      if (!open) throw new Error('a transaction was used after its work had settled')
-      return method(...args)
-    }
-    const tx = {
-      select: guard(queries.select.bind(queries) as never),
-      insert: guard(queries.insert.bind(queries)),
-      update: guard(queries.update.bind(queries)),
-      delete: guard(queries.delete.bind(queries)),
-      rows: guard(raw.rows),
-    } as unknown as Writer
+    const work = newWork()
     try {
-      const value = await settledInMicrotasks(job.work(tx))
+      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOf(work))))
       release.run()
-      return () => job.resolve(value as never)
+      return () => {
+        for (const effect of work.afterCommit) effect()
+        job.resolve(value as never)
+      }
     } catch (error) {
       if (!writer.inTransaction || isFatal(error) || isFull(error)) throw error
       writer.run('ROLLBACK TO work')
       release.run()
       return () => job.reject(error)
     } finally {
-      open = false
+      work.open = false
     }
+  }
+
+  function transactionOf(work: Work): Writer {
+    const client = clientOf((text) => {
+      assertOpen(work)
+      return prepare(text)
+    })
+    const queries = drizzle({ client })
+    return Object.assign(queries as unknown as Writer, rowsOn(queries), { afterCommit: (effect: () => void) => void work.afterCommit.push(effect) })
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -167,6 +196,18 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
     if (isFatal(error)) onFatal?.(error)
   }
 
+  async function closeAll(): Promise<void> {
+    await draining
+    reader.close()
+    try {
+      writer.run('PRAGMA busy_timeout = 2000')
+      writer.run(`PRAGMA wal_checkpoint(${besideServer ? 'PASSIVE' : 'TRUNCATE'})`)
+    } catch {
+      // A full disk, say: the log stays, and the next start reads it.
+    }
+    writer.close()
+  }
+
   const isFull = (error: unknown) => engineErrorCode(error) === 'SQLITE_FULL'
   const isFatal = (error: unknown) => engineErrorCode(error)?.startsWith('SQLITE_IOERR') ?? false
 
@@ -174,22 +215,14 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
     read: readerOn(reader),
     write: (work) =>
       new Promise((resolve, reject) => {
-        if (closed) {
-          reject(new DatabaseUnavailable('the database is closed'))
-          return
-        }
+        refuseNestedWrite()
+        if (closing) throw new DatabaseUnavailable('the database is closed')
         queue.push({ work, resolve: resolve as Job['resolve'], reject })
         stats.queued = queue.length
         draining ??= new Promise<void>((resume) => setImmediate(resume)).then(drain)
       }),
-    version() {
-      const now = dataVersion.get()?.data_version
-      if (now !== seenDataVersion) {
-        seenDataVersion = now
-        version++
-      }
-      return version
-    },
+    version: () => commitsHere + foreignVersion(),
+    foreignVersion,
     stats,
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
@@ -198,14 +231,7 @@ export function openSqlite(file: string, { onFatal, synchronous }: SqliteOptions
       const state = writer.query<{ log: number }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
       return Math.max(0, state?.log ?? 0) * page
     },
-    async close() {
-      closed = true
-      await draining
-      reader.close()
-      writer.run('PRAGMA busy_timeout = 2000')
-      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
-      writer.close()
-    },
+    close: () => (closing ??= closeAll()),
   }
 }
 

@@ -7,6 +7,7 @@ import { errors } from './http/errors.ts'
 import type { RequestCounts } from './http/metrics.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import type { AuthDeps } from './modules/auth/service.ts'
+import { blogRoutes, type BlogRouteDeps, publicBlogRoutes } from './modules/blog/routes.ts'
 import { catalogRoutes, type CatalogRouteDeps, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { customerLoginRoutes } from './modules/customer/routes.ts'
@@ -17,7 +18,7 @@ import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 
-export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & CatalogRouteDeps & { readonly requestCounts: RequestCounts }
+export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & CatalogRouteDeps & BlogRouteDeps & { readonly requestCounts: RequestCounts }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
@@ -31,6 +32,7 @@ export function createApp(deps: AppDeps) {
     .use(shopRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
+    .use(blogRoutes(deps))
     .use(locationRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
@@ -39,7 +41,7 @@ export function createApp(deps: AppDeps) {
 }
 
 /** What answers at its own path and under API_V3_PREFIX: login and public reads. */
-const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps)).use(publicCatalogRoutes(deps)).use(publicCollectionRoutes(deps))
+const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps)).use(publicCatalogRoutes(deps)).use(publicCollectionRoutes(deps)).use(publicBlogRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

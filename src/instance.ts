@@ -9,6 +9,7 @@ import type { Clock, Deps, Passwords } from './deps.ts'
 import { createAnswerCache } from './http/caching.ts'
 import { createClientAddress, limitKeyOf } from './http/client-ip.ts'
 import { createEdge, type Edge, type Peer } from './http/edge.ts'
+import { createHotReads } from './http/hot.ts'
 import { createRequestCounts } from './http/metrics.ts'
 import type { Identity } from './http/principal.ts'
 import { createTokens } from './http/tokens.ts'
@@ -18,7 +19,9 @@ import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
 import { createAuthStore } from './modules/auth/store.ts'
+import { createBlogStore } from './modules/blog/store.ts'
 import { createCollectionStore } from './modules/catalog/collections-store.ts'
+import { createDocuments } from './modules/catalog/documents.ts'
 import { createListings } from './modules/catalog/reads.ts'
 import { createFolds } from './modules/catalog/service.ts'
 import { createCatalogStore } from './modules/catalog/store.ts'
@@ -72,6 +75,7 @@ export async function openInstance({ config, as, clock = systemClock, sleep = Bu
     const app = createApp(appDeps)
     const edge = createEdge({
       handle: (request) => app.fetch(request),
+      hot: createHotReads({ recordPaths: ['/product-v2/public/', `${config.apiV3Prefix}/product-v2/public/`], findRecord: appDeps.documents.findNow, answers: appDeps.answers, now: clock.now }),
       log,
       requestCounts: appDeps.requestCounts,
       allowedHosts: config.allowedHosts,
@@ -99,6 +103,8 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
     tokens,
     catalogStore,
     collectionStore: createCollectionStore(db),
+    blogStore: createBlogStore(db),
+    documents: createDocuments({ db, catalogStore }),
     folds: createFolds({ ...deps, catalogStore }),
     listings: createListings({ db, catalogStore }),
     identity: createIdentity({ ...deps, ...stores, tokens }),

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
+import { OperatorError } from './lib/errors.ts'
 import { type MasterKey, masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
 
 /** The secrets of an instance, newest first where a list rotates. */
@@ -27,18 +28,48 @@ export const keyFile = (config: Pick<Config, 'dataDir'>) => join(config.dataDir,
 /** The key file's content, or undefined where there is none. Throws when it is not one. */
 export function readKeyFile(file: string): Secrets | undefined {
   if (!existsSync(file)) return undefined
-  const secrets = JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>
-  const { jwt, encryption, integrationApiKey } = secrets
-  if (!jwt?.length || !encryption?.length || !integrationApiKey) throw new Error(`${file} is not a key file of souk: restore it from your copy of the keys`)
-  return { jwt, encryption, integrationApiKey }
+  const secrets = parseSecrets(readFileSync(file, 'utf8'))
+  if (!secrets) throw new OperatorError(`${file} is not a key file of souk: restore it from your copy of the keys`)
+  return secrets
 }
 
-/** Writes the key file for its owner alone, whole or not at all. */
+/** The content of a key file, or undefined where the text is none. */
+export function parseSecrets(text: string): Secrets | undefined {
+  try {
+    const { jwt, encryption, integrationApiKey } = JSON.parse(text) as Partial<Secrets>
+    return jwt?.length && encryption?.length && integrationApiKey ? { jwt, encryption, integrationApiKey } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the key file for its owner alone, whole or not at all; on the disk when it returns, because what it seals will be. */
 export function writeKeyFile(file: string, secrets: Secrets): void {
-  const temporary = `${file}.tmp`
-  writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600, flush: true })
+  writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`, renameSync)
+}
+
+/** Makes the key file unless there is one: two processes that start at once end with the same keys. */
+function createKeyFile(file: string, secrets: Secrets): void {
+  writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`, (temporary) => {
+    try {
+      linkSync(temporary, file)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(temporary)
+    }
+  })
+}
+
+/** Writes a file for its owner alone under a name of its own, lets `place` give it the name, and waits for the disk. */
+export function writePrivateFile(file: string, text: string, place: (temporary: string, file: string) => void = renameSync): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  writeFileSync(temporary, text, { mode: 0o600, flush: true })
   chmodSync(temporary, 0o600)
-  renameSync(temporary, file)
+  place(temporary, file)
+  const folder = openSync(dirname(file), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }
 
 /**
@@ -53,10 +84,10 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   let stored = embedded ? readKeyFile(file) : undefined
   if (embedded && !stored && !complete) {
     if (!mayCreate) {
-      throw new Error(`${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`)
+      throw new OperatorError(`${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`)
     }
-    stored = { jwt: [secretOf()], encryption: [secretOf()], integrationApiKey: secretOf() }
-    writeKeyFile(file, stored)
+    createKeyFile(file, { jwt: [secretOf()], encryption: [secretOf()], integrationApiKey: secretOf() })
+    stored = readKeyFile(file)
   }
   return {
     jwt: given.jwt.length > 0 ? [...given.jwt] : (stored?.jwt ?? []),
@@ -68,7 +99,7 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
 /** Adds a new first key of each rotating kind to the key file and returns the content. The old ones stay, to open old backups. */
 export function rotateKeyFile(file: string): Secrets {
   const secrets = readKeyFile(file)
-  if (!secrets) throw new Error(`${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`)
+  if (!secrets) throw new OperatorError(`${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`)
   const rotated = { ...secrets, jwt: [secretOf(), ...secrets.jwt.slice(0, 1)], encryption: [secretOf(), ...secrets.encryption] }
   writeKeyFile(file, rotated)
   return rotated
@@ -77,7 +108,10 @@ export function rotateKeyFile(file: string): Secrets {
 /** Holds the keys and notices when another process (`souk rotate-keys`) changed the file. */
 export function createKeyring(config: Config, mayCreate: boolean): Keyring {
   const file = keyFile(config)
-  const modified = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  const modified = () => {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    return stat && `${stat.mtimeMs} ${stat.ino}`
+  }
   const keysOf = (secrets: Secrets) => ({
     jwt: secrets.jwt.map((secret) => masterKey(secret, 'jwt')),
     encryption: secrets.encryption.map((secret) => masterKey(secret, 'encryption')),

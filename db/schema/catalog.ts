@@ -79,9 +79,10 @@ export const productDocuments = table(
     priceKey: text('price_key').notNull(),
   },
   (document) => [
-    index('product_documents_newest').on(document.shopId, document.newestKey),
-    index('product_documents_title').on(document.shopId, document.titleKey),
-    index('product_documents_price').on(document.shopId, document.priceKey),
+    // The moment stands in the index too, so that those to come are passed over without reading them.
+    index('product_documents_newest').on(document.shopId, document.newestKey, document.visibleFrom),
+    index('product_documents_title').on(document.shopId, document.titleKey, document.visibleFrom),
+    index('product_documents_price').on(document.shopId, document.priceKey, document.visibleFrom),
   ],
 )
 
@@ -114,17 +115,19 @@ export const listingChanges = table(
   (change) => [index('listing_changes_shop').on(change.shopId, change.id)],
 )
 
+/** The tags of documents. `newest_key` leads from a tag to its newest documents, and counts the visible ones. */
 export const productTags = table(
   'product_tags',
   {
-    shopId: shopId(),
-    /** Lower case. */
-    tag: text('tag').notNull(),
     productId: text('product_id')
       .notNull()
       .references(() => products.id, { onDelete: 'cascade' }),
+    /** Lower case. */
+    tag: text('tag').notNull(),
+    shopId: shopId(),
+    newestKey: text('newest_key').notNull(),
   },
-  (row) => [primaryKey({ columns: [row.shopId, row.tag, row.productId] }), index('product_tags_product').on(row.productId)],
+  (row) => [primaryKey({ columns: [row.productId, row.tag] }), index('product_tags_newest').on(row.shopId, row.tag, row.newestKey)],
 )
 
 export const collections = table(
@@ -180,6 +183,8 @@ export const blogs = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** What it is found by, ` word word `: a shop has thousands of blogs at most, so that looking through them will do. */
+    words: text('words').notNull(),
   },
   (blog) => [uniqueIndex('blogs_slug').on(blog.slug), index('blogs_shop').on(blog.shopId, blog.createdAt, blog.id)],
 )

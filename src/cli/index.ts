@@ -1,15 +1,77 @@
-import { DatabaseRefused } from '../../db/migrate.ts'
-import { ConfigError, parseConfig } from '../config.ts'
-import { flushLog } from '../instance.ts'
-import { serve } from './serve.ts'
+import { parseArgs } from 'node:util'
+import { parseConfig } from '../config.ts'
+import { type Command, commands, type Input, optionsOf } from './commands.ts'
+import { explain, UsageError } from './failure.ts'
 
-export async function run(argv: readonly string[], env: Record<string, string | undefined>): Promise<number | undefined> {
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Runs the command that the arguments name; none means `serve`. Failures are told on standard error.
+ * @returns the exit status: 0 done, 1 failed, 2 not understood; undefined while the process goes on serving
+ */
+export async function run(argv: readonly string[], env: Environment): Promise<number | undefined> {
+  process.stdout.on('error', toleratesClosedPipe)
   try {
-    await serve(parseConfig(env))
-    return undefined
+    return await dispatch(argv, env)
   } catch (error) {
-    flushLog()
-    process.stderr.write(`${error instanceof ConfigError || error instanceof DatabaseRefused || error instanceof Error ? error.message : String(error)}\n`)
-    return 1
+    const { text, status } = explain(error, env)
+    process.stderr.write(`${text}\n`)
+    return status
   }
 }
+
+/** `souk openapi | head` stops reading early: that is no failure of ours. */
+function toleratesClosedPipe(error: Error & { code?: string }): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+async function dispatch(argv: readonly string[], env: Environment): Promise<number | undefined> {
+  const [first = 'serve', ...others] = argv
+  if (first === '--help' || first === '-h') return (await import('./help.ts')).help(undefined)
+  if (first === '--version' || first === '-v') return dispatch(['version'], env)
+  const [name, rest] = first.startsWith('-') ? ['serve', argv] : [first, others]
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) throw new UsageError('souk has no such command: `souk help` lists them')
+  const { switches, values, positionals } = parse(name, command, rest)
+  if (switches.has('help')) {
+    process.stdout.write((await import('./help.ts')).commandHelp(name, command))
+    return 0
+  }
+  checkPositionals(name, command, positionals)
+  return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), switches, values, positionals })
+}
+
+function parse(name: string, command: Command, args: readonly string[]): Omit<Input, 'config'> {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: optionsOf(command), allowPositionals: true, strict: true })
+    const given = Object.entries(values)
+    return {
+      switches: new Set(given.filter(([, value]) => value === true).map(([flag]) => flag)),
+      values: new Map(given.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+      positionals,
+    }
+  } catch (error) {
+    throw new UsageError(`${flagProblem(error)}: \`souk ${name} --help\` shows how it is called`)
+  }
+}
+
+/** Names the flag and never what was given with it, which may be a secret. */
+function flagProblem(error: unknown): string {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? 'A flag'
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `${flag} is no flag of this command`
+  return /does not take an argument/.test(message) ? `${flag} takes no value` : `${flag} needs a value`
+}
+
+function checkPositionals(name: string, { positionals: wanted = [] }: Command, given: readonly string[]): void {
+  const missing = wanted.find((word, at) => !word.startsWith('[') && !given[at])
+  if (missing) throw new UsageError(`${missing} is missing: \`souk ${name} --help\` shows how it is called`)
+  if (given.length > wanted.length) throw new UsageError(`Too many arguments: \`souk ${name} --help\` shows how it is called`)
+}
+
+/** The settings that flags stand for, under their names. */
+function overridden({ flags = {} }: Command, values: ReadonlyMap<string, string>): Record<string, string> {
+  const entries = [...values].map(([flag, value]) => [flags[flag]?.setting, value] as const)
+  return Object.fromEntries(entries.filter((entry): entry is readonly [NonNullable<Flag>, string] => entry[0] !== undefined))
+}
+type Flag = NonNullable<NonNullable<Command['flags']>[string]['setting']>

@@ -1,7 +1,7 @@
+import { startJobs } from '../../jobs/index.ts'
 import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
-import { listen } from '../server.ts'
-import { startJobs } from '../../jobs/index.ts'
+import { listen, type Serving } from '../server.ts'
 
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
 export async function serve(config: Config, announce?: (instance: Instance, url: string) => Promise<string>): Promise<void> {
@@ -17,10 +17,15 @@ export async function serve(config: Config, announce?: (instance: Instance, url:
     },
   })
   const { log } = instance.deps
-  if (instance.migrated.length > 0) log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
+  if (instance.migrated.length > 0)
+    log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
+  const serving = await listenOrClose(instance, config)
   const jobs = startJobs(instance.deps)
-  const serving = listen(instance, config)
-  log.info('server.started', { url: serving.url, version: instance.deps.build.version, engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres' })
+  log.info('server.started', {
+    url: serving.url,
+    version: instance.deps.build.version,
+    engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres',
+  })
   process.stdout.write(await (announce ?? readyText)(instance, serving.url))
 
   let stopping = false
@@ -38,7 +43,19 @@ export async function serve(config: Config, announce?: (instance: Instance, url:
   process.on('SIGINT', () => void stop('SIGINT'))
 }
 
+/** A port that is taken ends the process: nothing may keep it alive. */
+async function listenOrClose(instance: Instance, config: Config): Promise<Serving> {
+  try {
+    return listen(instance, config)
+  } catch (error) {
+    await instance.close()
+    throw error
+  }
+}
+
 async function readyText({ deps }: Instance, url: string): Promise<string> {
-  const advice = (await deps.userStore.anySuperAdmin()) ? '' : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
+  const advice = (await deps.userStore.anySuperAdmin())
+    ? ''
+    : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
   return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
 }

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../deps.ts'
 import { AppError } from '../lib/errors.ts'
+import { assertOrigin } from '../lib/origin.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { anonymous, type Principal, type ShopContext } from './principal.ts'
 
@@ -13,7 +14,13 @@ import { anonymous, type Principal, type ShopContext } from './principal.ts'
 export const accesses = ['public', 'merchant', 'management', 'storefront', 'secretKey', 'superAdmin', 'integration', 'internal'] as const
 export type Access = (typeof accesses)[number]
 
-type Caller = { principal: Principal; /** The shop that the request is about; undefined on routes that have none. */ shop: ShopContext | undefined }
+type Caller = {
+  principal: Principal
+  /** The shop that the request is about; undefined on routes that have none. */
+  shop: ShopContext | undefined
+  /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
+  shopIsMissing?: boolean
+}
 
 const nobody: Caller = { principal: anonymous, shop: undefined }
 
@@ -33,6 +40,19 @@ export function openToBrowsers(method: string, route: string | undefined): boole
   const access = accessOf.get(`${method} ${route}`)
   return access === 'public' || access === 'storefront'
 }
+
+/** The same for a request that was refused before a route was looked for. */
+export function openToBrowsersAt(method: string, pathname: string): boolean {
+  const segments = pathname.split('/')
+  for (const route of accessOf.keys()) {
+    const [routeMethod = '', path = ''] = route.split(' ')
+    if (routeMethod === method && openToBrowsers(method, path) && matches(path.split('/'), segments)) return true
+  }
+  return false
+}
+
+const matches = (route: readonly string[], path: readonly string[]) =>
+  route.length === path.length && route.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
 
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
 const needsToken = () => unauthenticated('A valid access token is required')
@@ -61,8 +81,7 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     if (!principal) throw refusal()
     if (principal.kind !== 'merchant') throw new AppError('FORBIDDEN', 'This needs the MERCHANT role')
     const shop = await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
-    if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-    return { principal, shop }
+    return { principal, shop, shopIsMissing: shop === undefined }
   }
 
   async function asKey(headers: Headers, scope: 'storefront' | 'server', refusal: () => AppError): Promise<Caller> {
@@ -104,7 +123,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
       // In transform, because validation runs before resolve: a stranger learns 401, not our schema.
       transform: required === 'public' || required === 'internal' ? [] : [authenticateAs(required)],
       resolve: ({ request }: { request: Request }) => {
-        const { principal, shop } = callers.get(request) ?? nobody
+        const { principal, shop, shopIsMissing } = callers.get(request) ?? nobody
+        if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
         // Only routes whose access has a shop ask for it.
         return { principal, shop: shop as ShopContext }
       },
@@ -115,24 +135,21 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   function authenticateAs(required: Exclude<Access, 'public' | 'internal'>) {
     return async ({ request }: { request: Request }): Promise<void> => {
       const caller = await authenticate[required](request.headers)
-      if (required === 'storefront') assertOrigin(request.headers, caller)
+      if (required === 'storefront') assertKeyOrigin(request.headers, caller)
       callers.set(request, caller)
     }
   }
 }
 
-/** A Response says by itself what browsers may do with it. */
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
-  if (!(response instanceof Response)) set.headers['access-control-allow-origin'] = '*'
+  if (response instanceof Response) response.headers.set('access-control-allow-origin', '*')
+  else set.headers['access-control-allow-origin'] = '*'
 }
 
 /** A publishable key is for the shop's own storefronts, once the shop has named them. */
-function assertOrigin(headers: Headers, { principal, shop }: Caller): void {
+function assertKeyOrigin(headers: Headers, { principal, shop }: Caller): void {
   if (principal.kind === 'key' && !principal.scopes.includes('server') && shop) assertShopOrigin(headers, shop.origins)
 }
 
-/** Refuses a browser on an origin that the shop did not list. Requests without an Origin, and shops without a list, pass. */
-export function assertShopOrigin(headers: Headers, origins: readonly string[]): void {
-  const origin = headers.get('origin')
-  if (origin && origins.length > 0 && !origins.includes(origin)) throw new AppError('FORBIDDEN', 'The shop does not allow this origin')
-}
+/** The same by a request's headers. */
+export const assertShopOrigin = (headers: Headers, origins: readonly string[]): void => assertOrigin(headers.get('origin'), origins)

@@ -1,7 +1,7 @@
 import type { Principal } from './principal.ts'
 
+/** The id that the edge gave every request. */
+export const requestIdOf = (request: Request): string | undefined => request.headers.get('x-request-id') ?? undefined
+
 /** Who does it, for the audit trail. */
-export const actorOf = (principal: Principal, request: Request): { id: string; requestId: string | undefined } => ({
-  id: principal.id,
-  requestId: request.headers.get('x-request-id') ?? undefined,
-})
+export const actorOf = (principal: Principal, request: Request): { id: string; requestId: string | undefined } => ({ id: principal.id, requestId: requestIdOf(request) })

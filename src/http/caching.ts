@@ -1,18 +1,17 @@
+/** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 import { etagOf } from '../lib/etag.ts'
 
-/** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
+const publicHeaders = { 'cache-control': 'public, max-age=0, s-maxage=60', 'access-control-allow-origin': '*' }
+const jsonType = 'application/json;charset=utf-8'
 
-const publicCaching = 'public, max-age=0, s-maxage=60'
-
-/** The body as JSON with its ETag, or 304 when the caller holds that very version. */
-export function publicJson(request: Request, body: string, etag: string): Response {
+/**
+ * The body as JSON with its ETag, or 304 when the caller holds that very version.
+ * @param more headers besides
+ */
+export function publicJson(request: Request, body: string, etag: string, more?: Record<string, string>): Response {
   const known = request.headers.get('if-none-match')
-  if (known !== null && holds(known, etag)) {
-    return new Response(null, { status: 304, headers: { etag, 'cache-control': publicCaching, 'access-control-allow-origin': '*' } })
-  }
-  return new Response(body, {
-    headers: { 'content-type': 'application/json;charset=utf-8', etag, 'cache-control': publicCaching, 'access-control-allow-origin': '*' },
-  })
+  if (known !== null && holds(known, etag)) return new Response(null, { status: 304, headers: { etag, ...publicHeaders, ...more } })
+  return new Response(body, { headers: { 'content-type': jsonType, etag, ...publicHeaders, ...more } })
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */
@@ -21,47 +20,67 @@ function holds(header: string, etag: string): boolean {
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
 }
 
+/** Path and query of a request as they came, without the origin. */
+export const pathAndQuery = (url: string): string => url.slice(url.indexOf('/', 8))
+
 export type Answer = { body: string; etag: string }
 type Entry = Answer & { version: number; staleAt: number }
 
+export type AnswerCache = {
+  /** The kept answer to exactly this path and query, if it still holds. */
+  kept(path: string): Answer | undefined
+  /** Answers a public GET: with what is kept, else with the JSON that `compute` gives. */
+  respond(request: Request, compute: () => Promise<string>): Promise<Response>
+}
+
 const entriesMax = 2_000
-const bytesMax = 16 * 1024 * 1024
+const charactersMax = 16_000_000
+const characterShareMax = charactersMax / 8
 /** What becomes visible by the clock alone (a publication date) shows at most this late. */
 const agesMs = 1_000
 
 /**
  * Keeps whole answers while the database does not change. Where the engine cannot tell (`version` undefined) nothing is
- * kept. The version is read before the answer is computed, so that an entry is never newer than it says.
+ * kept. The version is read before the answer is computed, so that an entry is never newer than it says; what `compute`
+ * needs it must therefore read itself.
  */
-export function createAnswerCache({ version, now }: { version: () => number | undefined; now: () => number }) {
+export function createAnswerCache({ version, now }: { version: () => number | undefined; now: () => number }): AnswerCache {
   const entries = new Map<string, Entry>()
-  let bytes = 0
+  let characters = 0
 
-  const drop = (key: string) => {
-    bytes -= entries.get(key)?.body.length ?? 0
+  function drop(key: string): void {
+    characters -= entries.get(key)?.body.length ?? 0
     entries.delete(key)
   }
 
+  function keep(key: string, entry: Entry): void {
+    if (entry.body.length > characterShareMax) return
+    drop(key)
+    entries.set(key, entry)
+    characters += entry.body.length
+    for (const oldest of entries.keys()) {
+      if (entries.size <= entriesMax && characters <= charactersMax) break
+      drop(oldest)
+    }
+  }
+
+  function kept(path: string): Answer | undefined {
+    const entry = entries.get(path)
+    return entry && entry.version === version() && entry.staleAt > now() ? entry : undefined
+  }
+
   return {
-    async get(key: string, compute: () => Promise<string>): Promise<Answer> {
+    kept,
+    async respond(request, compute) {
+      const path = pathAndQuery(request.url)
+      const known = kept(path)
+      if (known) return publicJson(request, known.body, known.etag)
       const before = version()
       const at = now()
-      const entry = entries.get(key)
-      if (entry && entry.version === before && entry.staleAt > at) return entry
-      if (entry) drop(key)
       const body = await compute()
-      const answer = { body, etag: etagOf(body) }
-      if (before !== undefined && body.length < bytesMax / 8) {
-        entries.set(key, { ...answer, version: before, staleAt: at + agesMs })
-        bytes += body.length
-        for (const oldest of entries.keys()) {
-          if (entries.size <= entriesMax && bytes <= bytesMax) break
-          drop(oldest)
-        }
-      }
-      return answer
+      const etag = etagOf(body)
+      if (before !== undefined) keep(path, { body, etag, version: before, staleAt: at + agesMs })
+      return publicJson(request, body, etag)
     },
   }
 }
-
-export type AnswerCache = ReturnType<typeof createAnswerCache>

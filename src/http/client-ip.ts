@@ -2,7 +2,10 @@ import { BlockList, isIP } from 'node:net'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
-const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip']
+const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip', 'via']
+
+/** Whether the request says that it came through a proxy. */
+export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
 
 /** A list of CIDR blocks to test addresses against. Items were checked by the settings' parser. */
 export function blockList(blocks: readonly string[]): (address: string) => boolean {
@@ -18,8 +21,13 @@ export function blockList(blocks: readonly string[]): (address: string) => boole
   }
 }
 
-/** `::ffff:10.0.0.1` as `10.0.0.1`; anything else as it is. */
-const plain = (address: string) => (/^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice(7) : address)
+/** `::ffff:10.0.0.1` (or `::ffff:a00:1`) as `10.0.0.1`; anything else as it is. */
+function plain(address: string): string {
+  if (/^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return address.slice(7)
+  const [, high, low] = /^(?:::|0:0:0:0:0:)ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? []
+  if (high === undefined || low === undefined) return address
+  return [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')
+}
 
 /**
  * Who is calling, for limits and allowlists: X-Forwarded-For read from the right past the proxies we trust, and only if
@@ -47,8 +55,9 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   }
   const strictly: ClientAddress = (request, peer) => {
     if (peer === undefined) return undefined
-    const forwarded = forwardingHeaders.some((header) => request.headers.has(header))
-    return forwarded && !trusted(plain(peer)) ? undefined : of(request, peer)
+    // A proxy of ours that names the caller in a header we do not read would pass for the caller itself.
+    const readable = trusted(plain(peer)) && request.headers.has('x-forwarded-for')
+    return isForwarded(request) && !readable ? undefined : of(request, peer)
   }
   return { of, strictly }
 }
@@ -57,6 +66,8 @@ export function createClientAddress(trustedProxies: readonly string[]): {
 export function limitKeyOf(address: string | undefined): string {
   if (address === undefined) return 'unknown'
   if (isIP(address) !== 6) return address
+  const mapped = plain(address)
+  if (mapped !== address) return mapped
   const [head = '', tail] = address.split('::')
   const left = head.split(':').filter(Boolean)
   const right = tail === undefined ? [] : tail.split(':').filter(Boolean)

@@ -1,7 +1,9 @@
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { bodyBytesMax, tooLarge, uploadBytesMax } from './body.ts'
+import { openToBrowsersAt } from './access.ts'
+import { bodyBytesMax, isUpload, tooLarge, uploadBytesMax } from './body.ts'
 import { answerTo, asAppError } from './errors.ts'
+import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
 
 /** Where a request came from, as the server tells it. */
@@ -14,6 +16,8 @@ export type Edge = {
 }
 
 type EdgeDeps = {
+  /** Answers at once what can be; undefined leaves it to `handle`. */
+  hot: HotReads
   handle: (request: Request) => Response | Promise<Response>
   log: Log
   requestCounts: RequestCounts
@@ -24,6 +28,7 @@ type EdgeDeps = {
 }
 
 const urlLengthMax = 8_192
+const knownHostsMax = 100
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const requestIdPattern = /^[\w.:-]{1,128}$/
 const drainRetrySeconds = 5
@@ -33,26 +38,45 @@ const slowMs = 1_000
  * The boundary around the app: what must hold for every request and every answer, matched or not. Checks before anything
  * is read, names the request, and sees to the headers that no answer may lack.
  */
-export function createEdge({ handle, log, requestCounts, allowedHosts, monotonicMs, newRequestId, peers }: EdgeDeps): Edge {
+export function createEdge({ hot, handle, log, requestCounts, allowedHosts, monotonicMs, newRequestId, peers }: EdgeDeps): Edge {
   let draining = false
 
   async function answer(request: Request): Promise<Response> {
     const refusal = draining ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds) : refusalOf(request, allowedHosts)
-    if (refusal) return answerTo(refusal)
+    if (refusal) return answerTo(refusal, isOpen(request) ? { 'access-control-allow-origin': '*' } : {})
     if (request.method !== 'HEAD') return handle(request)
     const whole = await handle(asGet(request))
     return new Response(null, { status: whole.status, headers: whole.headers })
+  }
+
+  const hosts = new Set<string>()
+  /** Host names that passed before need not be looked at again. */
+  function isKnownHost(host: string | null): boolean {
+    if (host === null) return false
+    if (hosts.has(host)) return true
+    if (hostRefusal(host, allowedHosts)) return false
+    if (hosts.size < knownHostsMax) hosts.add(host)
+    return true
+  }
+
+  function idOf(request: Request): { requestId: string; given: boolean } {
+    const presented = request.headers.get('x-request-id')
+    return presented !== null && requestIdPattern.test(presented) ? { requestId: presented, given: true } : { requestId: newRequestId(), given: false }
   }
 
   return {
     async fetch(request, server) {
       const startedAt = monotonicMs()
       requestCounts.started()
-      let requestId = request.headers.get('x-request-id')
-      if (requestId === null || !requestIdPattern.test(requestId)) {
-        requestId = newRequestId()
-        request.headers.set('x-request-id', requestId)
+      const { requestId, given } = idOf(request)
+      if (request.method === 'GET' && !draining && isKnownHost(request.headers.get('host'))) {
+        const answered = hot(request, { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' })
+        if (answered) {
+          requestCounts.finished('GET', answered.status, monotonicMs() - startedAt)
+          return answered
+        }
       }
+      if (!given) request.headers.set('x-request-id', requestId)
       if (server) peers.set(request, server)
       let response: Response
       try {
@@ -77,6 +101,8 @@ export function createEdge({ handle, log, requestCounts, allowedHosts, monotonic
   }
 }
 
+const isOpen = ({ method, url }: Request) => openToBrowsersAt(method === 'HEAD' ? 'GET' : method, URL.parse(url)?.pathname ?? '')
+
 /** Changes and slow answers are worth a line; reads are counted only. The query may hold what nobody should keep: it is left out. */
 function tell(log: Log, request: Request, status: number, elapsedMs: number, requestId: string): void {
   const change = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS'
@@ -87,16 +113,22 @@ function tell(log: Log, request: Request, status: number, elapsedMs: number, req
 const cartPath = /(\/cart\/)[^/]+/
 const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPath, '$1:id')
 
-function refusalOf(request: Request, allowedHosts: readonly string[]): AppError | undefined {
-  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+function hostRefusal(host: string, allowedHosts: readonly string[]): AppError | undefined {
   if (!hostPattern.test(host)) return new AppError('INVALID', 'host (header): not a host name')
   if (allowedHosts.length > 0 && !allowedHosts.includes(host.replace(/:\d+$/, '').toLowerCase())) return new AppError('INVALID', 'host (header): not served here')
+  return undefined
+}
+
+function refusalOf(request: Request, allowedHosts: readonly string[]): AppError | undefined {
+  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+  const refusal = hostRefusal(host, allowedHosts)
+  if (refusal) return refusal
   const { url } = request
   if (url.length > urlLengthMax) return new AppError('INVALID', `The URL is longer than ${urlLengthMax} characters`)
   if (url.includes('%') && !decodes(url)) return new AppError('INVALID', 'The URL is not percent-encoded UTF-8, or holds a NUL character')
   const length = request.headers.get('content-length')
   if (length === null) return undefined
-  const bytesMax = request.headers.get('content-type')?.startsWith('text/csv') ? uploadBytesMax : bodyBytesMax
+  const bytesMax = isUpload(request) ? uploadBytesMax : bodyBytesMax
   return Number(length) > bytesMax ? tooLarge(bytesMax) : undefined
 }
 

@@ -3,6 +3,7 @@ import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsers } from './access.ts'
+import { isUpload, notJson } from './body.ts'
 
 const unavailableRetrySeconds = 5
 const statusWords: Record<number, string> = {
@@ -20,14 +21,18 @@ const statusWords: Record<number, string> = {
   503: 'Service Unavailable',
 }
 
-/** An error answer in the shape of the specification: `{ statusCode, message, error }`. */
-export function errorAnswer(statusCode: number, message: string, headers: Record<string, string> = {}): Response {
-  return Response.json({ statusCode, message, error: statusWords[statusCode] }, { status: statusCode, headers: { 'cache-control': 'no-store', ...headers } })
+/** The body of an error answer, in the shape of the specification. */
+export function errorBody({ code, message }: AppError): { statusCode: number; message: string; error?: string } {
+  const statusCode = statusOf[code]
+  const error = statusWords[statusCode]
+  return { statusCode, message, ...(error === undefined ? {} : { error }) }
 }
 
 /** What went wrong, as the AppError that answers it. Nothing a library or a caller said is repeated. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
+  // A query wraps what the connection threw.
+  if (error instanceof Error && error.cause instanceof DatabaseUnavailable) return asAppError(error.cause)
   if (error instanceof DatabaseFull) return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', undefined, unavailableRetrySeconds)
   if (error instanceof DatabaseUnavailable) return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', undefined, unavailableRetrySeconds)
   return new AppError('INTERNAL', 'Something went wrong on our side')
@@ -35,20 +40,21 @@ export function asAppError(error: unknown): AppError {
 
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
   const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
-  return errorAnswer(statusOf[error.code], error.message, { ...headers, ...retry })
+  return Response.json(errorBody(error), { status: statusOf[error.code], headers: { 'cache-control': 'no-store', ...headers, ...retry } })
 }
 
 /** The one place where a failure inside a route becomes an answer. */
 export const errors = (log: Log) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request }) => {
-    const known = translate(code, error)
+    const known = translate(code, error, request)
     if (known.code === 'INTERNAL') log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
     return answerTo(known, openToBrowsers(request.method, route) ? { 'access-control-allow-origin': '*' } : {})
   })
 
-function translate(code: unknown, error: unknown): AppError {
+function translate(code: unknown, error: unknown, request: Request): AppError {
   if (code === 'NOT_FOUND') return new AppError('NOT_FOUND', 'There is nothing at this path')
-  if (error instanceof ValidationError) return error.type === 'response' ? asAppError(error) : invalid(error)
+  if (error instanceof ValidationError && error.type === 'response') return asAppError(error)
+  if (error instanceof ValidationError) return error.type === 'body' && isUpload(request) ? notJson() : invalid(error)
   // What the body reader throws arrives wrapped.
   if (code === 'PARSE') return error instanceof Error && error.cause instanceof AppError ? error.cause : new AppError('INVALID', 'The body is not valid JSON')
   return asAppError(error)

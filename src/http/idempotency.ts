@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Writer } from '../../db/engine.ts'
-import { AppError, statusOf } from '../lib/errors.ts'
+import { AppError, type ErrorCode, statusOf } from '../lib/errors.ts'
+import { errorBody } from './errors.ts'
 import type { Principal } from './principal.ts'
 
 /** Stores the answer in the same write as the effect, so that both happen or neither. */
@@ -27,7 +28,7 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
   new Elysia({ name: 'http.idempotency' }).macro({
     idempotent: (mode: true | 'required') => ({
       detail: { 'x-idempotent': mode } as object,
-      resolve: (context: { request: Request; body: unknown; set: { status?: unknown } }) => {
+      resolve: (context: { request: Request; body: unknown; set: { status?: unknown; headers: Record<string, string | number> } }) => {
         const { request, set } = context
         const principal = (context as unknown as { principal: Principal }).principal
         return {
@@ -42,6 +43,7 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
             const path = new URL(request.url).pathname
             const fingerprint = new Bun.CryptoHasher('sha256').update(JSON.stringify(context.body) ?? '').digest('hex')
             const claim = await claims.claim({ scope: `${principal.id} ${request.method} ${path}`, key, fingerprint })
+            if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
             return perform(claim, status, run)
           },
         }
@@ -56,8 +58,9 @@ async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Pro
     case 'inFlight':
       throw new AppError('CONFLICT', 'A request under this idempotency-key is still at work', undefined, claim.retryAfterSeconds)
     case 'replay':
-      // The stored bytes as they were sent: no schema is applied to them again.
-      return new Response(claim.body, { status: claim.status, headers: { 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-store', 'idempotent-replayed': 'true' } }) as T
+      // Through the same response schema as the first time, so that the bytes are the same too.
+      if (claim.status < 400) return JSON.parse(claim.body) as T
+      throw new AppError(codeOf(claim.status), (JSON.parse(claim.body) as { message: string }).message)
     case 'claimed':
       try {
         return await run(claim.keep(status))
@@ -71,6 +74,8 @@ async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Pro
 async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown): Promise<void> {
   const status = error instanceof AppError ? statusOf[error.code] : 500
   // An unknown outcome keeps its lease: it may have happened, and is looked at again when the lease has run out.
-  if (error instanceof AppError && storedFailures.has(status)) await claim.fail(status, { statusCode: status, message: error.message })
+  if (error instanceof AppError && storedFailures.has(status)) await claim.fail(status, errorBody(error))
   else if (error instanceof AppError) await claim.release()
 }
+
+const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'

@@ -1,4 +1,5 @@
 /** Counts what the boundary sees of requests, for /metrics. */
+import { gauge } from '../lib/prometheus.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OTHER'] as const
 const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
@@ -44,6 +45,3 @@ export function createRequestCounts() {
     },
   }
 }
-
-export const gauge = (name: string, help: string, value: number): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${value}`]
-export const counter = (name: string, help: string, value: number): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, `${name} ${value}`]

@@ -17,6 +17,11 @@ export const text = (maxLength: number, options: { minLength?: number; descripti
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
 export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254 })
 export const Url = t.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
+/**
+ * Handles in URLs: letters and digits of any script, `-` and `_`, no capitals of ours. Spelt out as what they do not hold:
+ * TypeBox compiles patterns without the `u` flag, and without it `\p{Ll}` is the six characters themselves.
+ */
+export const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
 export const CurrencyCode = t.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 export const CountryCode = t.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' })
 export const MoneySchema = t.Object({ amount: integer({ minimum: 0, maximum: 100_000_000_000_000, description: 'Minor units' }), currency: CurrencyCode }, { title: 'Money' })

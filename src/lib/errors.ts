@@ -15,6 +15,11 @@ export class AppError extends Error {
   }
 }
 
+/** A command or the start cannot go on, and the message tells the operator what to do. It never holds a secret. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError'
+}
+
 export const statusOf = {
   INVALID: 400,
   UNAUTHENTICATED: 401,

@@ -4,7 +4,7 @@ export type Log = Record<LogLevel, (event: string, fields?: Record<string, unkno
 
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const secretName = /pass(word|phrase)?$|password|secret|token|authorization|cookie|api[-_]?key|private[-_]?key|encryption|sealed|^jwt$|mnemonic/i
-const secretValue = /\b(?:pk|sk|rk)_(?:live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$argon2[a-z]*\$[^\s,]+/g
+const secretValue = /\b(?:pk|sk|rk)_(?:live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$argon2[a-z]*\$\S+/g
 /** `scheme://user:password@host` */
 const urlPassword = /\b([a-z][a-z\d+.-]*:\/\/[^\s:/?#@]*):[^\s@]+@/gi
 const urlSecret = /([?&](?:[\w-]*(?:token|secret|password|key|signature)|sig)=)[^&\s#"']+/gi

@@ -1,6 +1,8 @@
 /** Text as the search index sees it: the same on both engines, because we and not they cut it into words. */
 
-const wordPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu
+/** By script extensions, which know the long vowel mark of katakana. A word of other letters ends where these begin. */
+const single = String.raw`[[\p{L}\p{N}]&&[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]`
+const wordPattern = new RegExp(`${single}|[[\\p{L}\\p{N}]--${single}]+`, 'gv')
 const wordLengthMax = 40
 const handleLengthMax = 120
 
@@ -24,6 +26,22 @@ export function handleOf(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   const handle = plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '')
   return cut(handle, handleLengthMax).replace(/-+$/, '')
+}
+
+/** What a reader sees of HTML, as far as words go. */
+export const textOfHtml = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
+
+/** Tags without blank and repeated ones, whatever their case; the first spelling stays. */
+export function distinctTags(tags: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return tags
+    .map((tag) => tag.trim())
+    .filter((tag) => {
+      const key = tag.toLowerCase()
+      if (tag === '' || seen.has(key)) return false
+      seen.add(key)
+      return true
+    })
 }
 
 /** The first `length` units of a text, and never half a character: neither engine can store one. */

@@ -13,7 +13,14 @@ import { testDatabase } from './database.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Json = any
 export type Answer = { status: number; headers: Headers; body: Json; text: string }
-export type CallOptions = { token?: string; key?: string; body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string>; from?: string }
+export type CallOptions = {
+  token?: string
+  key?: string
+  body?: unknown
+  raw?: string | Uint8Array
+  headers?: Record<string, string>
+  from?: string
+}
 export type LogLine = { level: string; event: string; fields: Record<string, unknown> }
 
 /** A Tuesday. Tests move it with `clock.advance`. */
@@ -25,7 +32,11 @@ const cheapPasswords: Passwords = {
   verify: async (password, hash) => createHash('sha256').update(password).digest('hex') === hash,
 }
 
-const secrets = { JWT_SECRET: 'test-only-jwt-secret-0123456789abcdef', ENCRYPTION_KEY: 'test-only-encryption-key-0123456789ab', INTEGRATION_API_KEY: 'test-only-integration-key' }
+const secrets = {
+  JWT_SECRET: 'test-only-jwt-secret-0123456789abcdef',
+  ENCRYPTION_KEY: 'test-only-encryption-key-0123456789ab',
+  INTEGRATION_API_KEY: 'test-only-integration-key',
+}
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
@@ -39,7 +50,10 @@ export async function testApp(settings: Record<string, string> = {}, options: Pa
     },
   }
   const logged: LogLine[] = []
-  const at = (level: string) => (event: string, fields: Record<string, unknown> = {}) => void logged.push({ level, event, fields })
+  const at =
+    (level: string) =>
+    (event: string, fields: Record<string, unknown> = {}) =>
+      void logged.push({ level, event, fields })
   const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
   const slept: number[] = []
   const { realPasswords, ...rest } = options
@@ -54,7 +68,11 @@ export async function testApp(settings: Record<string, string> = {}, options: Pa
   })
   const { deps, edge } = instance
 
-  async function call(method: string, path: string, { token, key, body, raw, headers = {}, from = '127.0.0.1' }: CallOptions = {}): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    { token, key, body, raw, headers = {}, from = '127.0.0.1' }: CallOptions = {},
+  ): Promise<Answer> {
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: {
@@ -79,7 +97,10 @@ export async function testApp(settings: Record<string, string> = {}, options: Pa
     const password = `password-of-${nth}`
     const { user, shop } = await createMerchant(deps, { email, password }, { name: shopName ?? `shop-${nth}`, currency, country }, system)
     const { data } = await startSession(deps, { id: user.id, role: 'MERCHANT' }, system)
-    const [publishable, secret] = await Promise.all([deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST'), deps.shopStore.currentKey(shop.id, 'SECRET', 'TEST')])
+    const [publishable, secret] = await Promise.all([
+      deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST'),
+      deps.shopStore.currentKey(shop.id, 'SECRET', 'TEST'),
+    ])
     return {
       id: user.id,
       email,

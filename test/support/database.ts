@@ -6,6 +6,7 @@ import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { migratePostgres, migrateSqlite } from '../../db/migrate.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
+import { openDatabase } from '../../db/open.ts'
 
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 
@@ -47,6 +48,28 @@ async function copiedDatabase(dataDir: string): Promise<TestDatabase> {
   const name = `${template}_${made++}`
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
   return { url: urlOf(name), dataDir, drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** An empty Postgres database, without a single table. */
+export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `souk_empty_${process.pid}_${made++}`
+  await administer(`CREATE DATABASE ${name}`)
+  return { url: urlOf(name), drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** A migrated database of its own, opened without the rest of the program. */
+export async function openTestDatabase() {
+  const { url, dataDir, drop } = await testDatabase()
+  const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
+  return {
+    db,
+    url,
+    dataDir,
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      await drop()
+    },
+  }
 }
 
 async function makeTemplate(): Promise<string> {

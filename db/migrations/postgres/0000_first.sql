@@ -42,7 +42,8 @@ CREATE TABLE "blogs" (
 	"status" text COLLATE "C" NOT NULL,
 	"published_at" bigint,
 	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL
+	"updated_at" bigint NOT NULL,
+	"words" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "collection_products" (
@@ -121,10 +122,11 @@ CREATE TABLE "product_documents" (
 );
 --> statement-breakpoint
 CREATE TABLE "product_tags" (
-	"shop_id" text COLLATE "C" NOT NULL,
-	"tag" text COLLATE "C" NOT NULL,
 	"product_id" text COLLATE "C" NOT NULL,
-	CONSTRAINT "product_tags_shop_id_tag_product_id_pk" PRIMARY KEY("shop_id","tag","product_id")
+	"tag" text COLLATE "C" NOT NULL,
+	"shop_id" text COLLATE "C" NOT NULL,
+	"newest_key" text COLLATE "C" NOT NULL,
+	CONSTRAINT "product_tags_product_id_tag_pk" PRIMARY KEY("product_id","tag")
 );
 --> statement-breakpoint
 CREATE TABLE "products" (
@@ -228,8 +230,8 @@ ALTER TABLE "listing_anchors" ADD CONSTRAINT "listing_anchors_shop_id_shops_id_f
 ALTER TABLE "listing_changes" ADD CONSTRAINT "listing_changes_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "product_documents" ADD CONSTRAINT "product_documents_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "product_documents" ADD CONSTRAINT "product_documents_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "product_tags" ADD CONSTRAINT "product_tags_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "product_tags" ADD CONSTRAINT "product_tags_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "product_tags" ADD CONSTRAINT "product_tags_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "products" ADD CONSTRAINT "products_shop_id_shops_id_fk" FOREIGN KEY ("shop_id") REFERENCES "public"."shops"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "refresh_tokens" ADD CONSTRAINT "refresh_tokens_session_id_sessions_id_fk" FOREIGN KEY ("session_id") REFERENCES "public"."sessions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "shops" ADD CONSTRAINT "shops_merchant_id_users_id_fk" FOREIGN KEY ("merchant_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -250,10 +252,10 @@ CREATE INDEX "collections_shop" ON "collections" USING btree ("shop_id","id");--
 CREATE UNIQUE INDEX "customers_shop_email" ON "customers" USING btree ("shop_id","email");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "listing_changes_shop" ON "listing_changes" USING btree ("shop_id","id");--> statement-breakpoint
-CREATE INDEX "product_documents_newest" ON "product_documents" USING btree ("shop_id","newest_key");--> statement-breakpoint
-CREATE INDEX "product_documents_title" ON "product_documents" USING btree ("shop_id","title_key");--> statement-breakpoint
-CREATE INDEX "product_documents_price" ON "product_documents" USING btree ("shop_id","price_key");--> statement-breakpoint
-CREATE INDEX "product_tags_product" ON "product_tags" USING btree ("product_id");--> statement-breakpoint
+CREATE INDEX "product_documents_newest" ON "product_documents" USING btree ("shop_id","newest_key","visible_from");--> statement-breakpoint
+CREATE INDEX "product_documents_title" ON "product_documents" USING btree ("shop_id","title_key","visible_from");--> statement-breakpoint
+CREATE INDEX "product_documents_price" ON "product_documents" USING btree ("shop_id","price_key","visible_from");--> statement-breakpoint
+CREATE INDEX "product_tags_newest" ON "product_tags" USING btree ("shop_id","tag","newest_key");--> statement-breakpoint
 CREATE UNIQUE INDEX "products_handle" ON "products" USING btree ("shop_id","handle");--> statement-breakpoint
 CREATE INDEX "products_shop" ON "products" USING btree ("shop_id","id");--> statement-breakpoint
 CREATE INDEX "refresh_tokens_session" ON "refresh_tokens" USING btree ("session_id");--> statement-breakpoint

@@ -50,6 +50,7 @@ CREATE TABLE `blogs` (
 	`published_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`words` text NOT NULL,
 	FOREIGN KEY (`shop_id`) REFERENCES `shops`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
@@ -144,19 +145,20 @@ CREATE TABLE `product_documents` (
 	FOREIGN KEY (`shop_id`) REFERENCES `shops`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `product_documents_newest` ON `product_documents` (`shop_id`,`newest_key`);--> statement-breakpoint
-CREATE INDEX `product_documents_title` ON `product_documents` (`shop_id`,`title_key`);--> statement-breakpoint
-CREATE INDEX `product_documents_price` ON `product_documents` (`shop_id`,`price_key`);--> statement-breakpoint
+CREATE INDEX `product_documents_newest` ON `product_documents` (`shop_id`,`newest_key`,`visible_from`);--> statement-breakpoint
+CREATE INDEX `product_documents_title` ON `product_documents` (`shop_id`,`title_key`,`visible_from`);--> statement-breakpoint
+CREATE INDEX `product_documents_price` ON `product_documents` (`shop_id`,`price_key`,`visible_from`);--> statement-breakpoint
 CREATE TABLE `product_tags` (
-	`shop_id` text NOT NULL,
-	`tag` text NOT NULL,
 	`product_id` text NOT NULL,
-	PRIMARY KEY(`shop_id`, `tag`, `product_id`),
-	FOREIGN KEY (`shop_id`) REFERENCES `shops`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade
+	`tag` text NOT NULL,
+	`shop_id` text NOT NULL,
+	`newest_key` text NOT NULL,
+	PRIMARY KEY(`product_id`, `tag`),
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`shop_id`) REFERENCES `shops`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `product_tags_product` ON `product_tags` (`product_id`);--> statement-breakpoint
+CREATE INDEX `product_tags_newest` ON `product_tags` (`shop_id`,`tag`,`newest_key`);--> statement-breakpoint
 CREATE TABLE `products` (
 	`id` text PRIMARY KEY NOT NULL,
 	`shop_id` text NOT NULL,

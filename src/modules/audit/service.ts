@@ -1,7 +1,6 @@
-import { and, count, eq, gt } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { auditLog } from '../../../db/schema/people.ts'
 import type { Deps } from '../../deps.ts'
+import { auditStore as store } from './store.ts'
 
 /** On whose behalf something is done: what the audit trail says of it. */
 export type Actor = { readonly id: string; readonly requestId?: string | undefined }
@@ -16,16 +15,8 @@ export type AuditEntry = { action: string; subject: string; shopId?: string | un
  */
 export function audit({ clock, newId }: Pick<Deps, 'clock' | 'newId'>, actor: Actor, entry: AuditEntry): (tx: Writer) => Promise<void> {
   const row = { id: newId('audit'), at: clock.now(), actor: actor.id, action: entry.action, subject: entry.subject, shopId: entry.shopId ?? null, requestId: actor.requestId ?? null }
-  return async (tx) => {
-    await tx.insert(auditLog).values(row)
-  }
+  return (tx) => store.insert(tx, row)
 }
 
 /** How often an action was done to a subject since `since` (milliseconds). */
-export async function timesDone(tx: Writer, action: string, subject: string, since: number): Promise<number> {
-  const [row] = await tx
-    .select({ times: count() })
-    .from(auditLog)
-    .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
-  return Number(row?.times ?? 0)
-}
+export const timesDone = (tx: Writer, action: string, subject: string, since: number): Promise<number> => store.count(tx, { action, subject, since })

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
+import { requestIdOf } from '../../http/actor.ts'
 import { refusals } from '../../http/schema.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
 import { type AuthDeps, endSession, refreshSession } from './service.ts'
@@ -8,7 +9,7 @@ import { type AuthDeps, endSession, refreshSession } from './service.ts'
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>
   new Elysia({ tags: ['Login'] })
     .use(access(deps))
-    .post('/auth/refresh', ({ body }) => refreshSession(deps, body.refreshToken), {
+    .post('/auth/refresh', ({ body, request }) => refreshSession(deps, body.refreshToken, requestIdOf(request)), {
       access: 'public',
       body: RefreshBody,
       response: { 200: LoginAnswer, ...refusals(401, 413, 415) },
@@ -16,8 +17,8 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
     })
     .post(
       '/auth/logout',
-      async ({ body, set }) => {
-        await endSession(deps, body.refreshToken)
+      async ({ body, request, set }) => {
+        await endSession(deps, body.refreshToken, requestIdOf(request))
         set.status = 204
       },
       {

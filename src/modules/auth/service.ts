@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs } from './domain.ts'
-import type { AuthStore } from './store.ts'
+import type { AuthStore, Session } from './store.ts'
 
 export type AuthDeps = Deps & { readonly tokens: Tokens; readonly authStore: AuthStore }
 export type Subject = { id: string; role: TokenRole; shopId?: string }
@@ -74,17 +74,21 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
  * Trades a refresh token for new tokens. One that was used before has been stolen or leaked: its whole session ends.
  * @throws AppError UNAUTHENTICATED
  */
-export async function refreshSession(deps: AuthDeps, presented: string): Promise<Login> {
+export async function refreshSession(deps: AuthDeps, presented: string, requestId?: string): Promise<Login> {
   const now = deps.clock.now()
   const hash = sha256(presented)
+  const owner = (await deps.authStore.findRefreshToken(deps.db.read, hash))?.session
+  // Most of what is made up ends here, without a write.
+  if (!owner) throw refreshRefused()
   const next = newRefreshToken(deps)
+  const recordReuse = recordEnd(deps, owner, 'session.revoked', requestId)
   const session = await deps.db.write(async (tx) => {
     const found = await deps.authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
-      await deps.authStore.revokeSession(tx, live.id, now)
+      if (await deps.authStore.revokeSession(tx, live.id, now)) await recordReuse(tx)
       return undefined
     }
     await deps.authStore.insertRefreshToken(tx, { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null })
@@ -95,13 +99,18 @@ export async function refreshSession(deps: AuthDeps, presented: string): Promise
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
-export async function endSession(deps: AuthDeps, presented: string): Promise<void> {
+export async function endSession(deps: AuthDeps, presented: string, requestId?: string): Promise<void> {
   const now = deps.clock.now()
+  const session = (await deps.authStore.findRefreshToken(deps.db.read, sha256(presented)))?.session
+  if (!session) return
+  const record = recordEnd(deps, session, 'session.ended', requestId)
   await deps.db.write(async (tx) => {
-    const found = await deps.authStore.findRefreshToken(tx, sha256(presented))
-    if (found) await deps.authStore.revokeSession(tx, found.session.id, now)
+    if (await deps.authStore.revokeSession(tx, session.id, now)) await record(tx)
   })
 }
+
+const recordEnd = (deps: AuthDeps, { subjectId, shopId }: Session, action: string, requestId: string | undefined) =>
+  audit(deps, { id: subjectId, requestId }, { action, subject: subjectId, shopId: shopId ?? undefined })
 
 /** Whom an access token stands for, while its session lives. */
 export async function subjectOfToken({ tokens, authStore, clock }: Pick<AuthDeps, 'tokens' | 'authStore' | 'clock'>, token: string): Promise<(Subject & { sessionId: string }) | undefined> {

@@ -21,8 +21,8 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
     async insertRefreshToken(tx: Writer, token: RefreshToken): Promise<void> {
       await tx.insert(refreshTokens).values(token)
     },
-    async findRefreshToken(tx: Writer, hash: string): Promise<{ token: RefreshToken; session: Session } | undefined> {
-      const [row] = await tx
+    async findRefreshToken(from: Pick<Writer, 'select'>, hash: string): Promise<{ token: RefreshToken; session: Session } | undefined> {
+      const [row] = await from
         .select({ token: refreshTokens, session: sessions })
         .from(refreshTokens)
         .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
@@ -39,8 +39,14 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .returning({ hash: refreshTokens.hash })
       return rows.length > 0
     },
-    async revokeSession(tx: Writer, id: string, revokedAt: number): Promise<void> {
-      await tx.update(sessions).set({ revokedAt }).where(and(eq(sessions.id, id), isNull(sessions.revokedAt)))
+    /** False when it was revoked already. */
+    async revokeSession(tx: Writer, id: string, revokedAt: number): Promise<boolean> {
+      const rows = await tx
+        .update(sessions)
+        .set({ revokedAt })
+        .where(and(eq(sessions.id, id), isNull(sessions.revokedAt)))
+        .returning({ id: sessions.id })
+      return rows.length > 0
     },
     async removeExpired(tx: Writer, now: number, attemptsBefore: number): Promise<void> {
       await tx.delete(sessions).where(lte(sessions.expiresAt, now))

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Instant, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { handlePattern, Instant, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
 import { productsPerCollectionMax } from './collections.ts'
 import { PublicProduct } from './model.ts'
 
@@ -20,7 +20,7 @@ export const Collections = pageOf(CollectionRecord)
 export const PublishedCollections = pageOf(t.Object({ ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) }, { title: 'PublishedCollection' }))
 
 const fields = {
-  handle: t.Optional(text(255, { minLength: 1, pattern: '^[\\p{Ll}\\p{Lo}\\p{N}_-]+$', description: 'Unique in the shop; lower case' })),
+  handle: t.Optional(text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })),
   descriptionHtml: t.Optional(text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })),
   image: t.Optional(nullable(t.Object({ url: Url, alt: maybe(text(512)) }))),
   publishedAt: t.Optional(nullable(t.String({ format: 'date-time', maxLength: 40, description: 'At creation, left out means now. Null: not published' }))),

@@ -1,11 +1,11 @@
 import { Elysia, t } from 'elysia'
-import { access, assertShopOrigin } from '../../http/access.ts'
+import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
-import { publicJson } from '../../http/caching.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { pageQuery, refusals } from '../../http/schema.ts'
+import { notModified, pageQuery, refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { assertOriginOf, shopNamed } from '../shop/service.ts'
 import { changeCollection, collectionView, createCollection, productsPerCollectionMax, removeCollection, setCollectionProducts } from './collections.ts'
 import { ChangeCollection, CollectionRecord, Collections, CollectionWithIds, CreateCollection, PublishedCollections, SetProducts } from './collections-model.ts'
 import { ProductId, productInput } from './model.ts'
@@ -17,12 +17,11 @@ export const publicCollectionRoutes = (deps: CatalogRouteDeps) =>
   new Elysia({ tags: ['Catalog'] }).use(access(deps)).get(
     '/collection-v2/published/:shopName',
     async ({ params, query, request }) => {
-      const shop = await deps.shopStore.findByName(params.shopName)
-      if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-      assertShopOrigin(request.headers, shop.origins)
-      const slice = sliceOf(query)
-      const { body, etag } = await deps.answers.get(JSON.stringify(['collections', shop.id, slice]), async () => {
+      await assertOriginOf(deps, params.shopName, request)
+      return deps.answers.respond(request, async () => {
+        const shop = await shopNamed(deps, params.shopName)
         const now = deps.clock.now()
+        const slice = sliceOf(query)
         const { collections, total } = await deps.collectionStore.listPublished(shop.id, now, slice)
         const data = await Promise.all(
           collections.map(async (collection) => {
@@ -31,13 +30,12 @@ export const publicCollectionRoutes = (deps: CatalogRouteDeps) =>
           }),
         )
         return JSON.stringify(pageOf(data, total, slice))
-      })
-      return publicJson(request, body, etag) as never
+      }) as never
     },
     {
       access: 'public',
       query: t.Object(pageQuery),
-      response: { 200: PublishedCollections, ...refusals(403, 404) },
+      response: { 200: PublishedCollections, 304: notModified, ...refusals(403, 404) },
       detail: { summary: 'Published collections of a shop', description: `Each with its first ${firstProducts} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.` },
     },
   )

@@ -19,7 +19,7 @@ export type CollectionInput = {
 }
 type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
-export const productsPerCollectionMax = 10_000
+export const productsPerCollectionMax = 5_000
 const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = () => new AppError('CONFLICT', 'handle (body): another collection of the shop has it')
 

@@ -1,7 +1,8 @@
 import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
-import { handleOf, wordsOf } from '../../lib/words.ts'
+import { isPublicationDate, publicationDateRule } from '../../lib/publication.ts'
+import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect
 export type Variant = typeof variants.$inferSelect
@@ -118,20 +119,9 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
 
 /** A product that becomes ACTIVE and never had a publication date is published now, unless the input says otherwise. */
 function publicationOf(before: Product, asked: number | null | undefined, status: Product['status'], now: number): number | null {
+  if (typeof asked === 'number' && !isPublicationDate(asked)) throw invalid('publishedAt', publicationDateRule)
   if (asked !== undefined) return asked
   return status === 'ACTIVE' && before.status !== 'ACTIVE' ? (before.publishedAt ?? now) : before.publishedAt
-}
-
-function distinctTags(tags: readonly string[]): string[] {
-  const seen = new Set<string>()
-  return tags
-    .map((tag) => tag.trim())
-    .filter((tag) => {
-      const key = tag.toLowerCase()
-      if (tag === '' || seen.has(key)) return false
-      seen.add(key)
-      return true
-    })
 }
 
 function changedImages(before: Product['images'], input: readonly ImageInput[], newIds: readonly string[]): Product['images'] {
@@ -159,7 +149,9 @@ function changedVariants(before: readonly Variant[], input: readonly VariantInpu
   if (input.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
   const currency = input[0]?.price.currency ?? product.currency
   if (!isCurrency(currency)) throw invalid('variants.0.price.currency', 'not an ISO 4217 currency in use')
-  const known = new Map(before.map((variant) => [variant.id, variant]))
+  // An amount that is kept would mean another sum in another currency.
+  const comparable = currency === product.currency ? before : before.map((variant) => ({ ...variant, compareAtPrice: null, cost: null }))
+  const known = new Map(comparable.map((variant) => [variant.id, variant]))
   const variants = input.map((one, at) => {
     const old = one.id === undefined ? undefined : known.get(one.id)
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
@@ -176,6 +168,7 @@ function changedVariants(before: readonly Variant[], input: readonly VariantInpu
 
 function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string, position: number): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
+  const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
   const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T => (given === undefined ? (kept === undefined ? fallback : kept) : given)
   return {
     id: old?.id ?? newId,
@@ -183,7 +176,7 @@ function changedVariant(old: Variant | undefined, input: VariantInput, productId
     position,
     sku: orElse(input.sku, old?.sku, null),
     barcode: orElse(input.barcode, old?.barcode, null),
-    title: input.title ?? (optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
+    title: input.title ?? (keepsValues ? old.title : optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
     optionValues,
     price: input.price.amount,
     compareAtPrice: input.compareAtPrice === undefined ? (old?.compareAtPrice ?? null) : (input.compareAtPrice?.amount ?? null),
@@ -288,7 +281,7 @@ export const newestKeyAt = (ms: number): string => Math.max(0, ms).toString(36).
 /** Keys whose order by bytes is the sort order; each ends in the product's id, so that no two are equal. */
 export function sortKeys({ product, variants }: Whole): Record<`${SortOrder}Key`, string> {
   const id = product.id.slice(product.id.indexOf('_') + 1)
-  const title = product.title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().slice(0, titleKeyLengthMax)
+  const title = product.title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().slice(0, titleKeyLengthMax).toWellFormed()
   return {
     newestKey: `${newestKeyAt(product.publishedAt ?? 0)}.${id}`,
     titleKey: `${title}\u0001${id}`,
@@ -302,6 +295,5 @@ export const isListed = ({ status, publishedAt }: Product): boolean => status ==
 /** The distinct words by which a product is found. */
 export function searchWords({ product, variants }: Whole): string[] {
   const skus = variants.map(({ sku }) => sku ?? '')
-  const description = product.descriptionHtml.replace(/<[^>]*>/g, ' ').replace(/&[#\w]+;/g, ' ')
-  return wordsOf([product.title, product.vendor, product.type, ...product.tags, ...product.options.flatMap(({ values }) => values), ...skus, description].join(' '), wordsMax)
+  return wordsOf([product.title, product.vendor, product.type, ...product.tags, ...product.options.flatMap(({ values }) => values), ...skus, textOfHtml(product.descriptionHtml)].join(' '), wordsMax)
 }

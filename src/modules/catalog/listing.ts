@@ -10,13 +10,24 @@ export type Change = { key: string; documents: number }
 /** A bucket that grew beyond this is parted in two. */
 export const bucketMax = 2_048
 
+/** Whether `a` sorts before `b` or is the same, by the bytes of UTF-8 as the engines sort: JavaScript sorts surrogates too low. */
+export function isAtMost(a: string, b: string): boolean {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const [one, other] = [rank(a.charCodeAt(at)), rank(b.charCodeAt(at))]
+    if (one !== other) return one < other
+  }
+  return a.length <= b.length
+}
+const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+
 /** The bucket that `key` lies in. `buckets` is sorted and starts with ''. */
 export function bucketOf(buckets: readonly Bucket[], key: string): number {
   let low = 0
   let high = buckets.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if ((buckets[middle]?.key ?? '') <= key) low = middle
+    if (isAtMost(buckets[middle]?.key ?? '', key)) low = middle
     else high = middle - 1
   }
   return low

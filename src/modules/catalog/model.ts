@@ -1,9 +1,9 @@
 import { t } from 'elysia'
-import { Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import { handlePattern, Instant, integer, maybe, MoneySchema, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
 import { imagesMax, optionsMax, type ProductInput, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
-const Handle = text(255, { minLength: 1, pattern: '^[\\p{Ll}\\p{Lo}\\p{N}_-]+$', description: 'Unique in the shop; lower case' })
+const Handle = text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })
 
 const Option = t.Object({ name: text(255, { minLength: 1 }), values: t.Array(text(255, { minLength: 1 }), { maxItems: 250 }) }, { title: 'Option' })
 const Image = t.Object(

@@ -15,26 +15,38 @@ const queryWordsMax = 10
 
 /** A page of what the public sees of a shop's products. */
 export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: Slice): Promise<PublicPage> {
-  if (query.q !== undefined) return searched(deps, query, query.q, slice)
-  const { shopId, tag, collectionId } = query
-  if (tag !== undefined || collectionId !== undefined) {
-    // A collection has an order of its own, which holds unless another is asked for.
-    const sort = query.sort === undefined && collectionId !== undefined ? 'collection' : sorts[query.sort ?? 'newest']
-    return deps.catalogStore.filteredDocuments({ shopId, now: deps.clock.now(), tag: tag?.toLowerCase(), collectionId }, sort, slice)
-  }
-  return listed(deps, shopId, sorts[query.sort ?? 'newest'], slice)
+  if (query.q !== undefined && query.q.trim() !== '') return searched(deps, query, query.q, slice)
+  const { collectionId } = query
+  const tag = query.tag?.toLowerCase()
+  if (collectionId !== undefined) return ofCollection(deps, { ...query, tag }, collectionId, slice)
+  return tag === undefined ? listed(deps, query.shopId, sorts[query.sort ?? 'newest'], slice) : tagged(deps, query, tag, slice)
+}
+
+/** A collection has an order of its own, which holds unless another is asked for. */
+async function ofCollection({ catalogStore, clock }: ReadDeps, { shopId, sort, tag }: PublicQuery, collectionId: string, slice: Slice): Promise<PublicPage> {
+  const filter = { shopId, now: clock.now(), tag, collectionId }
+  return { documents: await catalogStore.filtered(filter, sort === undefined ? 'collection' : sorts[sort], slice), total: await catalogStore.countFiltered(filter) }
+}
+
+async function tagged({ catalogStore, clock, listings }: ReadDeps, { shopId, sort = 'newest' }: PublicQuery, tag: string, slice: Slice): Promise<PublicPage> {
+  const now = clock.now()
+  const keyBefore = newestKeyAt(now + 1)
+  const total = await catalogStore.countTagged(shopId, tag, keyBefore)
+  if (slice.offset >= total) return { documents: [], total }
+  if (sort === 'newest') return { documents: await catalogStore.newestTagged(shopId, tag, keyBefore, slice), total }
+  const inShop = totalOf((await listings.of(shopId, 'newest', now)).buckets)
+  // Along the order, every (inShop / total)th document carries the tag; gathering touches each that does.
+  const walk = ((slice.offset + slice.limit) * inShop) / total < total
+  return { documents: await catalogStore.filtered({ shopId, now, tag }, sorts[sort], slice, walk), total }
 }
 
 async function listed({ catalogStore, clock, listings }: ReadDeps, shopId: string, { order, descending }: { order: SortOrder; descending: boolean }, slice: Slice): Promise<PublicPage> {
   const now = clock.now()
-  const buckets = await listings.of(shopId, order)
-  const scheduled = await catalogStore.countFrom(shopId, newestKeyAt(now + 1))
-  const total = totalOf(buckets) - scheduled
-  // Those to come are last among the newest, where the count leaves them out. Elsewhere they lie scattered: then we count by hand.
-  if (scheduled > 0 && order !== 'newest') return catalogStore.filteredDocuments({ shopId, now }, { order, descending }, slice)
+  const { buckets, scheduled } = await listings.of(shopId, order, now)
+  const total = totalOf(buckets)
   const { start, count } = windowOf(total, slice, descending)
   if (count === 0) return { documents: [], total }
-  const documents = await catalogStore.documentsFrom(shopId, order, locate(buckets, start), count)
+  const documents = await catalogStore.documentsFrom(shopId, order, locate(buckets, start), { now, limit: count, scheduled })
   return { documents: descending ? documents.reverse() : documents, total }
 }
 
@@ -48,28 +60,32 @@ async function searched({ catalogStore, clock }: ReadDeps, { shopId, tag, collec
   return { documents: await catalogStore.documentsOf(ids), total: Math.min(found.length, searchTotalMax), ...(capped ? { totalCapped: true as const } : {}) }
 }
 
-/** The counted lists of shops, kept while the database does not change. */
-export type Listings = { of(shopId: string, order: SortOrder): Promise<Bucket[]> }
+/** The counted lists of what shops show, kept while the database does not change and no publication date passes. */
+export type Listings = { of(shopId: string, order: SortOrder, now: number): Promise<Listing> }
+/** `scheduled`: the shop has documents that are not visible yet, and that the buckets do not count. */
+export type Listing = { buckets: Bucket[]; scheduled: boolean }
 
 const listingsMax = 1_000
 
 export function createListings({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Listings {
-  const kept = new Map<string, { version: number; buckets: Bucket[] }>()
+  const kept = new Map<string, Listing & { version: number; from: number; until: number }>()
   return {
-    async of(shopId, order) {
+    async of(shopId, order, now) {
       const key = `${order} ${shopId}`
       const version = db.version()
       const known = kept.get(key)
-      if (known && known.version === version) return known.buckets
-      const { anchors, changes } = await catalogStore.listing(shopId, order)
-      const buckets = withChanges(anchors, changes)
+      if (known && known.version === version && known.from <= now && now < known.until) return known
+      const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
+      const buckets = withChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
+      const until = hidden.reduce((soonest, { visibleFrom }) => Math.min(soonest, visibleFrom), Number.POSITIVE_INFINITY)
+      const listing = { buckets, scheduled: hidden.length > 0 }
       kept.delete(key)
-      if (version !== undefined) kept.set(key, { version, buckets })
+      if (version !== undefined) kept.set(key, { ...listing, version, from: now, until })
       if (kept.size > listingsMax) {
         const [oldest] = kept.keys()
         if (oldest !== undefined) kept.delete(oldest)
       }
-      return buckets
+      return listing
     },
   }
 }

@@ -5,15 +5,15 @@ import { actorOf } from '../../http/actor.ts'
 import { readBody, uploadBytesMax } from '../../http/body.ts'
 import { publicJson } from '../../http/caching.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { refusals } from '../../http/schema.ts'
+import { notModified, refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
-import type { ShopDeps } from '../shop/service.ts'
+import { assertOriginOf, type ShopDeps, shopNamed } from '../shop/service.ts'
 import type { CollectionDeps } from './collections.ts'
 import { managementView } from './domain.ts'
 import { importProducts } from './import.ts'
 import { ChangeProduct, CreateProduct, ImportQuery, ImportReport, ListManaged, ListPublic, ManagedProduct, ManagedProducts, ProductId, PublicProduct, PublicProducts, productInput } from './model.ts'
-import { type PublicQuery, publicProducts, type ReadDeps } from './reads.ts'
+import { publicProducts, type ReadDeps } from './reads.ts'
 import { archiveProduct, type CatalogDeps, changeProduct, createProduct } from './service.ts'
 
 export type CatalogRouteDeps = HttpDeps & CatalogDeps & ReadDeps & ShopDeps & CollectionDeps
@@ -26,44 +26,37 @@ export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
     .get(
       '/product-v2/public/:id',
       async ({ params, request }) => {
-        const found = await deps.catalogStore.findDocument(params.id)
-        if (!found || found.visibleFrom > deps.clock.now()) throw noSuchProduct()
-        if (request.headers.has('origin')) assertShopOrigin(request.headers, (await deps.shopStore.find(found.shopId))?.origins ?? [])
+        const found = await deps.documents.find(params.id)
+        if (!found || found.visible_from > deps.clock.now()) throw noSuchProduct()
+        if (request.headers.has('origin')) assertShopOrigin(request.headers, (await deps.shopStore.find(found.shop_id))?.origins ?? [])
         return publicJson(request, found.document, found.etag) as never
       },
       {
         access: 'public',
-        response: { 200: PublicProduct, ...refusals(403, 404) },
+        response: { 200: PublicProduct, 304: notModified, ...refusals(403, 404) },
         detail: { summary: 'A product', description: 'Only products that are ACTIVE and whose publication date has passed.' },
       },
     )
     .get(
       '/product-v2/public/shop/:shopName',
       async ({ params, query, request }) => {
-        const shop = await deps.shopStore.findByName(params.shopName)
-        if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-        assertShopOrigin(request.headers, shop.origins)
-        const slice = sliceOf(query)
-        const { sort, q, tag, collection } = query
-        const key = JSON.stringify(['products', shop.id, slice, sort, q, tag, collection])
-        const { body, etag } = await deps.answers.get(key, async () => {
-          const wanted: PublicQuery = { shopId: shop.id, sort, q, tag, collectionId: undefined }
-          if (collection !== undefined) {
-            const found = await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
-            if (!found) return JSON.stringify(pageOf([], 0, slice))
-            wanted.collectionId = found.id
-          }
-          const { documents, total, totalCapped } = await publicProducts(deps, wanted, slice)
+        await assertOriginOf(deps, params.shopName, request)
+        return deps.answers.respond(request, async () => {
+          const shop = await shopNamed(deps, params.shopName)
+          const slice = sliceOf(query)
+          const { sort, q, tag, collection } = query
+          const within = collection === undefined ? undefined : await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
+          if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
+          const { documents, total, totalCapped } = await publicProducts(deps, { shopId: shop.id, sort, q, tag, collectionId: within?.id }, slice)
           const envelope = JSON.stringify({ ...pageOf([], total, slice), ...(totalCapped ? { totalCapped } : {}) })
           // The documents are JSON already.
           return envelope.replace('[]', () => `[${documents.join(',')}]`)
-        })
-        return publicJson(request, body, etag) as never
+        }) as never
       },
       {
         access: 'public',
         query: ListPublic,
-        response: { 200: PublicProducts, ...refusals(403, 404) },
+        response: { 200: PublicProducts, 304: notModified, ...refusals(403, 404) },
         detail: { summary: 'Products of a shop', description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.' },
       },
     )

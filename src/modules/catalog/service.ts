@@ -8,9 +8,10 @@ import { type Actor, audit } from '../audit/service.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { changedProduct, createdProduct, type Given, isListed, managementView, type ProductDocument, type ProductInput, publicView, searchWords, sortKeys, type Whole } from './domain.ts'
 import { bucketMax, bucketOf, withChanges } from './listing.ts'
+import type { Documents } from './documents.ts'
 import type { CatalogStore } from './store.ts'
 
-export type CatalogDeps = Deps & { readonly catalogStore: CatalogStore; readonly folds: Folds }
+export type CatalogDeps = Deps & { readonly catalogStore: CatalogStore; readonly documents: Documents; readonly folds: Folds }
 export type ManagementProduct = ReturnType<typeof managementView>
 /** Who does it, in which shop, and what keeps the answer of an idempotent request. */
 export type ProductWrite = { shop: Pick<ShopContext, 'id' | 'currency'>; actor: Actor; keep?: Keep }
@@ -101,13 +102,14 @@ export const archiveProduct = (deps: CatalogDeps, write: ProductWrite, id: strin
  * Prepares what keeps the public side of a product true: call it inside the write, after the product is stored. It puts,
  * replaces or removes the document, the search entry and the tags, and appends to the listing what came or went.
  */
-function listingWrite({ catalogStore, newId }: CatalogDeps): (tx: Writer, whole: Whole) => Promise<void> {
+function listingWrite({ catalogStore, documents, newId }: CatalogDeps): (tx: Writer, whole: Whole) => Promise<void> {
   const changeIds = [newId('change'), newId('change')] as const
   return async (tx, whole) => {
     const { id: productId, shopId } = whole.product
     const before = await catalogStore.documentOf(tx, productId)
     const after = isListed(whole.product) ? documentOf(whole) : undefined
     if (!before && !after) return
+    tx.afterCommit(() => documents.forget(productId))
     if (before) await catalogStore.forgetSearch(tx, productId)
     if (after) await catalogStore.putDocument(tx, after, searchWords(whole), whole.product.tags)
     else await catalogStore.removeDocument(tx, productId)
@@ -131,13 +133,14 @@ export type Folds = { /** Something was written to the shop's catalog. */ noteWr
 const foldAfterWrites = 256
 const changesPerFold = 256
 
-export function createFolds(deps: Pick<Deps, 'db' | 'log'> & { catalogStore: CatalogStore }): Folds {
+/** @param most documents of a bucket before it is parted; even */
+export function createFolds(deps: Pick<Deps, 'db' | 'log'> & { catalogStore: CatalogStore }, most = bucketMax): Folds {
   const writes = new Map<string, number>()
   const folding = new Map<string, Promise<void>>()
 
   async function foldAll(shopId: string): Promise<void> {
     writes.delete(shopId)
-    while ((await foldSome(deps, shopId)) > 0) await new Promise((resume) => setImmediate(resume))
+    while ((await foldSome(deps, shopId, most)) > 0) await new Promise((resume) => setImmediate(resume))
   }
 
   return {
@@ -155,7 +158,7 @@ export function createFolds(deps: Pick<Deps, 'db' | 'log'> & { catalogStore: Cat
 }
 
 /** Adds some changes to the shop's anchors. Returns how many there were; zero when all are folded. */
-async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }, shopId: string): Promise<number> {
+async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }, shopId: string, most: number): Promise<number> {
   return db.write(async (tx) => {
     const changes = await store.changesOf(tx, shopId, changesPerFold)
     if (changes.length === 0) return 0
@@ -166,7 +169,7 @@ async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalo
       const buckets = withChanges(anchors, changes.map((change) => ({ key: change[`${order}Key`], documents: change.documents })))
       const touched = new Set([0, ...changes.map((change) => bucketOf(buckets, change[`${order}Key`]))])
       for (const [at, bucket] of buckets.entries()) {
-        if (exact && bucket.documents > bucketMax) await part(tx, shopId, order, bucket)
+        if (exact && bucket.documents > most) await part(tx, shopId, order, bucket)
         else if (!touched.has(at)) continue
         else if (bucket.documents === 0 && bucket.key !== '') await store.removeAnchor(tx, shopId, order, bucket.key)
         else await store.putAnchor(tx, shopId, order, bucket)
@@ -179,12 +182,12 @@ async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalo
   /** Parts a bucket that grew too large into half-full ones. */
   async function part(tx: Writer, shopId: string, order: (typeof store.sortOrders)[number], bucket: { key: string; documents: number }): Promise<void> {
     let { key, documents } = bucket
-    while (documents > bucketMax) {
-      const next = await store.keyAt(tx, shopId, order, key, bucketMax / 2)
+    while (documents > most) {
+      const next = await store.keyAt(tx, shopId, order, key, most / 2)
       if (next === undefined) break
-      await store.putAnchor(tx, shopId, order, { key, documents: bucketMax / 2 })
+      await store.putAnchor(tx, shopId, order, { key, documents: most / 2 })
       key = next
-      documents -= bucketMax / 2
+      documents -= most / 2
     }
     await store.putAnchor(tx, shopId, order, { key, documents })
   }

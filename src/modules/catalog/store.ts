@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { collectionProducts, listingAnchors, listingChanges, productDocuments, products, productTags, variants } from '../../../db/schema/catalog.ts'
 import { productSearch, type SearchQuery } from '../../../db/search.ts'
@@ -8,88 +8,132 @@ import type { Bucket } from './listing.ts'
 export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'select'>
+/** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
+export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
+/** A public document as the driver answers it. */
+export type StoredDocument = { document: string; etag: string; visible_from: number; shop_id: string }
 
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
 
 export function createCatalogStore({ read }: Pick<Database, 'read'>) {
-  const documentById = read
-    .select({ document: productDocuments.document, etag: productDocuments.etag, visibleFrom: productDocuments.visibleFrom, shopId: productDocuments.shopId })
-    .from(productDocuments)
-    .where(eq(productDocuments.productId, sql.placeholder('id')))
-    .limit(1)
-    .prepare()
+  const documentById = read.one<StoredDocument>(
+    read
+      .select({ document: productDocuments.document, etag: productDocuments.etag, visible_from: productDocuments.visibleFrom, shop_id: productDocuments.shopId })
+      .from(productDocuments)
+      .where(eq(productDocuments.productId, sql.placeholder('id')))
+      .limit(1),
+  )
 
-  const pageFrom = (order: SortOrder) =>
+  const pageFrom = (order: SortOrder, condition?: SQL) =>
     read
       .select({ document: productDocuments.document })
       .from(productDocuments)
-      .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key'))))
+      .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
       .orderBy(asc(keyColumns[order]))
       .limit(sql.placeholder('limit'))
       .offset(sql.placeholder('offset'))
       .prepare()
+  // Without a condition, rows are skipped in the index alone.
   const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
+  const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
+  const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
 
   const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
+  /** Joined from the filter's side: a rare tag or a collection is a few rows of a large shop. */
+  function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>({ shopId, now, tag, collectionId }: Filter, columns: Columns) {
+    const all = read.select(columns).from(productDocuments).where(visible(shopId, now)).$dynamic()
+    if (tag !== undefined) all.innerJoin(productTags, and(eq(productTags.productId, productDocuments.productId), eq(productTags.shopId, shopId), eq(productTags.tag, tag)))
+    if (collectionId !== undefined) all.innerJoin(collectionProducts, and(eq(collectionProducts.productId, productDocuments.productId), eq(collectionProducts.collectionId, collectionId)))
+    return all
+  }
+
+  const taggedBefore = (shopId: string, tag: string, key: string) => and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
+
+  /** The documents of these products, in the order of the ids. */
+  async function documentsOf(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return []
+    const rows = await read
+      .select({ id: productDocuments.productId, document: productDocuments.document })
+      .from(productDocuments)
+      .where(inArray(productDocuments.productId, [...ids]))
+    const byId = new Map(rows.map(({ id, document }) => [id, document]))
+    return ids.flatMap((id) => byId.get(id) ?? [])
+  }
+
   return {
     /** The public document of a product, whenever it becomes visible. */
-    async findDocument(id: string) {
-      const [row] = await documentById.execute({ id })
-      return row
-    },
+    findDocument: (id: string) => documentById({ id }),
 
-    /** The shop's anchors and the changes since, of one sort order, sorted by key. */
-    async listing(shopId: string, order: SortOrder): Promise<{ anchors: Bucket[]; changes: { key: string; documents: number }[] }> {
-      return { anchors: await anchorsOf(read, shopId, order), changes: await read.select({ key: changeKeys[order], documents: listingChanges.documents }).from(listingChanges).where(eq(listingChanges.shopId, shopId)) }
+    /**
+     * The shop's anchors, the changes since, and the documents that are not visible yet: those with a `newestKey` of at
+     * least `hiddenFrom`. Of one sort order, and in one statement: a fold between two would lose what it folds.
+     */
+    async listing(shopId: string, order: SortOrder, hiddenFrom: string): Promise<{ anchors: Bucket[]; changes: Bucket[]; hidden: { key: string; visibleFrom: number }[] }> {
+      const rows = await read.rows<{ kind: 'anchor' | 'change' | 'hidden'; key: string; documents: number; at: number }>(
+        sql`select 'anchor' as kind, key, documents, 0 as at from listing_anchors where shop_id = ${shopId} and sort = ${order}
+            union all select 'change', ${changeKeys[order]}, documents, 0 from listing_changes where shop_id = ${shopId}
+            union all select 'hidden', ${keyColumns[order]}, 1, visible_from from product_documents where shop_id = ${shopId} and newest_key >= ${hiddenFrom}
+            order by 1, 2`,
+      )
+      const of = (kind: string) => rows.filter((row) => row.kind === kind)
+      return { anchors: of('anchor'), changes: of('change'), hidden: of('hidden').map(({ key, at }) => ({ key, visibleFrom: at })) }
     },
-    /** How many documents have a `newestKey` of at least `key`: those that are not visible yet. */
-    async countFrom(shopId: string, key: string): Promise<number> {
-      const [row] = await read
-        .select({ n: count() })
-        .from(productDocuments)
-        .where(and(eq(productDocuments.shopId, shopId), gte(productDocuments.newestKey, key)))
-      return Number(row?.n ?? 0)
-    },
-    /** Documents in ascending order from `key` on. */
-    async documentsFrom(shopId: string, order: SortOrder, { key, skip }: { key: string; skip: number }, limit: number): Promise<string[]> {
-      const rows = await pages[order].execute({ shopId, key, limit, offset: skip })
+    /** Documents in ascending order from `key` on; where some are `scheduled`, those that are visible now. Among the newest they come last. */
+    async documentsFrom(
+      shopId: string,
+      order: SortOrder,
+      { key, skip }: { key: string; skip: number },
+      { now, limit, scheduled }: { now: number; limit: number; scheduled: boolean },
+    ): Promise<string[]> {
+      const rows = await (scheduled ? pagesOfVisible : pages)[order].execute({ shopId, key, now, limit, offset: skip })
       return rows.map(({ document }) => document)
     },
 
-    /** A page of the visible documents that carry the tag, belong to the collection, or both; and how many do. */
-    async filteredDocuments(
-      { shopId, now, tag, collectionId }: { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined },
+    /** How many visible documents carry the tag: an index says it. */
+    async countTagged(shopId: string, tag: string, keyBefore: string): Promise<number> {
+      const [row] = await read.select({ n: count() }).from(productTags).where(taggedBefore(shopId, tag, keyBefore))
+      return Number(row?.n ?? 0)
+    },
+    /** A page of the visible documents that carry the tag, newest first. */
+    async newestTagged(shopId: string, tag: string, keyBefore: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
+      const rows = await read
+        .select({ id: productTags.productId })
+        .from(productTags)
+        .where(taggedBefore(shopId, tag, keyBefore))
+        .orderBy(desc(productTags.newestKey))
+        .limit(limit)
+        .offset(offset)
+      return documentsOf(rows.map(({ id }) => id))
+    },
+    /**
+     * A page of the visible documents of a filter, in any order. `walk` goes along the order and looks at each document,
+     * which finds the first of many soon; otherwise those of the filter are gathered and sorted.
+     */
+    async filtered(
+      { shopId, now, tag, collectionId }: Filter,
       sort: { order: SortOrder; descending: boolean } | 'collection',
       { limit, offset }: { limit: number; offset: number },
-    ): Promise<{ documents: string[]; total: number }> {
-      // Joined from the filter's side: a rare tag of a large shop is a few rows.
-      const ofTag = and(eq(productTags.productId, productDocuments.productId), eq(productTags.shopId, shopId), eq(productTags.tag, tag ?? ''))
-      const ofCollection = and(eq(collectionProducts.productId, productDocuments.productId), eq(collectionProducts.collectionId, collectionId ?? ''))
+      walk = false,
+    ): Promise<string[]> {
       const order = sort === 'collection' ? asc(collectionProducts.position) : sort.descending ? desc(keyColumns[sort.order]) : asc(keyColumns[sort.order])
-      const matching = <Columns extends Record<string, SQL | typeof productDocuments.document>>(columns: Columns) => {
-        const all = read.select(columns).from(productDocuments).where(visible(shopId, now)).$dynamic()
-        if (tag !== undefined) all.innerJoin(productTags, ofTag)
-        if (collectionId !== undefined) all.innerJoin(collectionProducts, ofCollection)
-        return all
+      if (walk && tag !== undefined) {
+        // A count, because SQLite may turn EXISTS into a join that starts at the tag.
+        const carries = sql`(select count(*) from ${productTags} where ${productTags.productId} = ${productDocuments.productId} and ${productTags.tag} = ${tag}) > 0`
+        const rows = await read.select({ document: productDocuments.document }).from(productDocuments).where(and(visible(shopId, now), carries)).orderBy(order).limit(limit).offset(offset)
+        return rows.map(({ document }) => document)
       }
-      const [totals] = await matching({ n: sql<number>`count(*)` })
-      const rows = (await matching({ document: productDocuments.document }).orderBy(order).limit(limit).offset(offset)) as { document: string }[]
-      return { documents: rows.map(({ document }) => document), total: Number(totals?.n ?? 0) }
+      const rows = (await matching({ shopId, now, tag, collectionId }, { document: productDocuments.document }).orderBy(order).limit(limit).offset(offset)) as { document: string }[]
+      return rows.map(({ document }) => document)
+    },
+    async countFiltered(filter: Filter): Promise<number> {
+      const [row] = await matching(filter, { n: sql<number>`count(*)` })
+      return Number(row?.n ?? 0)
     },
 
     search: (query: SearchQuery): Promise<string[]> => productSearch.find(read, query),
-    /** The documents of these products, in the order of the ids. */
-    async documentsOf(ids: readonly string[]): Promise<string[]> {
-      if (ids.length === 0) return []
-      const rows = await read
-        .select({ id: productDocuments.productId, document: productDocuments.document })
-        .from(productDocuments)
-        .where(inArray(productDocuments.productId, [...ids]))
-      const byId = new Map(rows.map(({ id, document }) => [id, document]))
-      return ids.flatMap((id) => byId.get(id) ?? [])
-    },
+    documentsOf,
 
     async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
       const [product] = await from
@@ -150,7 +194,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const { productId, ...rest } = document
       await tx.insert(productDocuments).values(document).onConflictDoUpdate({ target: productDocuments.productId, set: rest })
       await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words })
-      const rows = tags.map((tag) => ({ shopId: document.shopId, tag: tag.toLowerCase(), productId }))
+      const rows = tags.map((tag) => ({ shopId: document.shopId, tag: tag.toLowerCase(), productId, newestKey: document.newestKey }))
       if (rows.length > 0) await tx.insert(productTags).values(rows)
     },
     async removeDocument(tx: Writer, productId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
+import { requestIdOf } from '../../http/actor.ts'
 import { refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import { LoginAnswer } from '../auth/model.ts'
@@ -33,7 +34,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         const shop = await deps.shopStore.findByName(body.shopName)
         assertShopOrigin(request.headers, shop?.origins ?? [])
         const { email, password } = body
-        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), request.headers.get('x-request-id') ?? undefined)
+        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), requestIdOf(request))
       },
       {
         access: 'public',

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
+import { requestIdOf } from '../../http/actor.ts'
 import { refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import { LoginAnswer } from '../auth/model.ts'
@@ -11,7 +12,7 @@ import { login, type MerchantDeps, signUp } from './service.ts'
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
   new Elysia({ tags: ['Login'] }).use(access(deps)).post(
     '/merchant/login',
-    ({ body, request }) => login(deps, body, deps.limitKey(request), request.headers.get('x-request-id') ?? undefined),
+    ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)),
     {
       access: 'public',
       body: LoginBody,

@@ -25,7 +25,7 @@ export async function login(deps: MerchantDeps, { email, password }: Credentials
 
 /**
  * Makes a merchant and their first shop, in mode TEST.
- * @throws AppError CONFLICT when the e-mail address or the shop's name is taken; INVALID for an unknown currency
+ * @throws AppError CONFLICT when the e-mail address or the shop's name is taken; INVALID for an unknown currency or country
  */
 export async function createMerchant(deps: MerchantDeps, { email, password }: Credentials, newShop: NewShop, by?: Actor): Promise<{ user: User; shop: Shop }> {
   const id = deps.newId('merchant')

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
+import { isForwarded } from '../../http/client-ip.ts'
 import type { RequestCounts } from '../../http/metrics.ts'
 import { refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -29,7 +30,7 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
       {
         access: 'public',
         response: { 200: Ready, ...refusals() },
-        detail: { summary: 'Whether the instance can do its work', description: 'Reads and writes the database and looks at the space left; 503 names what fails.' },
+        detail: { summary: 'Whether the instance can do its work', description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.' },
       },
     )
     .get(
@@ -37,14 +38,14 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
       ({ request }) => {
         const token = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
-        if (!known && !isLoopback(deps.guardedAddress(request))) {
+        if (!known && (isForwarded(request) || !isLoopback(deps.guardedAddress(request)))) {
           throw token === undefined ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token') : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
         }
         return new Response(metrics(deps, deps.requestCounts), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }) as never
       },
       {
         access: 'internal',
-        response: { 200: t.String({ description: "Prometheus' text format" }), ...refusals(401, 403) },
+        response: { 200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }), ...refusals(401, 403) },
         detail: { summary: 'Metrics for Prometheus', description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.' },
       },
     )

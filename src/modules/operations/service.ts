@@ -1,24 +1,24 @@
-import { sql } from 'drizzle-orm'
 import type { Deps } from '../../deps.ts'
-import { counter, gauge, type RequestCounts } from '../../http/metrics.ts'
-import { operationsStore } from './store.ts'
+import type { RequestCounts } from '../../http/metrics.ts'
+import { counter, gauge } from '../../lib/prometheus.ts'
+import { operationsStore as store } from './store.ts'
 
 export type Check = { name: string; ok: boolean }
 
-/** Whether the instance can do its work: reads, writes, space. */
+/** Whether the instance can do its work: reads, writes, migrations, space. */
 export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'diskFree' | 'config'>): Promise<Check[]> {
   const free = diskFree()
   return [
-    { name: 'databaseReadable', ok: await succeeds(() => db.read.rows(sql`select 1`)) },
-    { name: 'databaseWritable', ok: await succeeds(() => db.write(operationsStore.touch)) },
+    { name: 'databaseReadable', ok: await holds(() => store.answers(db.read)) },
+    { name: 'databaseWritable', ok: await holds(() => db.write(store.touch)) },
+    { name: 'migrationsCurrent', ok: await holds(() => store.isMigrated(db.read)) },
     { name: 'diskSpace', ok: free === undefined || free >= config.diskFreeMinBytes },
   ]
 }
 
-async function succeeds(work: () => Promise<unknown>): Promise<boolean> {
+async function holds(check: () => Promise<boolean>): Promise<boolean> {
   try {
-    await work()
-    return true
+    return await check()
   } catch {
     return false
   }

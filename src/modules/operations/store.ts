@@ -1,9 +1,22 @@
 import { sql } from 'drizzle-orm'
-import type { Writer } from '../../../db/engine.ts'
+import { engine } from '../../../db/columns.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/index.ts'
+
+const migrations = engine === 'sqlite' ? sqliteMigrations : postgresMigrations
 
 export const operationsStore = {
+  /** Whether the database has every migration of this program. A newer program may have added to them. */
+  async isMigrated(read: Reader): Promise<boolean> {
+    const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))
+    return migrations.every(({ tag }) => applied.has(tag))
+  },
   /** A write that changes a row to itself: it needs the lock, the log and the disk, like any other. */
-  async touch(tx: Writer): Promise<void> {
-    await tx.rows(sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations)`)
+  async touch(tx: Writer): Promise<boolean> {
+    const rows = await tx.rows(sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations) returning tag`)
+    return rows.length === 1
+  },
+  async answers(read: Reader): Promise<boolean> {
+    return (await read.rows(sql`select 1 as one`)).length === 1
   },
 }

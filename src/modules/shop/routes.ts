@@ -1,8 +1,7 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
-import { access, assertShopOrigin } from '../../http/access.ts'
+import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
-import { publicJson } from '../../http/caching.ts'
 import { notModified, refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
@@ -22,7 +21,7 @@ import {
   WalletRecord,
   walletView,
 } from './model.ts'
-import { changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates } from './service.ts'
+import { assertOriginOf, changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates, shopNamed } from './service.ts'
 
 const noStore = { 'cache-control': 'no-store' }
 
@@ -118,19 +117,12 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
   new Elysia({ tags: ['Shops'] }).use(access(deps)).get(
     '/shops/v2/public/name/:shopName',
     async ({ params, request }) => {
-      const shop = await deps.shopStore.findByName(params.shopName)
-      if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-      assertShopOrigin(request.headers, shop.origins)
-      const { body, etag } = await deps.answers.get(`shop ${shop.id}`, async () => {
-        // Read again, inside: what a cached answer holds must be no older than the version it was given.
-        const [fresh, key, wallet] = await Promise.all([
-          ownShop(deps, shop.id),
-          deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
-          deps.shopStore.findWallet(shop.id),
-        ])
-        return JSON.stringify(publicShopView(fresh, key?.publicValue ?? null, wallet?.address ?? null))
-      })
-      return publicJson(request, body, etag) as never
+      await assertOriginOf(deps, params.shopName, request)
+      return deps.answers.respond(request, async () => {
+        const shop = await shopNamed(deps, params.shopName)
+        const [key, wallet] = await Promise.all([deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode), deps.shopStore.findWallet(shop.id)])
+        return JSON.stringify(publicShopView(shop, key?.publicValue ?? null, wallet?.address ?? null))
+      }) as never
     },
     {
       access: 'public',

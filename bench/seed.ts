@@ -1,0 +1,128 @@
+/** Fills a database with a shop of any size, by the domain's own functions and plain prepared statements. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseConfig } from '../src/config.ts'
+import { openInstance } from '../src/instance.ts'
+import { etagOf } from '../src/lib/etag.ts'
+import { createdProduct, publicView, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
+import { createMerchant } from '../src/modules/merchant/service.ts'
+import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
+
+export type Seeded = { dataDir: string; shopName: string; shopId: string; secretKey: string; email: string; password: string; ids: string[] }
+
+export const benchSettings = (dataDir: string): Record<string, string> => ({
+  DATA_DIR: dataDir,
+  LOG_LEVEL: 'error',
+  JWT_SECRET: 'bench-only-jwt-secret-0123456789abcdef',
+  ENCRYPTION_KEY: 'bench-only-encryption-key-0123456789ab',
+  INTEGRATION_API_KEY: 'bench-only-integration-key',
+})
+
+const batch = 5_000
+const bucketDocuments = 1_024
+const idsKept = 10_000
+const colours = ['red', 'blue', 'green', 'black', 'white', 'amber', 'ivory', 'teal', 'olive', 'navy']
+const things = ['shirt', 'lamp', 'chair', 'ring', 'scarf', 'mug', 'rug', 'clock', 'kettle', 'jumper', 'bracelet', 'vase', 'stool', 'basket', 'blanket']
+const fabrics = ['linen', 'cotton', 'wool', 'oak', 'brass', 'silk', 'steel', 'clay', 'glass', 'leather']
+
+const pick = <T>(words: readonly T[], nth: number): T => words[nth % words.length] as T
+
+/** Makes `dataDir` anew with one shop of `count` products, published one second apart. */
+export async function seed(dataDir: string, count: number): Promise<Seeded> {
+  rmSync(dataDir, { recursive: true, force: true })
+  const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'server' })
+  const email = 'bench@example.com'
+  const password = 'bench-password'
+  const { shop } = await createMerchant(instance.deps, { email, password }, { name: 'bench', currency: 'USD', country: 'US' })
+  const secretKey = await readPrivateKey(instance.deps, contextOf(shop), { id: 'system' })
+  const { newId } = instance.deps
+  await instance.close()
+
+  const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
+  for (const pragma of ['synchronous = OFF', 'cache_size = -200000', 'wal_autocheckpoint = 20000']) db.run(`PRAGMA ${pragma}`)
+  const insert = statements(db)
+  const step = Math.max(1, Math.floor(count / idsKept))
+  const ids: string[] = []
+  const start = Date.now() - (count + 60) * 1_000
+  const keys: Record<'newest' | 'title' | 'price', string[]> = { newest: [], title: [], price: [] }
+  for (let nth = 0; nth < count; nth++) {
+    if (nth % batch === 0) db.run('BEGIN')
+    const now = start + nth * 1_000
+    const title = `${pick(colours, nth * 7)} ${pick(fabrics, nth * 3)} ${pick(things, nth)} ${nth}`
+    const whole = createdProduct(
+      {
+        title,
+        handle: `product-${nth}`,
+        status: 'ACTIVE',
+        publishedAt: now,
+        vendor: pick(['Harbour', 'Meridian', 'Keystone', 'Caravan'], nth),
+        tags: [pick(colours, nth * 7), pick(fabrics, nth * 3)],
+        descriptionHtml: `<p>A ${title}, made to last by people who care for what they make. Word${nth % 5_000} and word${(nth * 31) % 5_000}.</p>`,
+        options: [{ name: 'Size', values: ['Small', 'Large'] }],
+        variants: ['Small', 'Large'].map((size, at) => ({ optionValues: [size], price: { amount: 1_000 + ((nth * 97) % 90_000) + at * 500, currency: 'USD' }, sku: `SKU-${nth}-${at}`, onHand: 5 })),
+        images: [{ url: `https://images.example.com/${nth}.jpg`, alt: title }],
+      },
+      shop,
+      { productId: newId('product'), variantIds: [newId('variant'), newId('variant')], imageIds: [newId('image')], now },
+    )
+    const sorted = sortKeys(whole)
+    insert(whole, sorted)
+    keys.newest.push(sorted.newestKey)
+    keys.title.push(sorted.titleKey)
+    keys.price.push(sorted.priceKey)
+    if (nth % step === 0 && ids.length < idsKept) ids.push(whole.product.id)
+    if (nth % batch === batch - 1 || nth === count - 1) {
+      db.run('COMMIT')
+      if (process.stderr.isTTY) process.stderr.write(`\r  seeding ${nth + 1} of ${count}`)
+    }
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  anchors(db, shop.id, keys)
+  db.run('ANALYZE')
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+  return { dataDir, shopName: 'bench', shopId: shop.id, secretKey, email, password, ids }
+}
+
+type Whole = ReturnType<typeof createdProduct>
+
+function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys>) => void {
+  const marks = (count: number) => Array(count).fill('?').join(', ')
+  const product = db.prepare(`INSERT INTO products VALUES (${marks(17)})`)
+  const variant = db.prepare(`INSERT INTO variants VALUES (${marks(16)})`)
+  const document = db.prepare(`INSERT INTO product_documents VALUES (${marks(8)})`)
+  const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(4)})`)
+  const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
+  const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
+  return (whole, keys) => {
+    const { product: p, variants } = whole
+    const json = JSON.stringify
+    product.run(p.id, p.shopId, p.handle, p.title, p.descriptionHtml, p.vendor, p.type, json(p.tags), p.status, p.currency, json(p.options), json(p.images), p.seoTitle, p.seoDescription, p.publishedAt, p.createdAt, p.updatedAt)
+    for (const v of variants) {
+      variant.run(v.id, v.productId, v.position, v.sku, v.barcode, v.title, json(v.optionValues), v.price, v.compareAtPrice, v.cost, v.weightGrams, v.taxable ? 1 : 0, v.trackInventory ? 1 : 0, v.allowBackorder ? 1 : 0, v.onHand, v.imageId)
+    }
+    const body = json(publicView(whole))
+    document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey)
+    for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
+    const prefix = p.shopId.slice(p.shopId.indexOf('_') + 1)
+    rank.run(p.publishedAt, p.id)
+    words.run(
+      p.publishedAt,
+      searchWords(whole)
+        .map((word) => prefix + word)
+        .join(' '),
+    )
+  }
+}
+
+/** The counted list, as folds would have left it. */
+function anchors(db: Sqlite, shopId: string, keys: Record<string, string[]>): void {
+  const insert = db.prepare('INSERT INTO listing_anchors VALUES (?, ?, ?, ?)')
+  db.run('BEGIN')
+  for (const [sort, all] of Object.entries(keys)) {
+    all.sort()
+    for (let at = 0; at === 0 || at < all.length; at += bucketDocuments) insert.run(shopId, sort, at === 0 ? '' : (all[at] ?? ''), Math.min(bucketDocuments, all.length - at))
+  }
+  db.run('COMMIT')
+}

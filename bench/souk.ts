@@ -1,0 +1,13 @@
+/** souk as `souk serve` runs it, on a seeded directory; `OFF` as the second argument measures what durability costs. */
+import { startJobs } from '../jobs/index.ts'
+import { parseConfig } from '../src/config.ts'
+import { openInstance } from '../src/instance.ts'
+import { listen } from '../src/server.ts'
+import { benchSettings } from './seed.ts'
+
+const [dataDir = '', synchronous = 'FULL'] = Bun.argv.slice(2)
+const instance = await openInstance({ config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }), as: 'server', sqlite: { synchronous: synchronous === 'OFF' ? 'OFF' : 'FULL' } })
+startJobs(instance.deps)
+const { url } = listen(instance, { host: '127.0.0.1', port: 0 })
+process.stdout.write(`${url}\n`)
+process.on('SIGTERM', () => process.exit(0))

@@ -1,0 +1,26 @@
+/** The thread that copies; see copyInWorker. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { type CopyAnswer, type CopyOrder, copyInto } from './copy.ts'
+import { DatabaseRefused, engineErrorCode } from './engine.ts'
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<CopyOrder>) => self.postMessage(answer(data))
+
+function answer({ source, target }: CopyOrder): CopyAnswer {
+  try {
+    const connection = new Sqlite(source, { readonly: true })
+    try {
+      connection.run('PRAGMA busy_timeout = 5000')
+      return { temporary: copyInto(connection, target) }
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    return {
+      failed: error instanceof Error ? error.message : String(error),
+      ours: error instanceof DatabaseRefused,
+      code: engineErrorCode(error),
+    }
+  }
+}

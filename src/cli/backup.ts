@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { copyInWorker, publish } from '../../db/copy.ts'
+import type { Config } from '../config.ts'
+import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { sealUnderPassphrase } from '../lib/passphrase.ts'
+import { askSecret } from './ask.ts'
+import type { Input } from './commands.ts'
+import { embeddedFile, inspectFile } from './database-file.ts'
+import { bytesText, createProgress } from './progress.ts'
+
+/** Long enough that nobody tries all of them against a copy that went astray. */
+const passphraseLength = { minLength: 12, maxLength: 1_000 }
+
+/** `souk backup FILE`: a checked copy of the database, made beside a running server. */
+export async function backup({ config: settings, positionals: [target = ''], switches }: Input): Promise<number> {
+  const config = settings()
+  const file = embeddedFile(config, 'back it up with pg_dump')
+  const { bytes } = inspectFile(file)
+  const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined
+  refuseLiveFiles(config, file, [target, keysTarget])
+  if (!existsSync(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
+  if (!switches.has('force')) refuseExisting([target, keysTarget])
+  const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
+  await copyTo(file, target, bytes)
+  process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
+  if (keysTarget) exportKeys(config, keysTarget, passphrase)
+  else
+    process.stdout.write(
+      `The keys are not in it, and its secrets cannot be read without them: keep a copy of ${keysHome(config)} elsewhere, or use --with-keys.\n`,
+    )
+  return 0
+}
+
+async function copyTo(source: string, target: string, bytes: number): Promise<void> {
+  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
+  try {
+    publish(await copyInWorker({ source, target }, progress.at), target)
+  } finally {
+    progress.end()
+  }
+}
+
+/** Read after the copy: a rotation in between has left every older key in place. */
+function exportKeys(config: Config, target: string, passphrase: string): void {
+  writePrivateFile(target, sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
+  process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
+}
+
+const keysHome = (config: Config) => (existsSync(keyFile(config)) ? keyFile(config) : 'the keys in your settings')
+
+function refuseExisting(targets: readonly (string | undefined)[]): void {
+  const found = targets.find((target) => target !== undefined && existsSync(target))
+  if (found) throw new OperatorError(`${found} exists: choose another name, or replace it with --force`)
+}
+
+/** Whatever the name, a backup never replaces a file that the instance lives on. */
+function refuseLiveFiles(config: Config, file: string, targets: readonly (string | undefined)[]): void {
+  const live = [file, `${file}-wal`, `${file}-shm`, keyFile(config), `${config.dataDir}/lock.db`].map(identityOf)
+  for (const target of targets) {
+    const identity = target === undefined ? undefined : identityOf(target)
+    if (identity !== undefined && live.includes(identity))
+      throw new OperatorError(`${target} belongs to the running instance: choose another name`)
+  }
+}
+
+const identityOf = (path: string): string | undefined => {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat && `${stat.dev} ${stat.ino}`
+}

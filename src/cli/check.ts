@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import { problemsOf } from '../../db/copy.ts'
+import { type Database, engineErrorCode } from '../../db/engine.ts'
+import { pendingPostgres } from '../../db/migrate.ts'
+import { postgresMigrations } from '../../db/migrations/index.ts'
+import { databaseFile } from '../../db/open.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { openSqlite } from '../../db/sqlite.ts'
+import type { Config } from '../config.ts'
+import { createKeyring } from '../keys.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/service.ts'
+import type { Input } from './commands.ts'
+import { inspectFile, withReader } from './database-file.ts'
+import { explain } from './failure.ts'
+import { createProgress } from './progress.ts'
+
+type Finding = { subject: string; problems: string[] }
+
+const listingProblemsMax = 20
+const failedStatus = 1
+
+/** `souk check`: looks for damage and changes nothing. */
+export async function check({ config: settings }: Input): Promise<number> {
+  const config = settings()
+  let failed = false
+  for await (const { subject, problems } of findings(config)) {
+    if (problems.length === 0) process.stdout.write(`ok    ${subject}\n`)
+    else process.stderr.write(`WRONG ${subject}\n${problems.map((problem) => `      ${problem}`).join('\n')}\n`)
+    failed ||= problems.length > 0
+  }
+  return failed ? failedStatus : 0
+}
+
+/** One finding after another; what cannot be looked at because of an earlier one is left out. */
+async function* findings(config: Config): AsyncGenerator<Finding> {
+  const embedded = config.databaseUrl.startsWith('file:')
+  if (embedded) {
+    const file = soundness(databaseFile(config.databaseUrl))
+    yield file
+    if (file.problems.length > 0) return
+  }
+  const migrations = await migrationState(config)
+  yield migrations
+  if (migrations.problems.length > 0) return
+  const db = embedded ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true }) : openPostgres(config.databaseUrl, () => 0.5)
+  try {
+    yield* contentFindings(config, db)
+  } finally {
+    await db.close()
+  }
+}
+
+function soundness(file: string): Finding {
+  const subject = 'database file'
+  if (!existsSync(file)) throw new OperatorError(`${file} is not there: nothing to check`)
+  try {
+    return { subject, problems: withReader(file, problemsOf) }
+  } catch (error) {
+    // SQLite says so when it cannot even begin: that is the finding.
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return { subject, problems: [explain(error, {}).text] }
+    throw error
+  }
+}
+
+async function migrationState(config: Config): Promise<Finding> {
+  const { databaseUrl } = config
+  const pending = databaseUrl.startsWith('file:')
+    ? inspectFile(databaseFile(databaseUrl)).pending.map(({ tag }) => tag)
+    : await pendingPostgres(databaseUrl, postgresMigrations)
+  return {
+    subject: 'migrations',
+    problems:
+      pending.length === 0 ? [] : [`The database is behind this version by ${pending.join(', ')}: start souk once to bring it up to date`],
+  }
+}
+
+async function* contentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
+  const keys = await keyState(config, db)
+  yield keys
+  if (keys.problems.length === 0) yield await sealState(config, db)
+  yield { subject: 'listings', problems: await listingProblems(db) }
+}
+
+async function keyState(config: Config, db: Database): Promise<Finding> {
+  const subject = 'keys'
+  // A key file must not be made by looking for it, so not even where there is nothing to read with it.
+  if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
+  try {
+    const missing = await missingMasterKeys(db, createKeyring(config, false))
+    return {
+      subject,
+      problems: missing.map(
+        (version) => `Encryption key ${version} is not at hand: restore keys.json from your copy, or put that key into ENCRYPTION_KEY`,
+      ),
+    }
+  } catch (error) {
+    if (error instanceof OperatorError) return { subject, problems: [error.message] }
+    throw error
+  }
+}
+
+async function sealState(config: Config, db: Database): Promise<Finding> {
+  const subject = 'sealed secrets'
+  if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
+  const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr })
+  const { closed, outdated } = await faultySeals({ db, keyring: createKeyring(config, false) }, progress.at)
+  progress.end()
+  const say = (faults: SealFault[], what: string) => faults.map(({ table, rows }) => `${table}: ${rows} ${what}`)
+  return {
+    subject,
+    problems: [
+      ...say(closed, 'do not open under the keys at hand'),
+      ...say(outdated, 'are sealed under a retired key: run `souk rotate-keys`'),
+    ],
+  }
+}
+
+/** What the listings count of each shop against what it has: in one statement, so that a write in between changes nothing. */
+async function listingProblems({ read }: Database): Promise<string[]> {
+  const rows = await read.rows<{ shop: string; sort: string; documents: number; counted: number }>(sql`
+    with documents as (select shop_id, count(*) as n from product_documents group by shop_id),
+      changes as (select shop_id, sum(documents) as n from listing_changes group by shop_id),
+      anchors as (select shop_id, sort, sum(documents) as n from listing_anchors group by shop_id, sort),
+      shops_with_any as (select shop_id from documents union select shop_id from changes union select shop_id from anchors),
+      sorts as (select 'newest' as sort union all select 'title' union all select 'price')
+    select s.shop_id as shop, o.sort as sort, cast(coalesce(d.n, 0) as integer) as documents, cast(coalesce(a.n, 0) + coalesce(c.n, 0) as integer) as counted
+    from shops_with_any s cross join sorts o
+      left join documents d on d.shop_id = s.shop_id
+      left join changes c on c.shop_id = s.shop_id
+      left join anchors a on a.shop_id = s.shop_id and a.sort = o.sort
+    where coalesce(d.n, 0) <> coalesce(a.n, 0) + coalesce(c.n, 0)
+    order by s.shop_id, o.sort limit ${listingProblemsMax}`)
+  return rows.map(({ shop, sort, documents, counted }) => `Shop ${shop}, sorted by ${sort}: ${counted} are counted of ${documents}`)
+}

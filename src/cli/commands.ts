@@ -1,0 +1,133 @@
+/** Every command: what it is called with, what it says of itself, and where it is. Loaded when it is used, so that each starts fast. */
+import type { ParseArgsConfig } from 'node:util'
+import type { Config, settings } from '../config.ts'
+
+export type Flag = {
+  /** Stands for the value in the help; a flag without one is a switch. */
+  value?: string
+  meaning: string
+  /** The setting that the flag overrides. */
+  setting?: keyof typeof settings
+}
+
+export type Input = {
+  /** The settings, read on demand: not every command needs any. Throws ConfigError. */
+  config: () => Config
+  switches: ReadonlySet<string>
+  values: ReadonlyMap<string, string>
+  positionals: readonly string[]
+}
+
+export type Command = {
+  summary: string
+  /** Names of the arguments in the help; all but those in brackets are required. */
+  positionals?: readonly string[]
+  flags?: Readonly<Record<string, Flag>>
+  /** More than the summary says. */
+  details?: string
+  /** Resolves to the exit status; undefined leaves the process running. */
+  run: (input: Input) => Promise<number | undefined>
+}
+
+const dataDir: Flag = { value: 'DIR', meaning: 'Directory of the data, instead of DATA_DIR', setting: 'DATA_DIR' }
+const listening: Record<string, Flag> = {
+  host: { value: 'ADDRESS', meaning: 'Address to listen on, instead of HOST', setting: 'HOST' },
+  port: { value: 'PORT', meaning: 'Port to listen on, instead of PORT; 0 takes any free one', setting: 'PORT' },
+  'data-dir': dataDir,
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  serve: {
+    summary: 'Serve the shop: HTTP API and jobs (what `souk` alone does)',
+    flags: listening,
+    details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
+it takes no new work, finishes what is in flight and exits 0. Only one serves a data directory at a time.`,
+    async run({ config }) {
+      await (await import('./serve.ts')).serve(config())
+      return undefined
+    },
+  },
+  setup: {
+    summary: 'Make the first super admin',
+    flags: {
+      email: { value: 'EMAIL', meaning: 'The e-mail address to log in with (required)' },
+      another: { meaning: 'Make one though there is a super admin already' },
+      'data-dir': dataDir,
+    },
+    details: `The password (10 to 200 characters) is asked for on a terminal, or else is the first line of standard input:
+
+  souk setup --email you@example.com < password.txt
+
+Works beside a running server.`,
+    run: async (input) => (await import('./setup.ts')).setup(input),
+  },
+  // What fills a shop, demo and import, stands here.
+  backup: {
+    summary: 'Copy the database into FILE, beside a running server',
+    positionals: ['FILE'],
+    flags: {
+      force: { meaning: 'Replace FILE when it exists' },
+      'with-keys': { meaning: 'Also write FILE.keys: the keys, sealed under a passphrase' },
+      'data-dir': dataDir,
+    },
+    details: `The copy is whole, checked and on the disk before it gets its name. The keys are not in it, and without them the
+secrets in it cannot be read: keep a copy of DATA_DIR/keys.json elsewhere, or use --with-keys. The passphrase (12
+characters or more) is asked for on a terminal, or else is the first line of standard input. For the embedded
+database only; on Postgres use pg_dump.`,
+    run: async (input) => (await import('./backup.ts')).backup(input),
+  },
+  restore: {
+    summary: 'Put the database of a backup in place',
+    positionals: ['FILE'],
+    flags: {
+      force: { meaning: 'Replace the database that is there; it is kept in DATA_DIR/backups' },
+      keys: { value: 'FILE.keys', meaning: 'Restore the keys of `souk backup --with-keys` as well' },
+      'data-dir': dataDir,
+    },
+    details: `Needs the server stopped. FILE is checked first and stays as it is. The passphrase of --keys is asked for on a
+terminal, or else is the first line of standard input.`,
+    run: async (input) => (await import('./restore.ts')).restore(input),
+  },
+  check: {
+    summary: 'Look for damage: database, migrations, keys, sealed secrets, listings',
+    flags: { 'data-dir': dataDir },
+    details: 'Changes nothing and works beside a running server. Exits 1 and says what is wrong when anything is.',
+    run: async (input) => (await import('./check.ts')).check(input),
+  },
+  'rotate-keys': {
+    summary: 'Seal every secret under a new encryption key',
+    flags: { 'data-dir': dataDir },
+    details: `Adds a new first key to DATA_DIR/keys.json (a new one for access tokens too), seals every secret anew under it and
+retires the old one. Works beside a running server, which takes the new key up by itself. Stopped half-way, it goes
+on where it was when run again. Old keys stay in the file, because old backups need them: copy the file again.
+
+With the keys in the settings: set ENCRYPTION_KEY=new,old, restart every server with it, run this command with it.
+When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers need no more than that.`,
+    run: async (input) => (await import('./rotate-keys.ts')).rotateKeys(input),
+  },
+  openapi: {
+    summary: 'Print the OpenAPI document',
+    details: 'Needs no database and no data directory.',
+    run: async () => (await import('./openapi.ts')).openapi(),
+  },
+  help: {
+    summary: 'Explain a command, or with `settings` every setting',
+    positionals: ['[COMMAND]'],
+    run: async ({ positionals: [topic] }) => (await import('./help.ts')).help(topic),
+  },
+  version: {
+    summary: 'Print the version',
+    async run() {
+      process.stdout.write(`souk ${(await import('../version.ts')).version}\n`)
+      return 0
+    },
+  },
+}
+
+/** What parseArgs is to accept for a command. */
+export const optionsOf = ({ flags = {} }: Command): NonNullable<ParseArgsConfig['options']> => ({
+  ...Object.fromEntries(
+    Object.entries(flags).map(([name, { value }]) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const),
+  ),
+  help: { type: 'boolean', short: 'h' },
+})

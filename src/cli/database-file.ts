@@ -1,0 +1,54 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { DatabaseRefused } from '../../db/engine.ts'
+import { inspectSqlite, type SqliteState } from '../../db/migrate.ts'
+import { sqliteMigrations } from '../../db/migrations/index.ts'
+import { databaseFile } from '../../db/open.ts'
+import type { Config } from '../config.ts'
+import { OperatorError } from '../lib/errors.ts'
+
+/**
+ * The database file of an embedded instance.
+ * @param onPostgres what to do instead where there is none
+ */
+export function embeddedFile({ databaseUrl }: Config, onPostgres: string): string {
+  if (!databaseUrl.startsWith('file:')) throw new OperatorError(`DATABASE_URL names a Postgres server: ${onPostgres}`)
+  return databaseFile(databaseUrl)
+}
+
+export type FileState = SqliteState & { bytes: number; keyVersions: string[] }
+
+/**
+ * What a database file holds, through a connection that changes nothing.
+ * @throws OperatorError when there is no file, or it is foreign, empty or newer
+ */
+export function inspectFile(file: string): FileState {
+  if (!existsSync(file)) throw new OperatorError(`${file} is not there`)
+  return withReader(file, (connection) => {
+    const state = stateOf(file, connection)
+    if (state.applied.length === 0) throw new OperatorError(`${file} holds no database of souk`)
+    const sizeOf = (pragma: string) => Object.values(connection.query<Record<string, number>, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0
+    const keys = connection.query<{ version: string }, []>('SELECT version FROM encryption_keys WHERE retired_at IS NULL').all()
+    return { ...state, bytes: sizeOf('page_count') * sizeOf('page_size'), keyVersions: keys.map(({ version }) => version) }
+  })
+}
+
+function stateOf(file: string, connection: Sqlite): SqliteState {
+  try {
+    return inspectSqlite(connection, sqliteMigrations)
+  } catch (error) {
+    if (error instanceof DatabaseRefused) throw new OperatorError(`${file}: ${error.message}`)
+    throw error
+  }
+}
+
+/** Lends a read-only connection. */
+export function withReader<T>(file: string, use: (connection: Sqlite) => T): T {
+  const connection = new Sqlite(file, { readonly: true, strict: true })
+  try {
+    for (const pragma of ['busy_timeout = 5000', 'trusted_schema = 0']) connection.run(`PRAGMA ${pragma}`)
+    return use(connection)
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { type Command, commands } from './commands.ts'
+import { UsageError } from './failure.ts'
+import { settingsText } from './settings-table.ts'
+
+/** `souk help`, `souk help COMMAND`, `souk help settings`. */
+export function help(topic: string | undefined): number {
+  process.stdout.write(textOn(topic))
+  return 0
+}
+
+function textOn(topic: string | undefined): string {
+  if (topic === undefined) return overview()
+  if (topic === 'settings') return settingsText()
+  const command = Object.hasOwn(commands, topic) ? commands[topic] : undefined
+  if (!command) throw new UsageError('There is no help on that: `souk help` lists the commands')
+  return commandHelp(topic, command)
+}
+
+/** All commands, a line each. */
+export function overview(): string {
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`)
+  return `souk: a commerce backend on one program and one file\n\nUsage: souk [COMMAND] [FLAGS]\n\nCommands:\n${lines.join('\n')}\n
+\`souk COMMAND --help\` explains a command, \`souk help settings\` every setting. Without a command, souk serves.\n`
+}
+
+/** One command with its arguments and flags. */
+export function commandHelp(name: string, { summary, positionals = [], flags = {}, details }: Command): string {
+  const rows = [
+    ...Object.entries(flags).map(([flag, { value, meaning }]) => [value ? `--${flag} ${value}` : `--${flag}`, meaning] as const),
+    ['--help', 'Print this'] as const,
+  ]
+  const width = Math.max(...rows.map(([flag]) => flag.length))
+  const usage = ['souk', name, ...positionals, '[FLAGS]'].join(' ')
+  return `${summary}\n\nUsage: ${usage}\n\nFlags:\n${rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`).join('\n')}\n${details ? `\n${details}\n` : ''}`
+}

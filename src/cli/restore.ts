@@ -1,0 +1,156 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyInWorker, problemsOf, publish, syncPath } from '../../db/copy.ts'
+import { engineErrorCode } from '../../db/engine.ts'
+import { directoriesOf, lockAll, prepareDataDir } from '../../db/open.ts'
+import type { Config } from '../config.ts'
+import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { openWithPassphrase } from '../lib/passphrase.ts'
+import { masterKey } from '../lib/seal.ts'
+import { askSecret } from './ask.ts'
+import type { Input } from './commands.ts'
+import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
+import { createProgress } from './progress.ts'
+
+/** What SQLite keeps beside a file, and would read again into another of the same name. */
+const companions = ['-wal', '-shm', '-journal']
+
+/** `souk restore FILE`: puts a backup in place of the database, with the server stopped. */
+export async function restore({ config: settings, positionals: [source = ''], switches, values }: Input): Promise<number> {
+  const config = settings()
+  const target = embeddedFile(config, 'restore it with pg_restore or psql')
+  const directories = directoriesOf(config.databaseUrl, config.dataDir)
+  for (const directory of directories) prepareDataDir(directory)
+  const lock = lockAll(directories)
+  if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
+  try {
+    const state = inspectFile(source)
+    if (existsSync(target) && !switches.has('force')) {
+      throw new OperatorError(
+        `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
+      )
+    }
+    const keysSource = values.get('keys')
+    const secrets = keysSource === undefined ? undefined : await openKeys(keysSource)
+    await replaceDatabase(config, source, target, state)
+    if (secrets) replaceKeys(config, secrets)
+    tellResult(config, target, state)
+    return 0
+  } finally {
+    lock.release()
+  }
+}
+
+const backupsOf = ({ dataDir }: Config) => join(dataDir, 'backups')
+
+async function openKeys(file: string): Promise<Secrets> {
+  const text = readFileSync(file, 'utf8')
+  const passphrase = await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
+  const opened = openWithPassphrase(text, passphrase)
+  if (opened.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
+  if (opened.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
+  if (opened.kind === 'refused')
+    throw new OperatorError('The passphrase is not the one of that file, or the file was changed: nothing was restored')
+  const secrets = parseSecrets(opened.plain)
+  if (!secrets) throw new OperatorError(`${file} holds no keys that this version knows`)
+  return secrets
+}
+
+/** The new file is whole and on the disk before the present one leaves its place. */
+async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<void> {
+  refuseDamage(source)
+  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
+  let copy: string
+  try {
+    copy = await copyInWorker({ source, target }, progress.at)
+  } finally {
+    progress.end()
+  }
+  try {
+    keepPresent(config, target)
+  } catch (error) {
+    rmSync(copy, { force: true })
+    throw error
+  }
+  publish(copy, target)
+}
+
+function refuseDamage(file: string): void {
+  const problems = withReader(file, problemsOf)
+  if (problems.length > 0)
+    throw new OperatorError(`${file} is damaged, and nothing was restored:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+}
+
+/**
+ * Gives the present database a second name among the backups and takes away what SQLite keeps beside it: the log of
+ * another file brings deleted rows back. The file itself stays in place until the new one takes its name.
+ */
+function keepPresent(config: Config, target: string): void {
+  closeForGood(target)
+  const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
+  if (present.length === 0) return
+  const backups = backupsOf(config)
+  mkdirSync(backups, { recursive: true, mode: 0o700 })
+  const kept = join(backups, `before-restore-${Date.now()}.db`)
+  for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
+  syncPath(backups)
+  for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
+  process.stdout.write(`The database that was there is kept as ${kept}\n`)
+}
+
+/** Moves the log into the file, which succeeds only where nobody else has it open. A damaged file is left as it is. */
+function closeForGood(target: string): void {
+  if (!existsSync(target)) return
+  try {
+    const connection = new Sqlite(target)
+    try {
+      connection.run('PRAGMA journal_mode = DELETE')
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    if (engineErrorCode(error)?.startsWith('SQLITE_BUSY'))
+      throw new OperatorError('Another souk command uses the database: wait until it is done, then try again')
+  }
+}
+
+function keepAs(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    // Another file system, or one without links.
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+    syncPath(to)
+  }
+}
+
+function replaceKeys(config: Config, secrets: Secrets): void {
+  const file = keyFile(config)
+  if (existsSync(file)) {
+    const kept = join(backupsOf(config), `before-restore-${Date.now()}.keys.json`)
+    mkdirSync(backupsOf(config), { recursive: true, mode: 0o700 })
+    keepAs(file, kept)
+    process.stdout.write(`The keys that were there are kept as ${kept}\n`)
+  }
+  writeKeyFile(file, secrets)
+  process.stdout.write(`The keys are restored into ${file}\n`)
+}
+
+function tellResult(config: Config, target: string, { keyVersions, pending }: FileState): void {
+  process.stdout.write(`The database is restored into ${target}\n`)
+  if (pending.length > 0) process.stdout.write('It is of an older version: the next start brings it up to date.\n')
+  const atHand = versionsAtHand(config)
+  const missing = keyVersions.filter((version) => !atHand.includes(version))
+  if (missing.length === 0) return
+  const what = `encryption key ${missing.join(', ')}, which is not at hand`
+  process.stderr.write(
+    `Its secrets are sealed under ${what}: put keys.json of that time into ${config.dataDir}, or restore it with --keys, before you start souk.\n`,
+  )
+}
+
+function versionsAtHand(config: Config): string[] {
+  const secrets = config.encryptionKeys.length > 0 ? config.encryptionKeys : (readKeyFile(keyFile(config))?.encryption ?? [])
+  return secrets.map((secret) => masterKey(secret, 'encryption').version)
+}

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DataDirLock, databaseFile, lockFile } from '../../db/open.ts'
+import type { Config } from '../config.ts'
+import { keyFile, rotateKeyFile } from '../keys.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { countSealed, resealSecrets, versionsInUse } from '../modules/master-key/service.ts'
+import type { Input } from './commands.ts'
+import { createProgress } from './progress.ts'
+import { withInstance } from './with-instance.ts'
+
+/** `souk rotate-keys`: a new encryption key, and every secret sealed anew under it. */
+export async function rotateKeys({ config: settings }: Input): Promise<number> {
+  const config = settings()
+  const lock = config.databaseUrl.startsWith('file:') ? lockRotation(config) : undefined
+  try {
+    return await withInstance(config, async ({ deps }) => {
+      // More than one key in use is a rotation that was cut short, or an older backup: that one is finished first.
+      const unfinished = (await versionsInUse(deps.db)).length > 1
+      if (!unfinished) addKey(config)
+      const progress = createProgress({ total: await countSealed(deps.db), label: 'Sealing anew', stream: process.stderr })
+      try {
+        const { resealed, retired } = await resealSecrets(deps, progress.at)
+        progress.end()
+        tellResult(config, { resealed, retired, unfinished })
+      } finally {
+        progress.end()
+      }
+      return 0
+    })
+  } finally {
+    lock?.release()
+  }
+}
+
+/** Two at once would each add a key to the file, and one of the two would be lost. */
+function lockRotation(config: Config): DataDirLock {
+  if (!existsSync(databaseFile(config.databaseUrl)))
+    throw new OperatorError(`There is no database in ${config.dataDir}, so no key to rotate`)
+  const lock = lockFile(join(config.dataDir, 'rotation.db'))
+  if (!lock) throw new OperatorError('Another rotate-keys is at work: let it finish')
+  return lock
+}
+
+/** With the keys in the settings, the operator has put the new one first. */
+function addKey(config: Config): void {
+  if (config.encryptionKeys.length === 0) rotateKeyFile(keyFile(config))
+  else if (config.encryptionKeys.length === 1)
+    throw new OperatorError('The keys are in the settings: set ENCRYPTION_KEY=new,old, restart every server with it, then run this with it')
+}
+
+function tellResult(config: Config, { resealed, retired, unfinished }: { resealed: number; retired: string[]; unfinished: boolean }): void {
+  const secrets = resealed === 1 ? '1 secret is' : `${resealed} secrets are`
+  process.stdout.write(`${secrets} sealed under the new key${retired.length > 0 ? `; ${retired.join(', ')} is retired` : ''}.\n`)
+  if (config.encryptionKeys.length > 0)
+    process.stdout.write(
+      'The servers need no more than the first key once `souk check` finds no fault with it alone; old backups still need the others.\n',
+    )
+  else process.stdout.write(`Keep a copy of ${keyFile(config)} elsewhere: it has changed, and holds the old keys for old backups.\n`)
+  if (unfinished) process.stdout.write('This finished a change of keys that had been begun. Run it again for another new key.\n')
+}

@@ -1,0 +1,32 @@
+import { Value } from '@sinclair/typebox/value'
+import { Email } from '../http/schema.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { normalEmail, passwordLength } from '../modules/auth/domain.ts'
+import { createSuperAdmin } from '../modules/merchant/service.ts'
+import { askSecret } from './ask.ts'
+import type { Input } from './commands.ts'
+import { UsageError } from './failure.ts'
+import { withInstance } from './with-instance.ts'
+
+/** `souk setup`: the first super admin. */
+export async function setup({ config, values, switches }: Input): Promise<number> {
+  const email = values.get('email')
+  if (email === undefined) throw new UsageError('--email is missing: `souk setup --email you@example.com`')
+  if (!Value.Check(Email, email)) throw new UsageError('--email must be an e-mail address')
+  return withInstance(config(), async ({ deps }) => {
+    if (await deps.userStore.findByEmail(normalEmail(email)))
+      throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
+    if (!switches.has('another') && (await deps.userStore.anySuperAdmin())) {
+      throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
+    }
+    const password = await askSecret({
+      what: 'password',
+      twice: true,
+      minLength: passwordLength.minLength,
+      maxLength: passwordLength.maxLength,
+    })
+    const user = await createSuperAdmin(deps, { email, password })
+    process.stdout.write(`The super admin ${user.email} is made: log in with POST /merchant/login\n`)
+    return 0
+  })
+}

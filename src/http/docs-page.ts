@@ -1,0 +1,88 @@
+/** The text of the pages that people open in a browser. Everything on them comes from this program. */
+
+/** The documentation: Swagger UI, put to work by a script of ours. */
+export const docsHtml = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>souk · API documentation</title>
+<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<header class="bar"><a href="/">souk</a><span>API documentation</span><a class="plain" href="/docs/json">OpenAPI document</a></header>
+<main id="docs"><noscript><p class="note">This page needs JavaScript. The same in one file: <a href="/docs/json">/docs/json</a>.</p></noscript></main>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</body>
+</html>
+`
+
+export const docsScript = `window.SwaggerUIBundle({
+  url: '/docs/json',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+  persistAuthorization: false,
+  queryConfigEnabled: false,
+  validatorUrl: null,
+})
+`
+
+export const docsStyle = `body { margin: 0; background: #fff; }
+.bar { display: flex; gap: 1.25rem; align-items: baseline; padding: .9rem 1.5rem; background: #1f2a2e; color: #cfd8d6; font: 400 .95rem/1.4 system-ui, sans-serif; }
+.bar a { color: #fff; font-weight: 650; text-decoration: none; }
+.bar a:hover { text-decoration: underline; }
+.bar .plain { margin-left: auto; font-weight: 400; }
+.note { padding: 2rem; font: 400 1rem/1.5 system-ui, sans-serif; }
+.swagger-ui .info { margin: 2rem 0 1.5rem; }
+`
+
+export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b4532a"/><path d="M5 14 8 6h16l3 8a3.6 3.6 0 0 1-7 .6 4 4 0 0 1-8 0A3.6 3.6 0 0 1 5 14Zm3 5h16v7H8Z" fill="#fff"/></svg>
+`
+
+export const homeStyle = `:root { color-scheme: light dark; --ink: #1f2a2e; --soft: #5c6a6c; --ground: #faf7f2; --card: #fff; --line: #e4dccf; --warm: #b4532a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eef2f0; --soft: #a3b0ae; --ground: #14191b; --card: #1c2326; --line: #2e383b; --warm: #e58a5e; } }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 2rem 1.25rem; background: var(--ground); color: var(--ink); font: 400 1.05rem/1.6 system-ui, sans-serif; }
+main { width: min(40rem, 100%); }
+h1 { margin: 0; font-size: 3rem; line-height: 1.1; letter-spacing: -.03em; }
+h1 span { color: var(--warm); }
+.version { margin: .4rem 0 1.4rem; color: var(--soft); font-variant-numeric: tabular-nums; }
+ul { list-style: none; margin: 2rem 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: .8rem; }
+li a { display: block; height: 100%; padding: 1rem 1.15rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--card); color: inherit; text-decoration: none; }
+li a:hover, li a:focus-visible { border-color: var(--warm); }
+li strong { display: block; color: var(--warm); }
+li span { color: var(--soft); font-size: .92rem; }
+`
+
+/** What runs here, and where to go on. */
+export const homeHtml = (version: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>souk</title>
+<link rel="icon" href="/docs/favicon.svg" type="image/svg+xml">
+<style>${homeStyle}</style>
+</head>
+<body>
+<main>
+<h1>souk<span>.</span></h1>
+<p class="version">Version ${version}, up and answering</p>
+<p>A commerce backend: shops, catalog, carts, orders, checkout and lending behind one HTTP API.</p>
+<ul>
+<li><a href="/docs"><strong>Documentation</strong><span>Every route, with its fields and answers</span></a></li>
+<li><a href="/docs/json"><strong>OpenAPI document</strong><span>The same, for tools and generated clients</span></a></li>
+<li><a href="/health/ready"><strong>Readiness</strong><span>Database, migrations and disk</span></a></li>
+<li><a href="/health/live"><strong>Liveness</strong><span>Whether the process answers</span></a></li>
+</ul>
+</main>
+</body>
+</html>
+`

@@ -1,0 +1,90 @@
+import { Elysia, t } from 'elysia'
+import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import swaggerNotices from 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt' with { type: 'file' }
+import type { HttpDeps } from '../deps.ts'
+import { etagOf } from '../lib/etag.ts'
+import { access } from './access.ts'
+import { publicJson } from './caching.ts'
+import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
+import { type DocumentedRoute, openApiDocument } from './openapi.ts'
+import { notModified, refusals } from './schema.ts'
+
+const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
+const policy = (...allowed: string[]) =>
+  ["default-src 'none'", ...allowed, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"].join('; ')
+
+/** The page calls this origin and nothing else. Swagger UI draws its icons from data: URLs. */
+const docsPolicy = policy("script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'", "font-src 'self'")
+const homePolicy = policy(`style-src ${hashOf(homeStyle)}`, "img-src 'self'")
+
+const html = (text: string, contentSecurityPolicy: string) =>
+  new Response(text, {
+    headers: {
+      'content-type': 'text/html;charset=utf-8',
+      'content-security-policy': contentSecurityPolicy,
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    },
+  })
+
+const assetHeaders = (contentType: string) => ({ 'content-type': contentType, 'cache-control': 'public, max-age=3600' })
+const script = 'text/javascript;charset=utf-8'
+const style = 'text/css;charset=utf-8'
+
+/** Files of the documentation page: our own, and Swagger UI's, which the compiled program carries inside. */
+const assets: Record<string, { body: () => string | Blob; contentType: string }> = {
+  'page.js': { body: () => docsScript, contentType: script },
+  'page.css': { body: () => docsStyle, contentType: style },
+  'favicon.svg': { body: () => favicon, contentType: 'image/svg+xml' },
+  'swagger-ui-bundle.js': { body: () => Bun.file(swaggerScript), contentType: script },
+  'swagger-ui-bundle.js.LICENSE.txt': { body: () => Bun.file(swaggerNotices), contentType: 'text/plain;charset=utf-8' },
+  'swagger-ui.css': { body: () => Bun.file(swaggerStyle), contentType: style },
+}
+
+const Page = t.String({ contentMediaType: 'text/html', description: 'The page.' })
+
+/**
+ * The home page, the documentation page and the document that it shows.
+ * @param routes the app's, asked for when the document is first wanted
+ */
+export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRoute[]) {
+  const home = homeHtml(deps.build.version)
+  let made: { body: string; etag: string } | undefined
+
+  function document() {
+    if (made) return made
+    const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix))
+    made = { body, etag: etagOf(body) }
+    return made
+  }
+
+  const app = new Elysia({ tags: ['Service'] })
+    .use(access(deps))
+    .get('/', () => html(home, homePolicy) as never, {
+      access: 'public',
+      response: { 200: Page, ...refusals() },
+      detail: { summary: 'What runs here', description: 'A short page for people.' },
+    })
+    .get('/docs', () => html(docsHtml, docsPolicy) as never, {
+      access: 'public',
+      response: { 200: Page, ...refusals() },
+      detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
+    })
+    .get('/docs/json', ({ request }) => publicJson(request, document().body, document().etag) as never, {
+      access: 'public',
+      response: {
+        200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
+        304: notModified,
+        ...refusals(),
+      },
+      detail: { summary: 'This document' },
+    })
+  for (const [name, { body, contentType }] of Object.entries(assets)) {
+    app.get(`/docs/${name}`, () => new Response(body(), { headers: assetHeaders(contentType) }), {
+      access: 'public',
+      detail: { hide: true },
+    })
+  }
+  return app
+}

@@ -1,0 +1,314 @@
+import { registerSchemaPath } from '@elysiajs/swagger/utils'
+import type { Access } from './access.ts'
+import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+
+/** What of a route of Elysia's the document is made of. */
+export type DocumentedRoute = { readonly method: string; readonly path: string; readonly hooks: RouteHooks }
+type RouteHooks = {
+  readonly detail?: Detail
+  readonly response?: unknown
+  readonly body?: unknown
+  readonly headers?: unknown
+  readonly params?: unknown
+  readonly query?: unknown
+}
+type Detail = {
+  readonly hide?: boolean
+  readonly description?: string
+  readonly 'x-access'?: Access
+  readonly 'x-idempotent'?: true | 'required'
+  readonly 'x-body'?: string
+}
+
+type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema?: Schema
+  readonly [more: string]: unknown
+}
+type Body = { readonly required?: boolean; readonly content: Record<string, { readonly schema: Schema }>; readonly [more: string]: unknown }
+type Response = { readonly description: string; readonly headers?: Schema; readonly content?: Record<string, { readonly schema: Schema }> }
+export type Operation = {
+  readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly security: readonly Schema[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Body
+  readonly responses: Record<string, Response>
+}
+export type OpenApi = {
+  readonly openapi: string
+  readonly info: Schema
+  readonly servers: readonly Schema[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
+}
+
+/** The version of the API, which is the specification's; the program has its own. */
+const apiVersion = '2.0.1'
+
+/** Kept in the order in which a shop meets them. */
+const tagDescriptions: Record<string, string> = {
+  Login: 'Accounts, access tokens and their renewal.',
+  Shops: 'The shop, its settings, keys and wallet.',
+  Products: 'Products and their variants.',
+  Collections: 'Collections of products.',
+  Catalog: 'Products, variants and collections.',
+  Blogs: 'Blog posts.',
+  'Gift cards': 'Issue, list, apply and remove gift cards.',
+  Customers: "A shop's customers, their addresses and their orders.",
+  Carts: 'Carts, up to and including checkout.',
+  Orders: 'Orders, refunds and fulfilment.',
+  Affiliates: 'Partners, their codes and clicks.',
+  Webhooks: 'Events to and from other systems.',
+  Checkout: 'Which payment methods a payment page shows.',
+  KYB: 'Know your business: the verification of a merchant.',
+  Lending: 'Loan applications (BETA). Every route answers 404 unless LENDING_PLATFORM_ENABLED.',
+  'Trust fabric': 'Lenders, service providers, methodologies and attestations.',
+  Dashboard: 'Figures of the whole network.',
+  Operations: 'The state of the services, their errors, deploys and jobs.',
+  Integration: 'The integration services layer.',
+  Service: 'Health, metrics and documentation of this instance.',
+}
+
+const apiDescription = `A commerce backend: shops, catalog, carts, orders, checkout, lending and a trust fabric.
+
+**Conventions**
+
+- Bodies are JSON objects (\`application/json\`). Unknown fields are ignored. Timestamps are ISO 8601 in UTC, with milliseconds.
+- Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
+- Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
+- Every status of 400 and above has the body \`{ statusCode, message, error }\`.
+- A record of somebody else's answers as if there were none: 404.
+- Every answer carries \`x-request-id\`; a valid one that you send is kept.
+- HEAD answers wherever GET does.
+- Login, public reads, lending and the trust fabric also answer under \`/api/v3\` (setting \`API_V3_PREFIX\`), with the same handlers and the same access: \`/merchant/login\` is \`/api/v3/merchant/login\` too.`
+
+const bearer = { accessToken: [] }
+const apiKey = { apiKey: [] }
+const securitySchemes = {
+  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `data.accessToken` of a login.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-service-api-key',
+    description: "A shop's publishable key (`pk_…`, for storefronts) or secret key (`sk_…`, for servers).",
+  },
+  integrationKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'integration-api-key',
+    description: 'The key of the integration layer, from server to server.',
+  },
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of this instance.' },
+}
+
+type Caller = {
+  readonly who: string
+  readonly security: readonly Schema[]
+  /** Whether a merchant may say which of their shops is meant. */
+  readonly ofShop?: true
+}
+const callers: Record<Access, Caller> = {
+  public: { who: 'anybody', security: [] },
+  merchant: { who: 'merchants', security: [bearer], ofShop: true },
+  management: { who: "merchants, and the shop's secret key", security: [bearer, apiKey], ofShop: true },
+  storefront: { who: "merchants, and the shop's publishable or secret key", security: [bearer, apiKey], ofShop: true },
+  secretKey: { who: "the shop's secret key", security: [apiKey] },
+  superAdmin: { who: 'super admins', security: [bearer] },
+  integration: { who: 'the integration layer', security: [{ integrationKey: [] }] },
+  internal: { who: 'callers on this machine, or with the metrics token', security: [{}, { metricsToken: [] }] },
+}
+
+const shopHeader: Parameter = {
+  name: 'x-shop-id',
+  in: 'header',
+  required: false,
+  description: 'For merchants with several shops: the shop that is meant. Default the first.',
+  schema: { type: 'string' },
+}
+const knownVersionHeader: Parameter = {
+  name: 'if-none-match',
+  in: 'header',
+  required: false,
+  description: 'The `etag` of the version that you hold.',
+  schema: { type: 'string' },
+}
+const idempotencyHeader = (required: boolean): Parameter => ({
+  name: 'idempotency-key',
+  in: 'header',
+  required,
+  description: 'Makes the effect happen once: for 24 hours the same request under the same key gets the stored answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+})
+
+const headers = {
+  RetryAfter: { description: 'Seconds after which trying again makes sense.', schema: { type: 'integer', minimum: 1 } },
+  ETag: { description: 'The version of the answer, for `if-none-match`.', schema: { type: 'string' } },
+}
+const replayedHeader: Schema = {
+  description: '`true` when the answer is the stored one of an earlier request.',
+  schema: { type: 'string', enum: ['true'] },
+}
+const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
+
+const statusDescriptions: Record<string, string> = {
+  200: 'Success.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done; there is no body.',
+  304: 'Not changed since the version in `if-none-match`.',
+  400: 'The body is not valid JSON, or a field or parameter breaks its rule; the message names it.',
+  401: 'A credential is missing, malformed, expired, revoked or of the wrong kind.',
+  403: 'Not with this role, scope, origin, address or place.',
+  404: "There is no such record, or it is somebody else's.",
+  408: 'The body took too long to arrive.',
+  409: 'The current state does not allow it, something is taken already, or the same request is still at work.',
+  413: 'The body is too large.',
+  415: 'The body is not of the media type that the route takes.',
+  422: 'Something is missing for this step, or the idempotency key was used with another body.',
+  429: 'Too often: try again later.',
+  500: 'Something went wrong on our side.',
+  503: 'No new work at the moment: try again later.',
+}
+/** A body is read, and refused, on routes that have no use for one too. */
+const refusalsOfBodies = ['408', '413', '415']
+const mayBeTriedLater = new Set(['429', '503'])
+const errorRef: Schema = { $ref: '#/components/schemas/Error' }
+
+/** Whether a route has a place in the document: not what only browsers or the documentation page ask for. */
+export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => method !== 'OPTIONS' && hooks.detail?.hide !== true
+
+/**
+ * The OpenAPI document of an app: what its routes state, brought into the form that clients and linters understand.
+ * @param routes the app's
+ * @param twinPrefix where some routes answer a second time; those are left out
+ */
+export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string): OpenApi {
+  const shared: SharedSchemas = new Map()
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const route of routes) {
+    if (!isDocumented(route) || route.path.startsWith(`${twinPrefix}/`)) continue
+    const { path, operation } = drafted(route)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: finished(route, operation, shared) }
+  }
+  const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags = [] }) => tags)))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'souk',
+      version: apiVersion,
+      description: apiDescription,
+      contact: { name: 'The operator of this instance' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This instance' }],
+    tags: Object.entries(tagDescriptions)
+      .filter(([name]) => used.has(name))
+      .map(([name, description]) => ({ name, description })),
+    paths: sorted(paths),
+    components: { schemas: sorted(Object.fromEntries(shared)), securitySchemes, headers },
+  }
+}
+
+const sorted = <Value>(record: Record<string, Value>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+type Draft = Omit<Operation, 'security' | 'responses'> & { readonly [extension: `x-${string}`]: unknown }
+
+/** An operation as the swagger plugin writes it, without the answers, of which it would lose the titles. */
+function drafted({ method, path, hooks }: DocumentedRoute): { path: string; operation: Draft } {
+  const schema: Parameters<typeof registerSchemaPath>[0]['schema'] = {}
+  const hook = { ...hooks, response: undefined, parse: ['application/json'] }
+  registerSchemaPath({ schema, path, method: method as 'GET', hook: hook as object, models: {} })
+  const [[documentPath, methods] = []] = Object.entries(schema)
+  const operation = Object.values(methods ?? {})[0]
+  if (documentPath === undefined || operation === undefined) throw new Error(`${method} ${path} has no place in the document`)
+  // Through JSON, which drops what is undefined and the symbols of TypeBox.
+  return { path: documentPath, operation: JSON.parse(JSON.stringify(operation)) }
+}
+
+function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
+  const { 'x-access': access, 'x-idempotent': idempotent, description } = route.hooks.detail ?? {}
+  const { who, security, ofShop } = callers[access ?? 'public']
+  const { 'x-access': _, 'x-idempotent': __, 'x-body': ___, parameters = [], requestBody: drafted, operationId, ...rest } = draft
+  const requestBody = bodyOf(route, drafted, shared)
+  const responses = answersOf(route, shared)
+  const ownHeaders = [
+    ...(ofShop ? [shopHeader] : []),
+    ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
+    ...(responses['304'] ? [knownVersionHeader] : []),
+  ]
+  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders]
+  return {
+    ...rest,
+    operationId: camelCase(operationId),
+    description: [description, `For ${who}.`].filter(Boolean).join('\n\n'),
+    security,
+    ...(all.length > 0 ? { parameters: all } : {}),
+    ...(requestBody ? { requestBody } : {}),
+    responses,
+  }
+}
+
+const camelCase = (text: string) => text.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
+
+function undeclaredPathParameters(path: string, declared: readonly Parameter[]): Parameter[] {
+  const names = path
+    .split('/')
+    .filter((part) => part.startsWith(':'))
+    .map((part) => part.slice(1))
+  const known = new Set(declared.filter((one) => one.in === 'path').map(({ name }) => name))
+  return names.filter((name) => !known.has(name)).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+}
+
+function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): Parameter {
+  return { ...rest, schema: documentSchema(schema, shared) }
+}
+
+/** The body of a request: what its schema says, or for a route that reads the body by itself, the media type in `x-body`. */
+function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: SharedSchemas): Body | undefined {
+  const raw = hooks.detail?.['x-body']
+  if (raw !== undefined) return { required: true, content: { [raw]: { schema: { type: 'string' } } } }
+  const schema = drafted?.content['application/json']?.schema
+  if (!schema) return undefined
+  const required = Array.isArray(schema['required']) && schema['required'].length > 0
+  return { required, content: { 'application/json': { schema: documentSchema(schema, shared) } } }
+}
+
+/** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`. */
+const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
+
+function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas): Record<string, Response> {
+  const stated: Record<string, Schema> = JSON.parse(JSON.stringify(hooks.response ?? {}))
+  const implied = [...(method === 'GET' ? [] : refusalsOfBodies), ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : [])]
+  const replayed = hooks.detail?.['x-idempotent'] ? { 'idempotent-replayed': replayedHeader } : {}
+  const versioned = stated['304'] ? { etag: headerRef('ETag') } : {}
+  const answers: Record<string, Response> = {}
+  for (const status of new Set([...Object.keys(stated), ...implied])) {
+    const schema = stated[status] ?? errorRef
+    const { description } = schema
+    const isSuccess = status < '400'
+    const named = {
+      ...(isSuccess ? { ...replayed, ...versioned } : {}),
+      ...(mayBeTriedLater.has(status) ? { 'retry-after': headerRef('RetryAfter') } : {}),
+    }
+    answers[status] = {
+      description: typeof description === 'string' ? description : (statusDescriptions[status] ?? 'An answer.'),
+      ...(Object.keys(named).length > 0 ? { headers: named } : {}),
+      ...contentOf(schema, shared),
+    }
+  }
+  return answers
+}
+
+function contentOf(schema: Schema, shared: SharedSchemas): Pick<Response, 'content'> {
+  if (schema['type'] === 'void') return {}
+  if (schema['$ref'] !== undefined) return { content: { 'application/json': { schema: errorRef } } }
+  return { content: { [mediaTypeOf(schema)]: { schema: documentSchema(schema, shared) } } }
+}

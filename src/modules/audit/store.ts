@@ -1,0 +1,19 @@
+import { and, count, eq, gt } from 'drizzle-orm'
+import type { Writer } from '../../../db/engine.ts'
+import { auditLog } from '../../../db/schema/people.ts'
+
+export type AuditRow = typeof auditLog.$inferSelect
+
+export const auditStore = {
+  async insert(tx: Writer, row: AuditRow): Promise<void> {
+    await tx.insert(auditLog).values(row)
+  },
+  /** How often an action was done to a subject after `since`. */
+  async count(tx: Writer, { action, subject, since }: { action: string; subject: string; since: number }): Promise<number> {
+    const [row] = await tx
+      .select({ times: count() })
+      .from(auditLog)
+      .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
+    return Number(row?.times ?? 0)
+  },
+}

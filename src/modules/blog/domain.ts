@@ -1,0 +1,65 @@
+import type { blogs } from '../../../db/schema/catalog.ts'
+import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
+
+export type Blog = typeof blogs.$inferSelect
+
+export const blogStatuses = ['DRAFT', 'PUBLISHED'] as const
+const wordsMax = 2_000
+
+/** What a create or a change says; what is undefined stays as it is, or takes its default. */
+export type BlogInput = {
+  slug?: string | undefined
+  title?: string | undefined
+  excerpt?: string | null | undefined
+  /** Sanitised. */
+  bodyHtml?: string | undefined
+  coverImage?: string | null | undefined
+  author?: string | null | undefined
+  tags?: string[] | undefined
+  status?: Blog['status'] | undefined
+  /** Milliseconds. */
+  publishedAt?: number | null | undefined
+}
+
+/** A blog that `input` makes. Without a slug it has the one that its title gives, taken or not. */
+export function createdBlog(input: BlogInput & { title: string; bodyHtml: string }, { id, shopId, now }: { id: string; shopId: string; now: number }): Blog {
+  const { title, bodyHtml } = input
+  const blank: Omit<Blog, 'words'> = {
+    id,
+    shopId,
+    slug: handleOf(title) || 'blog',
+    title,
+    excerpt: null,
+    bodyHtml,
+    coverImage: null,
+    author: null,
+    tags: [],
+    status: 'DRAFT',
+    publishedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  return changedBlog({ ...blank, words: '' }, input, now)
+}
+
+/** The blog after a change. One that is PUBLISHED always has a date: without another, now. */
+export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const after: Blog = { ...before, ...given, tags: input.tags ? distinctTags(input.tags) : before.tags, updatedAt: now }
+  if (after.status === 'PUBLISHED') after.publishedAt ??= now
+  return { ...after, words: wordsOfBlog(after) }
+}
+
+const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) => ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
+
+/** Whether the public sees it. */
+export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean => status === 'PUBLISHED' && publishedAt !== null && publishedAt <= now
+
+/** A blog as it is answered, to its shop and to the public. */
+export const blogView = ({ words: _, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
+  ...rest,
+  publishedAt: publishedAt === null ? null : new Date(publishedAt).toISOString(),
+  createdAt: new Date(createdAt).toISOString(),
+  updatedAt: new Date(updatedAt).toISOString(),
+})
+export type BlogView = ReturnType<typeof blogView>

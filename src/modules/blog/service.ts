@@ -1,0 +1,89 @@
+import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
+import type { Deps } from '../../deps.ts'
+import type { Keep } from '../../http/idempotency.ts'
+import type { ShopContext } from '../../http/principal.ts'
+import { AppError } from '../../lib/errors.ts'
+import { sanitize } from '../../lib/html.ts'
+import { isPublicationDate, publicationDateRule } from '../../lib/publication.ts'
+import { type Actor, audit } from '../audit/service.ts'
+import { type Blog, type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
+import type { BlogStore } from './store.ts'
+
+export type BlogDeps = Deps & { readonly blogStore: BlogStore }
+/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
+type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
+
+const slugNumbersMax = 100
+export const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
+const slugTaken = () => new AppError('CONFLICT', 'slug (body): another blog has it')
+
+function checked<Input extends BlogInput>(input: Input): Input {
+  if (typeof input.publishedAt === 'number' && !isPublicationDate(input.publishedAt)) throw new AppError('INVALID', `publishedAt (body): ${publicationDateRule}`)
+  return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml) }
+}
+
+/**
+ * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
+ * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
+ */
+export async function createBlog(deps: BlogDeps, { shop, actor, keep }: Write, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
+  const made = createdBlog(checked(input), { id: deps.newId('blog'), shopId: shop.id, now: deps.clock.now() })
+  const record = audit(deps, actor, { action: 'blog.created', subject: made.id, shopId: shop.id })
+  return refusingTakenSlugs(() =>
+    deps.db.write(async (tx) => {
+      const blog = { ...made, slug: input.slug ?? (await freeSlug(deps.blogStore, tx, made)) }
+      await deps.blogStore.insert(tx, blog)
+      await record(tx)
+      const view = blogView(blog)
+      await keep?.(tx, view)
+      return view
+    }),
+  )
+}
+
+/** The slug with the first free number. Where the whole instance uses one over and over, the end of the id makes it unique. */
+async function freeSlug(store: BlogStore, tx: Writer, { slug, id }: Blog): Promise<string> {
+  const wanted = [slug, ...Array.from({ length: slugNumbersMax }, (_, at) => `${slug}-${at + 1}`)]
+  const taken = await store.taken(tx, wanted)
+  return wanted.find((one) => !taken.has(one)) ?? `${slug}-${id.slice(-12)}`
+}
+
+/**
+ * Changes a blog; what `input` leaves undefined stays.
+ * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the slug is taken
+ */
+export async function changeBlog(deps: BlogDeps, { shop, actor, keep }: Write, id: string, input: BlogInput): Promise<BlogView> {
+  const change = checked(input)
+  const now = deps.clock.now()
+  const record = audit(deps, actor, { action: 'blog.changed', subject: id, shopId: shop.id })
+  return refusingTakenSlugs(() =>
+    deps.db.write(async (tx) => {
+      const before = await deps.blogStore.find(shop.id, id, tx)
+      if (!before) throw noSuchBlog()
+      const blog = changedBlog(before, change, now)
+      await deps.blogStore.replace(tx, blog)
+      await record(tx)
+      const view = blogView(blog)
+      await keep?.(tx, view)
+      return view
+    }),
+  )
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's */
+export async function removeBlog(deps: BlogDeps, { shop, actor }: Write, id: string): Promise<void> {
+  const record = audit(deps, actor, { action: 'blog.removed', subject: id, shopId: shop.id })
+  await deps.db.write(async (tx) => {
+    if (!(await deps.blogStore.remove(tx, shop.id, id))) throw noSuchBlog()
+    await record(tx)
+  })
+}
+
+async function refusingTakenSlugs<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw slugTaken()
+    throw error
+  }
+}

@@ -1,0 +1,266 @@
+import { expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, logIn, merchantLogin, privateKeyOf, serve, signUp, souk, withFile } from './souk.ts'
+
+const passphrase = 'a passphrase of many words'
+const shopTitle = (file: string) =>
+  withFile(file, (connection) => connection.query<{ title: string }, []>('SELECT title FROM shops').get()?.title)
+
+/** A served data directory that is stopped again, with a backup of it. */
+async function backedUp({ withKeys = false } = {}) {
+  const dataDir = temporaryDir()
+  await using server = await serve(dataDir)
+  const { privateKey } = await signUp(server)
+  await server.end('SIGTERM')
+  const file = join(temporaryDir(), 'shop.db')
+  const made = await souk(['backup', file, ...(withKeys ? ['--with-keys'] : [])], dataDir, { stdin: `${passphrase}\n` })
+  expect(made).toMatchObject({ status: 0, stderr: '' })
+  return { dataDir, file, privateKey, database: join(dataDir, 'souk.db') }
+}
+
+describeProcesses('souk backup and restore', () => {
+  test('a backup made beside a server under writes is a state that was acknowledged, and comes back whole with its keys', async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    const { token, privateKey } = await signUp(server)
+    let acknowledged = 0
+    let writing = true
+    const writes = (async () => {
+      for (let title = 1; writing; title++) {
+        const { status } = await server.call('PATCH', '/shops/v2', { token, body: { title: String(title) } })
+        expect(status).toBe(200)
+        acknowledged = title
+      }
+    })()
+    while (acknowledged < 20) await new Promise(setImmediate)
+    const before = acknowledged
+    const file = join(temporaryDir(), 'shop.db')
+    const made = await souk(['backup', file, '--with-keys'], dataDir, { stdin: passphrase })
+    const after = acknowledged
+    writing = false
+    await writes
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    expect(made.stdout).toContain(`The keys are in ${file}.keys, sealed under the passphrase.`)
+    expect(after).toBeGreaterThan(before)
+
+    const elsewhere = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', file, '--keys', `${file}.keys`, '--data-dir', elsewhere], temporaryDir(), { stdin: passphrase })
+    expect(restored).toMatchObject({ status: 0, stderr: '' })
+    const title = Number(shopTitle(join(elsewhere, 'souk.db')))
+    expect(title).toBeGreaterThanOrEqual(before)
+    expect(title).toBeLessThanOrEqual(after + 1)
+    expect(await souk(['check'], elsewhere)).toMatchObject({ status: 0, stderr: '' })
+    await using other = await serve(elsewhere)
+    expect(await privateKeyOf(other, await logIn(other))).toBe(privateKey)
+  })
+
+  test('the copy is for its owner alone, holds no keys, and says so', async () => {
+    const { dataDir, file } = await backedUp()
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(join(file, '..'))).toEqual(['shop.db'])
+    const { encryption, jwt } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
+    const bytes = readFileSync(file, 'latin1')
+    for (const secret of [...encryption, ...jwt]) expect(bytes).not.toContain(secret)
+    const again = await souk(['backup', file, '--force'], dataDir)
+    expect(again.stdout).toContain('The keys are not in it')
+  })
+
+  test('the sealed keys give away no key, and open under their passphrase only', async () => {
+    const { dataDir, file } = await backedUp({ withKeys: true })
+    const sealed = readFileSync(`${file}.keys`, 'utf8')
+    expect(statSync(`${file}.keys`).mode & 0o777).toBe(0o600)
+    const { encryption, jwt, integrationApiKey } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
+    for (const secret of [...encryption, ...jwt, integrationApiKey, passphrase]) expect(sealed).not.toContain(secret)
+    const elsewhere = temporaryDir()
+    const wrong = await souk(['restore', file, '--keys', `${file}.keys`], elsewhere, { stdin: 'another passphrase' })
+    expect(wrong).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'The passphrase is not the one of that file, or the file was changed: nothing was restored\n',
+    })
+    expect(existsSync(join(elsewhere, 'souk.db'))).toBe(false)
+    expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
+  })
+
+  test('an existing file is replaced with --force only, and never one that the instance lives on', async () => {
+    const { dataDir, file, database } = await backedUp()
+    const before = readFileSync(file)
+    expect(await souk(['backup', file], dataDir)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${file} exists: choose another name, or replace it with --force\n`,
+    })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    for (const live of [database, join(dataDir, 'keys.json'), join(dataDir, 'lock.db')]) {
+      const content = readFileSync(live)
+      expect(await souk(['backup', live, '--force'], dataDir)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: `${live} belongs to the running instance: choose another name\n`,
+      })
+      expect(readFileSync(live).equals(content)).toBe(true)
+    }
+  })
+
+  test('a damaged database is not passed on as a backup', async () => {
+    const { dataDir, file, database } = await backedUp()
+    const bytes = readFileSync(database)
+    bytes.fill(0xff, 4096 * 20, 4096 * 60)
+    writeFileSync(database, bytes)
+    const before = readFileSync(file)
+    const { status, stdout } = await souk(['backup', file, '--force'], dataDir)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    expect(readdirSync(join(file, '..'))).toEqual(['shop.db'])
+    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('WRONG database file') })
+  })
+
+  test('an unfinished copy of a process that is gone is cleared away', async () => {
+    const { dataDir, file } = await backedUp()
+    const gone = Bun.spawnSync(['true']).pid
+    writeFileSync(`${file}.${gone}.tmp`, 'half a copy')
+    writeFileSync(`${file}.${process.pid}.tmp`, 'a copy under way')
+    expect((await souk(['backup', file, '--force'], dataDir)).status).toBe(0)
+    expect(readdirSync(join(file, '..')).sort()).toEqual(['shop.db', `shop.db.${process.pid}.tmp`])
+  })
+
+  test('what was written after the backup does not come back out of a stale log', async () => {
+    const { dataDir, file, database } = await backedUp()
+    await using server = await serve(dataDir)
+    const token = await logIn(server)
+    expect((await server.call('PATCH', '/shops/v2', { token, body: { title: 'after the backup' } })).status).toBe(200)
+    await server.end('SIGKILL')
+    expect(statSync(`${database}-wal`).size).toBeGreaterThan(0)
+    const log = join(temporaryDir(), 'log')
+    copyFileSync(`${database}-wal`, log)
+
+    const restored = await souk(['restore', file, '--force'], dataDir)
+    expect(restored).toMatchObject({ status: 0, stderr: '' })
+    expect(existsSync(`${database}-wal`)).toBe(false)
+    expect(existsSync(`${database}-shm`)).toBe(false)
+    expect(shopTitle(database)).toBe('a-shop')
+
+    rmSync(database)
+    copyFileSync(log, `${database}-wal`)
+    expect((await souk(['restore', file], dataDir)).status).toBe(0)
+    expect(shopTitle(database)).toBe('a-shop')
+  })
+
+  test('the database that was there is kept whole, with what stood in its log', async () => {
+    const { dataDir, file } = await backedUp()
+    await using server = await serve(dataDir)
+    await server.call('PATCH', '/shops/v2', { token: await logIn(server), body: { title: 'worth keeping' } })
+    await server.end('SIGKILL')
+    const refused = await souk(['restore', file], dataDir)
+    expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--force puts the backup in its place') })
+    expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
+    const [kept, ...more] = readdirSync(join(dataDir, 'backups'))
+    expect(more).toEqual([])
+    expect(shopTitle(join(dataDir, 'backups', kept ?? ''))).toBe('worth keeping')
+  })
+
+  test('a damaged database gives way to the backup and is kept as it is', async () => {
+    const { dataDir, file, database } = await backedUp()
+    writeFileSync(database, 'no database at all, but somebody may want it')
+    expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
+    const [kept = ''] = readdirSync(join(dataDir, 'backups'))
+    expect(readFileSync(join(dataDir, 'backups', kept), 'utf8')).toBe('no database at all, but somebody may want it')
+    expect(shopTitle(database)).toBe('a-shop')
+  })
+
+  test('restore is refused while a server runs, or another command has the database open', async () => {
+    const { dataDir, file, database } = await backedUp()
+    {
+      await using server = await serve(dataDir)
+      expect(await souk(['restore', file, '--force'], dataDir)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: `A souk runs on ${dataDir}: stop it first\n`,
+      })
+      expect((await server.call('GET', '/health/ready')).status).toBe(200)
+      await server.end('SIGTERM')
+    }
+    const command = Bun.spawn(
+      [
+        process.execPath,
+        '-e',
+        `const d = new (require('bun:sqlite').Database)(${JSON.stringify(database)}); d.run('PRAGMA journal_mode = WAL'); d.query('SELECT count(*) FROM users').get(); console.log('open'); await Bun.stdin.text()`,
+      ],
+      { stdin: 'pipe', stdout: 'pipe' },
+    )
+    await command.stdout.getReader().read()
+    const beside = await souk(['restore', file, '--force'], dataDir)
+    expect(beside).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'Another souk command uses the database: wait until it is done, then try again\n',
+    })
+    command.stdin.end()
+    await command.exited
+    expect(readdirSync(dataDir).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test.each(['another program', 'damaged', 'no database', 'missing'])('a file that is %s is not restored', async (what) => {
+    const { dataDir, file, database } = await backedUp()
+    const bytes = readFileSync(file)
+    if (what === 'another program') withFile(`${file}.new`, (connection) => connection.run('CREATE TABLE of_another (a)'))
+    if (what === 'damaged') writeFileSync(`${file}.new`, bytes.fill(0xff, 4096 * 20, 4096 * 60))
+    if (what === 'no database') writeFileSync(`${file}.new`, 'x'.repeat(5_000))
+    rmSync(file)
+    if (what !== 'missing') renameSync(`${file}.new`, file)
+    const before = readFileSync(database)
+    const { status, stderr } = await souk(['restore', file, '--force'], dataDir)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/of another program|damaged|not a database|is not there/)
+    expect(stderr).not.toContain('    at ')
+    expect(readFileSync(database).equals(before)).toBe(true)
+  })
+
+  test('restore tells when the keys of the backup are not at hand', async () => {
+    const { file } = await backedUp()
+    const elsewhere = temporaryDir()
+    const { status, stderr } = await souk(['restore', file], elsewhere)
+    expect(status).toBe(0)
+    expect(stderr).toMatch(/^Its secrets are sealed under encryption key [0-9a-f]{8}, which is not at hand: put keys.json of that time/)
+    expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
+  })
+
+  test('restored keys take the place of others, which are kept', async () => {
+    const { file, privateKey } = await backedUp({ withKeys: true })
+    const elsewhere = temporaryDir()
+    await souk(['setup', '--email', 'a@example.com'], elsewhere, { stdin: 'password-of-root' })
+    const others = readFileSync(join(elsewhere, 'keys.json'), 'utf8')
+    expect((await souk(['restore', file, '--force', '--keys', `${file}.keys`], elsewhere, { stdin: passphrase })).status).toBe(0)
+    const kept = readdirSync(join(elsewhere, 'backups')).find((name) => name.endsWith('.keys.json')) ?? ''
+    expect(readFileSync(join(elsewhere, 'backups', kept), 'utf8')).toBe(others)
+    await using server = await serve(elsewhere)
+    expect(await privateKeyOf(server, await logIn(server, merchantLogin))).toBe(privateKey)
+  })
+
+  test('a short passphrase is refused before anything is copied', async () => {
+    const { dataDir } = await backedUp()
+    const file = join(temporaryDir(), 'shop.db')
+    const refused = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'elevenchars\n' })
+    expect(refused).toEqual({ status: 2, stdout: '', stderr: 'The passphrase must have 12 to 1000 characters\n' })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('on Postgres both point to its own tools', async () => {
+    const settings = {
+      DATABASE_URL: 'postgres://souk:hunter2@127.0.0.1:1/none',
+      JWT_SECRET: 'j'.repeat(32),
+      ENCRYPTION_KEY: 'e'.repeat(32),
+      INTEGRATION_API_KEY: 'i'.repeat(16),
+    }
+    for (const [command, tool] of [
+      ['backup', 'pg_dump'],
+      ['restore', 'pg_restore'],
+    ] as const) {
+      const { status, stderr } = await souk([command, 'x.db'], temporaryDir(), { settings })
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(tool) })
+      expect(stderr).not.toContain('hunter2')
+    }
+  })
+})

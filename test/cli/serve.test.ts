@@ -1,0 +1,183 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrateSqlite } from '../../db/migrate.ts'
+import { sqliteMigrations } from '../../db/migrations/index.ts'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, withFile } from './souk.ts'
+
+const slowLogin = JSON.stringify({ email: 'nobody@example.com', password: 'whatever it may be' })
+
+/** A data directory that was served once and holds a shop with sealed secrets. */
+async function servedOnce() {
+  const dataDir = temporaryDir()
+  await using server = await serve(dataDir)
+  const { privateKey } = await signUp(server)
+  expect(await server.end('SIGTERM')).toBe(0)
+  return { dataDir, privateKey, database: join(dataDir, 'souk.db'), keys: join(dataDir, 'keys.json') }
+}
+
+/** A request of which the server has the half, on a connection of its own. */
+async function halfSent(url: string) {
+  const { hostname, port } = new URL(url)
+  const answer = Promise.withResolvers<string>()
+  let text = ''
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      data(_socket, chunk) {
+        text += chunk.toString()
+        if (/\r\n\r\n.*\}$/s.test(text)) answer.resolve(text)
+      },
+      close: () => answer.reject(new Error(`the connection closed after: ${text}`)),
+    },
+  })
+  const head = `POST /merchant/login HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: ${slowLogin.length}\r\n\r\n`
+  socket.write(head + slowLogin.slice(0, 10))
+  return { sendRest: () => socket.write(slowLogin.slice(10)), answer: answer.promise }
+}
+
+describeProcesses('souk serve', () => {
+  test('a second server on the same data directory is refused while the first goes on', async () => {
+    const dataDir = temporaryDir()
+    await using first = await serve(dataDir)
+    const second = await souk(['serve'], dataDir)
+    expect(second).toEqual({ status: 1, stdout: '', stderr: `another souk already serves ${dataDir}: stop it, or set another DATA_DIR\n` })
+    expect((await first.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('a taken port ends the process with a sentence, and gives the data directory free', async () => {
+    const dataDir = temporaryDir()
+    await using first = await serve(temporaryDir())
+    const refused = await souk(['serve', '--port', new URL(first.url).port], dataDir)
+    expect(refused).toMatchObject({ status: 1, stdout: '', stderr: 'The port is taken: stop what listens there, or set another PORT\n' })
+    await using again = await serve(dataDir)
+    expect((await again.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('a database of a newer version is refused by every command and left as it is', async () => {
+    const { dataDir, database } = await servedOnce()
+    withFile(database, (file) => file.run("INSERT INTO souk_migrations (tag, applied_at) VALUES ('9999_of_tomorrow', 1)"))
+    const before = readFileSync(database)
+    for (const args of [
+      ['serve'],
+      ['setup', '--email', 'a@example.com'],
+      ['check'],
+      ['rotate-keys'],
+      ['restore', database, '--data-dir', temporaryDir()],
+    ]) {
+      const { status, stdout, stderr } = await souk(args, dataDir)
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('the database was written by a newer souk') })
+      expect(stdout.replace('ok    database file\n', '')).toBe('')
+    }
+    expect(readFileSync(database).equals(before)).toBe(true)
+  })
+
+  test("another program's SQLite file is refused and left as it is", async () => {
+    const dataDir = temporaryDir()
+    const database = join(dataDir, 'souk.db')
+    withFile(database, (file) => file.run('CREATE TABLE of_another (a)'))
+    const before = readFileSync(database)
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'the file is a database of another program: choose another DATA_DIR\n' })
+    expect(readFileSync(database).equals(before)).toBe(true)
+    expect(existsSync(join(dataDir, 'keys.json'))).toBe(false)
+  })
+
+  test('a database that is behind is copied into backups before it is brought up to date', async () => {
+    const dataDir = temporaryDir()
+    const database = join(dataDir, 'souk.db')
+    migrateSqlite(database, sqliteMigrations.slice(0, 1), { backups: join(dataDir, 'unused'), now: 1 })
+    withFile(database, (file) =>
+      file.run("INSERT INTO users (id, role, email, password_hash, created_at) VALUES ('usr_1', 'SUPER_ADMIN', 'old@example.com', 'x', 1)"),
+    )
+    await using server = await serve(dataDir)
+    expect((await server.call('GET', '/health/ready')).status).toBe(200)
+    const [copy, ...more] = readdirSync(join(dataDir, 'backups'))
+    expect(more).toEqual([])
+    const state = withFile(join(dataDir, 'backups', copy ?? ''), (file) => ({
+      tags: file.query('SELECT tag FROM souk_migrations').all(),
+      users: file.query('SELECT email FROM users').all(),
+    }))
+    expect(state).toEqual({ tags: [{ tag: sqliteMigrations[0]?.tag }], users: [{ email: 'old@example.com' }] })
+    const now = withFile(database, (file) => file.query<{ n: number }, []>('SELECT count(*) AS n FROM souk_migrations').get()?.n)
+    expect(now).toBe(sqliteMigrations.length)
+  })
+
+  test('missing keys are never made anew over data that they sealed', async () => {
+    const { dataDir, keys, privateKey } = await servedOnce()
+    const content = readFileSync(keys)
+    rmSync(keys)
+    for (const args of [['serve'], ['rotate-keys'], ['setup', '--email', 'a@example.com']]) {
+      const { status, stderr } = await souk(args, dataDir)
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`${keys} is missing`) })
+      expect(existsSync(keys)).toBe(false)
+    }
+    writeFileSync(keys, content)
+    await using server = await serve(dataDir)
+    expect(await privateKeyOf(server, await logIn(server))).toBe(privateKey)
+  })
+
+  test('a different key is refused without a word of either key', async () => {
+    const { dataDir, keys } = await servedOnce()
+    const right = readFileSync(keys, 'utf8')
+    const other = temporaryDir()
+    await souk(['setup', '--email', 'a@example.com'], other, { stdin: 'password-of-root' })
+    const wrong = readFileSync(join(other, 'keys.json'), 'utf8')
+    writeFileSync(keys, wrong)
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/sealed under encryption key [0-9a-f]{8}, which is not at hand: restore keys.json/),
+    })
+    for (const secret of [...JSON.parse(right).encryption, ...JSON.parse(wrong).encryption]) expect(stderr).not.toContain(secret)
+    expect(readFileSync(keys, 'utf8')).toBe(wrong)
+  })
+
+  test('a key file that is none is refused and kept', async () => {
+    const { dataDir, keys } = await servedOnce()
+    writeFileSync(keys, '{"jwt": ["half a')
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `${keys} is not a key file of souk: restore it from your copy of the keys\n` })
+    expect(readFileSync(keys, 'utf8')).toBe('{"jwt": ["half a')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s finishes the request in flight, refuses new ones and exits 0', async (signal) => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    const slow = await halfSent(server.url)
+    while (!/souk_http_requests_in_flight 2\n/.test(await (await fetch(`${server.url}/metrics`)).text()));
+    process.kill(server.pid, signal)
+    await server.log.until(/"server.stopping"/)
+    const late = await fetch(`${server.url}/health/live`).then(
+      ({ status }) => status,
+      () => 'refused',
+    )
+    expect([503, 'refused']).toContain(late)
+    slow.sendRest()
+    expect(await slow.answer).toStartWith('HTTP/1.1 401')
+    expect(await server.exited).toBe(0)
+    expect(readdirSync(dataDir).sort()).toEqual(['keys.json', 'lock.db', 'souk.db'])
+  })
+
+  test('a data directory that cannot be made is told in a sentence', async () => {
+    const file = join(temporaryDir(), 'a-file')
+    writeFileSync(file, '')
+    const { status, stderr } = await souk(['serve', '--data-dir', join(file, 'data')], temporaryDir())
+    expect(status).toBe(1)
+    expect(stderr).toStartWith('A file or directory is not there, or cannot be opened')
+    expect(stderr).not.toContain('    at ')
+  })
+
+  test('two commands that start at once on a new data directory end with one set of keys', async () => {
+    const dataDir = join(temporaryDir(), 'new')
+    mkdirSync(dataDir)
+    const made = await Promise.all(
+      ['a', 'b'].map((name) => souk(['setup', '--email', `${name}@example.com`, '--another'], dataDir, { stdin: 'password-of-root' })),
+    )
+    expect(made.some(({ status }) => status === 0)).toBe(true)
+    const check = await souk(['check'], dataDir)
+    expect(check).toMatchObject({ status: 0, stderr: '' })
+  })
+})

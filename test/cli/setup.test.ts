@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, logIn, serve, souk, withFile } from './souk.ts'
+
+const password = 'a password with spaces, ünïcode '
+const login = { email: 'root@example.com', password }
+
+describeProcesses('souk setup', () => {
+  test('makes a super admin from standard input who can log in at once on the running server', async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    expect(await server.out.until(/souk setup --email/)).toBeString()
+    const made = await souk(['setup', '--email', 'Root@Example.com'], dataDir, { stdin: `${password}\nsecond line` })
+    expect(made).toEqual({ status: 0, stdout: 'The super admin root@example.com is made: log in with POST /merchant/login\n', stderr: '' })
+    expect(await logIn(server, login)).toStartWith('ey')
+  })
+
+  test('works before the first start, and the server then does not ask for one', async () => {
+    const dataDir = temporaryDir()
+    const made = await souk(['setup', '--email', login.email], dataDir, { stdin: `${password}\r\n` })
+    expect(made.status).toBe(0)
+    await using server = await serve(dataDir)
+    expect(await logIn(server, login)).toStartWith('ey')
+    expect(server.out.text()).not.toContain('souk setup')
+  })
+
+  test('refuses a taken address and, without --another, a second super admin', async () => {
+    const dataDir = temporaryDir()
+    await souk(['setup', '--email', login.email], dataDir, { stdin: password })
+    const same = await souk(['setup', '--email', login.email, '--another'], dataDir, { stdin: password })
+    expect(same).toEqual({ status: 1, stdout: '', stderr: 'Somebody with that e-mail address is there already: nothing was changed\n' })
+    const second = await souk(['setup', '--email', 'other@example.com'], dataDir, { stdin: password })
+    expect(second).toEqual({ status: 1, stdout: '', stderr: 'There is a super admin already: `souk setup --another` makes one more\n' })
+    const another = await souk(['setup', '--email', 'other@example.com', '--another'], dataDir, { stdin: password })
+    expect(another.status).toBe(0)
+    const emails = withFile(join(dataDir, 'souk.db'), (file) =>
+      file.query<{ email: string }, []>('SELECT email FROM users ORDER BY email').all(),
+    )
+    expect(emails).toEqual([{ email: 'other@example.com' }, { email: 'root@example.com' }])
+  })
+
+  test.each([
+    ['', 'No password was given: type it on a terminal, or hand it over as the first line of standard input\n'],
+    [
+      '\npassword-on-the-second-line\n',
+      'No password was given: type it on a terminal, or hand it over as the first line of standard input\n',
+    ],
+    ['nine char\n', 'The password must have 10 to 200 characters\n'],
+    [`${'x'.repeat(201)}\n`, 'The password must have 10 to 200 characters\n'],
+  ])('refuses the password %j and makes nobody', async (stdin, stderr) => {
+    const dataDir = temporaryDir()
+    expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
+    expect(withFile(join(dataDir, 'souk.db'), (file) => file.query('SELECT 1 FROM users').all())).toEqual([])
+  })
+
+  test('leaves nothing but the database, its lock and the keys, for the owner alone', async () => {
+    const dataDir = temporaryDir()
+    await souk(['setup', '--email', login.email], dataDir, { stdin: password })
+    expect(
+      readdirSync(dataDir)
+        .filter((name) => !/-(wal|shm)$/.test(name))
+        .sort(),
+    ).toEqual(['keys.json', 'lock.db', 'souk.db'])
+  })
+})

@@ -1,0 +1,153 @@
+/** Runs the program itself: real processes on a data directory of their own. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe } from 'bun:test'
+import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
+
+const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+
+export type Settings = Record<string, string>
+export type Outcome = { status: number; stdout: string; stderr: string }
+
+/** Tests of processes run on the embedded engine only, and say so where they do not run. */
+export function describeProcesses(name: string, tests: () => void): void {
+  if (engine !== 'sqlite') process.stderr.write(`skipped on Postgres: ${name} (data directory, lock and files are the embedded engine's)\n`)
+  describe.skipIf(engine !== 'sqlite')(name, tests)
+}
+
+/** The settings of the test alone: nothing of the environment of the test run leaks in. */
+const environment = (dataDir: string, settings: Settings) => ({
+  PATH: Bun.env['PATH'] ?? '',
+  HOME: Bun.env['HOME'] ?? '',
+  DATA_DIR: dataDir,
+  PORT: '0',
+  ...settings,
+})
+
+function start(args: readonly string[], dataDir: string, settings: Settings, stdin: string) {
+  return Bun.spawn([process.execPath, main, ...args], {
+    cwd: dataDir,
+    env: environment(dataDir, settings),
+    stdin: new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+/** Runs a command to its end. */
+export async function souk(
+  args: readonly string[],
+  dataDir: string,
+  { settings = {}, stdin = '' }: { settings?: Settings; stdin?: string } = {},
+): Promise<Outcome> {
+  const child = start(args, dataDir, settings, stdin)
+  const [status, stdout, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stdout), Bun.readableStreamToText(child.stderr)])
+  return { status, stdout, stderr }
+}
+
+/** Starts a command that the test will end. */
+export const startCommand = (args: readonly string[], dataDir: string, settings: Settings = {}) => start(args, dataDir, settings, '')
+
+/** Text that a process has written so far, and a way to wait for more of it. */
+function listenTo(stream: ReadableStream<Uint8Array>) {
+  let text = ''
+  let ended = false
+  const waiting = new Set<() => void>()
+  const pump = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true })
+      for (const look of waiting) look()
+    }
+    ended = true
+    for (const look of waiting) look()
+  })()
+  return {
+    text: () => text,
+    ended: pump,
+    until: (pattern: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const look = () => {
+          const [found] = pattern.exec(text) ?? []
+          if (found === undefined && !ended) return
+          waiting.delete(look)
+          if (found === undefined) reject(new Error(`never said ${pattern}: ${text}`))
+          else resolve(found)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+export type Server = Awaited<ReturnType<typeof serve>>
+
+/** A server of its own process, ready. It ends with the test. */
+export async function serve(dataDir: string, settings: Settings = {}) {
+  const child = start(['serve'], dataDir, { SIGNUP_ENABLED: 'true', ...settings }, '')
+  const out = listenTo(child.stdout)
+  const log = listenTo(child.stderr)
+  let url: string
+  try {
+    url = await out.until(/http:\/\/[\w.:[\]]+/)
+  } catch (error) {
+    throw new Error(`the server did not start: ${log.text()}`, { cause: error })
+  }
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal)
+    return child.exited
+  }
+  return {
+    url,
+    out,
+    log,
+    pid: child.pid,
+    end,
+    exited: child.exited,
+    async call(method: string, path: string, { token, body }: { token?: string; body?: unknown } = {}) {
+      const headers = { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+      const response = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+      const text = await response.text()
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+export const merchantLogin = { email: 'merchant@example.com', password: 'password-of-merchant' }
+
+/** Signs a merchant up and in; their shop holds a sealed secret. */
+export async function signUp(server: Server): Promise<{ token: string; privateKey: string }> {
+  const made = await server.call('POST', '/merchant/signup', {
+    body: { ...merchantLogin, shopName: 'a-shop', country: 'US', currency: 'USD' },
+  })
+  if (made.status !== 201) throw new Error(`sign-up answered ${made.status}`)
+  const token = await logIn(server)
+  return { token, privateKey: await privateKeyOf(server, token) }
+}
+
+export async function logIn(server: Server, login = merchantLogin): Promise<string> {
+  const { status, body } = await server.call('POST', '/merchant/login', { body: login })
+  if (status !== 200) throw new Error(`login answered ${status}`)
+  return body.data.accessToken
+}
+
+export async function privateKeyOf(server: Server, token: string): Promise<string> {
+  const { status, body } = await server.call('GET', '/shops/v2/private-key', { token })
+  if (status !== 200) throw new Error(`the private key answered ${status}`)
+  return body.privateKey
+}
+
+/** Looks into a database file, or changes it behind the program's back. */
+export function withFile<T>(file: string, use: (connection: Sqlite) => T): T {
+  const connection = new Sqlite(file)
+  try {
+    connection.run('PRAGMA busy_timeout = 5000')
+    return use(connection)
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { DatabaseRefused } from '../../db/engine.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { explain, UsageError } from '../../src/cli/failure.ts'
+import { settingsMarkdown, settingsText } from '../../src/cli/settings-table.ts'
+import { settings } from '../../src/config.ts'
+import { OperatorError } from '../../src/lib/errors.ts'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, souk } from './souk.ts'
+
+describeProcesses('the command line', () => {
+  test.each(Object.keys(commands))('%s --help explains the command and touches nothing', async (name) => {
+    const dataDir = temporaryDir()
+    const { status, stdout, stderr } = await souk([name, '--help'], dataDir)
+    expect(status).toBe(0)
+    expect(stderr).toBe('')
+    expect(stdout).toContain(`Usage: souk ${name}`)
+    for (const flag of Object.keys(commands[name]?.flags ?? {})) expect(stdout).toContain(`--${flag}`)
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test.each([['help'], ['--help'], ['-h']])('%s lists every command', async (argument) => {
+    const { status, stdout } = await souk([argument], temporaryDir())
+    expect(status).toBe(0)
+    for (const [name, { summary }] of Object.entries(commands))
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${RegExp.escape(summary)}$`, 'm'))
+  })
+
+  test('help settings lists every setting with its default and meaning', async () => {
+    const { status, stdout } = await souk(['help', 'settings'], temporaryDir())
+    expect(status).toBe(0)
+    expect(stdout).toBe(settingsText())
+    for (const [name, { meaning }] of Object.entries(settings))
+      expect(stdout).toMatch(new RegExp(`^${name} .*${RegExp.escape(meaning)}$`, 'm'))
+  })
+
+  test.each([
+    [['frobnicate'], 'souk has no such command: `souk help` lists them\n'],
+    [['toString'], 'souk has no such command: `souk help` lists them\n'],
+    [['setup', '--password=hunter2-hunter2'], '--password is no flag of this command: `souk setup --help` shows how it is called\n'],
+    [['--frobnicate'], '--frobnicate is no flag of this command: `souk serve --help` shows how it is called\n'],
+    [['backup', '--force=hunter2', 'x.db'], '--force takes no value: `souk backup --help` shows how it is called\n'],
+    [['serve', '--port'], '--port needs a value: `souk serve --help` shows how it is called\n'],
+    [['backup'], 'FILE is missing: `souk backup --help` shows how it is called\n'],
+    [['check', 'hunter2'], 'Too many arguments: `souk check --help` shows how it is called\n'],
+    [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
+    [['setup'], '--email is missing: `souk setup --email you@example.com`\n'],
+    [['setup', '--email', 'nobody'], '--email must be an e-mail address\n'],
+  ])('%p is refused with what to do instead, and nothing of its values', async (args, message) => {
+    const dataDir = temporaryDir()
+    expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test.each(['serve', 'check', 'setup --email a@example.com'])(
+    'bad settings stop %s with every problem at once and none of the values',
+    async (line) => {
+      const given = {
+        PORT: '99999-port',
+        JWT_SECRET: 'hunter2-jwt',
+        ENCRYPTION_KEY: 'hunter2-key',
+        DATABASE_URL: 'mysql://root:hunter2-db@host/db',
+        LOG_LEVEL: 'hunter2-level',
+      }
+      const { status, stdout, stderr } = await souk(line.split(' '), temporaryDir(), { settings: given })
+      expect(status).toBe(1)
+      expect(stdout).toBe('')
+      for (const name of Object.keys(given)) expect(stderr).toContain(`  - ${name} must be `)
+      for (const value of Object.values(given)) expect(stderr).not.toContain(value)
+      expect(stderr).not.toContain('hunter2')
+      expect(stderr).not.toContain('    at ')
+    },
+  )
+
+  test('a flag overrides its setting', async () => {
+    const dataDir = temporaryDir()
+    const { status, stderr } = await souk(['serve', '--port', 'none'], dataDir, { settings: { PORT: '0' } })
+    expect(status).toBe(1)
+    expect(stderr).toContain('PORT must be a whole number')
+  })
+})
+
+test('what is expected is told in its own words, with 2 for usage and 1 for the rest', () => {
+  expect(explain(new UsageError('say it so'), {})).toEqual({ text: 'say it so', status: 2 })
+  expect(explain(new OperatorError('mend that'), {})).toEqual({ text: 'mend that', status: 1 })
+  expect(explain(new DatabaseRefused('not ours'), {})).toEqual({ text: 'not ours', status: 1 })
+  expect(explain(Object.assign(new Error('Failed to start server'), { code: 'EADDRINUSE' }), {}).text).toStartWith('The port is taken')
+})
+
+test('what is unexpected is told without a stack and without any secret of the settings', () => {
+  const env = { JWT_SECRET: 'first-secret-of-many-characters,second-secret-of-many-chars', METRICS_TOKEN: 'the-metrics-token' }
+  const cause = new Error('postgres://souk:hunter2@host/db said second-secret-of-many-chars')
+  const { text, status } = explain(
+    new Error('broken by first-secret-of-many-characters and the-metrics-token and sk_live_abcdef', { cause }),
+    env,
+  )
+  expect(status).toBe(1)
+  expect(text).toBe(
+    'Something unexpected went wrong. Details: Error: broken by *** and *** and ***; Error: postgres://souk:***@host/db said ***',
+  )
+})
+
+test('the Markdown table has a row a setting', () => {
+  const lines = settingsMarkdown().trimEnd().split('\n')
+  expect(lines.slice(2).map((line) => line.split('`')[1])).toEqual(Object.keys(settings))
+  expect(lines).toContain('| `PORT` | integer | `3000` | Port to listen on; 0 takes any free one |')
+  for (const line of lines) expect(line.replaceAll('\\|', '').split('|')).toHaveLength(6)
+})

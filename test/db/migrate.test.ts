@@ -1,0 +1,205 @@
+/** The migration runner, and that both trees are what the schema says. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { DatabaseRefused, type Migration, migratePostgres, migrateSqlite } from '../../db/migrate.ts'
+import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
+import { emptyPostgres, temporaryDir } from '../support/database.ts'
+import { startChild } from '../support/process.ts'
+
+const root = join(import.meta.dir, '..', '..')
+const first: Migration = { tag: '0000_first', statements: 'CREATE TABLE parents (id text PRIMARY KEY NOT NULL);--> statement-breakpoint\nCREATE TABLE children (id text PRIMARY KEY NOT NULL, parent text NOT NULL REFERENCES parents(id) ON DELETE CASCADE);' }
+const second: Migration = { tag: '0001_second', statements: 'ALTER TABLE parents ADD COLUMN name text;' }
+const third: Migration = { tag: '0002_third', statements: 'ALTER TABLE parents RENAME COLUMN name TO title;' }
+const failing: Migration = { tag: '0002_failing', statements: 'ALTER TABLE parents ADD COLUMN kept text;--> statement-breakpoint\nALTER TABLE nowhere ADD COLUMN lost text;' }
+const messageOf = (run: () => unknown): string => {
+  try {
+    run()
+    return 'done'
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`
+  }
+}
+const withFile = <T>(file: string, look: (connection: Sqlite) => T): T => {
+  const connection = new Sqlite(file, { create: true })
+  try {
+    return look(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
+  const place = () => {
+    const dir = temporaryDir()
+    return { file: join(dir, 'souk.db'), options: { backups: join(dir, 'backups'), now: 1 } }
+  }
+  const columnsOf = (file: string) => withFile(file, (connection) => connection.query<{ name: string }, []>("SELECT name FROM pragma_table_info('parents')").all().map(({ name }) => name))
+
+  test('runs what is missing, in order, once', () => {
+    const { file, options } = place()
+    expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: ['0000_first', '0001_second'], backup: undefined })
+    expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: [], backup: undefined })
+    expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
+    expect(columnsOf(file)).toEqual(['id', 'title'])
+  })
+
+  test('copies an existing file before it changes it', () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first], options)
+    withFile(file, (connection) => connection.run("INSERT INTO parents VALUES ('kept')"))
+    const { backup } = migrateSqlite(file, [first, second], options)
+    expect(backup).toContain('before-0001_second')
+    expect(columnsOf(backup ?? '')).toEqual(['id'])
+    withFile(backup ?? '', (connection) => {
+      expect(connection.query('SELECT id FROM parents').all()).toEqual([{ id: 'kept' }])
+      expect(connection.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    })
+    expect(readdirSync(options.backups).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test('keeps nothing of a migration that fails half-way, and the ones before it stay', () => {
+    const { file, options } = place()
+    expect(messageOf(() => migrateSqlite(file, [first, second, failing], options))).toContain('nowhere')
+    expect(columnsOf(file)).toEqual(['id', 'name'])
+    expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
+  })
+
+  test('rebuilds a table without losing the rows that hang on it', () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first], options)
+    withFile(file, (connection) => {
+      connection.run("INSERT INTO parents VALUES ('p')")
+      connection.run("INSERT INTO children VALUES ('c', 'p')")
+    })
+    const rebuild = ['CREATE TABLE parents_new (id text PRIMARY KEY NOT NULL, extra text)', 'INSERT INTO parents_new (id) SELECT id FROM parents', 'DROP TABLE parents', 'ALTER TABLE parents_new RENAME TO parents']
+    migrateSqlite(file, [first, { tag: '0001_rebuild', statements: rebuild.join(';--> statement-breakpoint\n') }], options)
+    expect(withFile(file, (connection) => connection.query('SELECT id FROM children').all())).toEqual([{ id: 'c' }])
+  })
+
+  test('refuses a migration that would leave dangling references', () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first], options)
+    withFile(file, (connection) => {
+      connection.run("INSERT INTO parents VALUES ('p')")
+      connection.run("INSERT INTO children VALUES ('c', 'p')")
+    })
+    expect(messageOf(() => migrateSqlite(file, [first, { tag: '0001_bad', statements: 'DELETE FROM parents' }], options))).toContain('dangling references')
+    expect(withFile(file, (connection) => connection.query('SELECT id FROM parents').all())).toEqual([{ id: 'p' }])
+  })
+
+  test('refuses a file that a newer version wrote, and changes nothing in it', () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first, second], options)
+    const before = Bun.hash(readFileSync(file))
+    expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the database was written by a newer souk')
+    expect(Bun.hash(readFileSync(file))).toBe(before)
+  })
+
+  test("refuses another program's database and a file that is none, and leaves both as they were", () => {
+    const { file, options } = place()
+    withFile(file, (connection) => connection.run('CREATE TABLE theirs (id integer)'))
+    const theirs = Bun.hash(readFileSync(file))
+    expect(messageOf(() => migrateSqlite(file, [first], options))).toContain('DatabaseRefused: the file is a database of another program')
+    expect(Bun.hash(readFileSync(file))).toBe(theirs)
+
+    const letter = `${file}.txt`
+    const text = 'a letter, and no database at all; long enough to be read as the header of one, which it then turns out not to be. '.repeat(3)
+    writeFileSync(letter, text)
+    expect(messageOf(() => migrateSqlite(letter, [first], options))).toContain('DatabaseRefused: the file is not a database')
+    expect(readFileSync(letter, 'utf8')).toBe(text)
+  })
+
+  test('is left to the server while one is running', () => {
+    const { file, options } = place()
+    migrateSqlite(file, [first], options)
+    expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain('DatabaseRefused: the database is behind')
+    expect(columnsOf(file)).toEqual(['id'])
+  })
+
+  test('makes every table STRICT, and marks the file as ours', () => {
+    const { file, options } = place()
+    migrateSqlite(file, sqliteMigrations, options)
+    withFile(file, (connection) => {
+      const loose = connection.query<{ name: string }, []>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'").all()
+      expect(loose).toEqual([])
+      const strict = connection.query<{ n: number }, []>("SELECT count(*) AS n FROM pragma_table_list WHERE schema = 'main' AND strict = 1").get()
+      expect(strict?.n).toBeGreaterThan(10)
+      expect(connection.query('PRAGMA application_id').get()).toEqual({ application_id: 0x736f756b })
+      expect(connection.query('PRAGMA user_version').get()).toEqual({ user_version: sqliteMigrations.length })
+    })
+  })
+})
+
+describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
+  test('runs what is missing, in order, once; refuses what a newer version wrote', async () => {
+    const { url, drop } = await emptyPostgres()
+    expect(await migratePostgres(url, [first, second], 0)).toEqual(['0000_first', '0001_second'])
+    expect(await migratePostgres(url, [first, second], 0)).toEqual([])
+    expect(await migratePostgres(url, [first, second, third], 0)).toEqual(['0002_third'])
+    expect(await migratePostgres(url, [first], 0).catch((error: unknown) => error)).toBeInstanceOf(DatabaseRefused)
+    await drop()
+  })
+
+  test('keeps nothing of a run that fails', async () => {
+    const { url, drop } = await emptyPostgres()
+    await migratePostgres(url, [first], 0)
+    expect(await migratePostgres(url, [first, second, failing], 0).catch((error: Error) => error.message)).toContain('nowhere')
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query("SELECT column_name FROM information_schema.columns WHERE table_name = 'parents'")
+    await client.end()
+    expect(rows).toEqual([{ column_name: 'id' }])
+    await drop()
+  })
+
+  test('happens once when two processes start together', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { url, drop } = await emptyPostgres()
+      await using one = startChild('migrate-postgres.ts', [url])
+      await using other = startChild('migrate-postgres.ts', [url])
+      await Promise.all([one.lines.next(), other.lines.next()])
+      one.tell('go')
+      other.tell('go')
+      const applied = [(await one.lines.next()).value, (await other.lines.next()).value]
+      expect(applied.map(Number).sort()).toEqual([0, postgresMigrations.length])
+      expect(await Promise.all([one.exited, other.exited])).toEqual([0, 0])
+      await drop()
+    }
+  })
+})
+
+describe('the migration trees', () => {
+  test('are named in order, each file once', () => {
+    for (const [tree, migrations] of Object.entries({ sqlite: sqliteMigrations, postgres: postgresMigrations })) {
+      const files = readdirSync(join(root, 'db', 'migrations', tree)).filter((name) => name.endsWith('.sql')).sort()
+      expect(migrations.map(({ tag }) => `${tag}.sql`)).toEqual(files)
+      for (const { tag, statements } of migrations) expect(statements).toBe(readFileSync(join(root, 'db', 'migrations', tree, `${tag}.sql`), 'utf8'))
+    }
+  })
+
+  for (const tree of ['sqlite', 'postgres'] as const) {
+    test(`hold all that the schema says (${tree})`, async () => {
+      const copy = join(temporaryDir(), tree)
+      cpSync(join(root, 'db', 'migrations', tree), copy, { recursive: true })
+      const before = readdirSync(copy).sort()
+      const config = join(copy, '..', 'drizzle.config.json')
+      const dialect = tree === 'sqlite' ? 'sqlite' : 'postgresql'
+      writeFileSync(config, JSON.stringify({ dialect, schema: join(root, 'db', 'schema', 'index.ts'), out: relative(root, copy) }))
+      const kit = Bun.spawn(['bun', '--bun', join(root, 'node_modules', '.bin', 'drizzle-kit'), 'generate', '--name', 'forgotten', '--config', relative(root, config)], {
+        cwd: root,
+        env: { ...Bun.env, DATABASE_URL: tree === 'sqlite' ? '' : 'postgres://localhost/any' },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const output = await new Response(kit.stdout).text()
+      expect(await kit.exited).toBe(0)
+      expect(output).toContain('No schema changes')
+      expect(readdirSync(copy).sort()).toEqual(before)
+      expect(existsSync(join(copy, '0000_first.sql'))).toBe(true)
+    }, 60_000)
+  }
+})

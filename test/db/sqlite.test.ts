@@ -1,0 +1,249 @@
+/** What the embedded engine promises besides. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
+import type { Writer } from '../../db/engine.ts'
+import { databaseFile, isNetworkFileSystem, lockDataDir, openDatabase } from '../../db/open.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { openSqlite } from '../../db/sqlite.ts'
+import { openTestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
+import { startChild } from '../support/process.ts'
+
+const insert = (id: string) => async (tx: Writer) => {
+  await tx.insert(attempts).values({ id, bucket: 'test', at: 0 })
+}
+const messageOf = async (work: Promise<unknown>) => work.then(() => 'kept', (error: Error) => error.message)
+
+describe.skipIf(engine !== 'sqlite')('group commit', () => {
+  test('lets works that wait together share a commit', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    await Promise.all(Array.from({ length: 100 }, (_, nth) => db.write(insert(`${nth}`))))
+    expect(db.stats.writes).toBe(100)
+    expect(db.stats.commits).toBeLessThan(20)
+  })
+
+  test('acknowledges in the order in which the works came, each seeing those before it', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const acknowledged: number[] = []
+    const seen = await Promise.all(
+      Array.from({ length: 50 }, (_, nth) =>
+        db
+          .write(async (tx) => {
+            await insert(`${nth}`)(tx)
+            return (await tx.select().from(attempts)).length
+          })
+          .then((count) => {
+            acknowledged.push(nth)
+            return count
+          }),
+      ),
+    )
+    const inOrder = Array.from({ length: 50 }, (_, nth) => nth)
+    expect(acknowledged).toEqual(inOrder)
+    expect(seen).toEqual(inOrder.map((nth) => nth + 1))
+  })
+
+  test('acknowledges nothing before the commit: readers never see less than what was acknowledged', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const counts = await Promise.all(
+      Array.from({ length: 30 }, async (_, nth) => {
+        await db.write(insert(`${nth}`))
+        return (await db.read.select().from(attempts)).length
+      }),
+    )
+    counts.forEach((count, nth) => void expect(count).toBeGreaterThan(nth))
+  })
+
+  test('refuses a work that waits for a timer, undoes it, and goes on with the others', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const outcomes = await Promise.all([
+      messageOf(db.write(insert('before'))),
+      messageOf(
+        db.write(async (tx) => {
+          await insert('slow')(tx)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          await insert('never')(tx)
+        }),
+      ),
+      messageOf(db.write(insert('zafter'))),
+    ])
+    expect(outcomes).toEqual(['kept', 'a database work may await its own queries only', 'kept'])
+    // What the refused work still tries comes too late.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await db.write(insert('zzlast'))
+    expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['before', 'zafter', 'zzlast'])
+  })
+
+  test('waits for another process without stopping the event loop, and then writes', async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    await using holder = startChild('hold-lock.ts', [databaseFile(url)])
+    expect((await holder.lines.next()).value).toBe('locked')
+    const versionBefore = db.version()
+    let done = false
+    const writing = db.write(insert('ours')).then(() => {
+      done = true
+    })
+    let turns = 0
+    while (turns < 20) {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      turns++
+    }
+    // Twenty turns of the loop went by, and reads are answered meanwhile.
+    expect(done).toBe(false)
+    expect(await db.read.select().from(attempts)).toEqual([])
+    holder.tell('go')
+    expect((await holder.lines.next()).value).toBe('released')
+    await writing
+    expect(db.stats.retries).toBeGreaterThan(0)
+    expect((await db.read.select().from(attempts)).map(({ id }) => id).sort()).toEqual(['ours', 'theirs'])
+    expect(db.version()).not.toBe(versionBefore)
+  })
+})
+
+describe.skipIf(engine !== 'sqlite')('the version', () => {
+  test("changes with every commit of ours, and with another process's, and with nothing else", async () => {
+    await using opened = await openTestDatabase()
+    const { db, url } = opened
+    const first = db.version()
+    await db.read.select().from(attempts)
+    expect(db.version()).toBe(first)
+    await db.write(insert('a'))
+    const second = db.version()
+    expect(second).not.toBe(first)
+
+    await using other = startChild('hold-lock.ts', [databaseFile(url)])
+    await other.lines.next()
+    expect(db.version()).toBe(second)
+    other.tell('go')
+    expect((await other.lines.next()).value).toBe('released')
+    const third = db.version()
+    expect(third).not.toBe(second)
+    expect(db.version()).toBe(third)
+  })
+})
+
+describe.skipIf(engine !== 'sqlite')('the file', () => {
+  test('every connection is durable and checks references; readers cannot write', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const pragma = async (name: string) => {
+      const { sql } = await import('drizzle-orm')
+      const [row] = await db.write(async (tx) => tx.rows<Record<string, unknown>>(sql.raw(`pragma ${name}`)))
+      return Object.values(row ?? {})[0]
+    }
+    expect(await pragma('synchronous')).toBe(2)
+    expect(await pragma('foreign_keys')).toBe(1)
+    expect(await pragma('journal_mode')).toBe('wal')
+    expect(await pragma('trusted_schema')).toBe(0)
+    const { sql } = await import('drizzle-orm')
+    expect(await messageOf(db.read.rows(sql`delete from attempts`))).toContain('readonly')
+  })
+
+  test('closing moves the log into it and leaves none', async () => {
+    const { url, dataDir } = await testDatabase()
+    const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
+    await db.write(insert('a'))
+    expect(statSync(`${databaseFile(url)}-wal`).size).toBeGreaterThan(0)
+    await db.close()
+    const wal = `${databaseFile(url)}-wal`
+    expect(existsSync(wal) ? statSync(wal).size : 0).toBe(0)
+    const again = new Sqlite(databaseFile(url), { readonly: true })
+    expect(again.query('select id from attempts').all()).toEqual([{ id: 'a' }])
+    again.close()
+  })
+
+  test('a checkpoint moves what was written and tells the length of the log', async () => {
+    await using opened = await openTestDatabase()
+    await opened.db.write(insert('a'))
+    expect(await opened.db.checkpoint()).toBeGreaterThan(0)
+  })
+
+  test('an I/O error of the disk is told once to whoever opened it', async () => {
+    const { url, dataDir } = await testDatabase()
+    const fatal: unknown[] = []
+    const db = openSqlite(databaseFile(url), { onFatal: (error) => void fatal.push(error) })
+    const broken = await db.write(async () => {
+      throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
+    }).catch((error: Error) => error.message)
+    expect(broken).toBe('disk I/O error')
+    expect(fatal).toHaveLength(1)
+    expect(await messageOf(db.write(insert('after')))).toBe('kept')
+    await db.close()
+    expect(dataDir).not.toBe('')
+  })
+})
+
+describe.skipIf(engine !== 'sqlite')('the data directory', () => {
+  const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') => openDatabase({ url, dataDir, as, now: 0, random: Math.random })
+
+  test('has one server; commands work beside it; the next server may start when it has closed', async () => {
+    const dataDir = temporaryDir()
+    const url = `file:${join(dataDir, 'souk.db')}`
+    const server = await opening(dataDir, url)
+    expect(await messageOf(opening(dataDir, url))).toContain('another souk already serves')
+    const command = await opening(dataDir, url, 'command')
+    await command.db.write(insert('from a command'))
+    await command.db.close()
+    expect(await server.db.read.select().from(attempts)).toHaveLength(1)
+    expect(await messageOf(opening(dataDir, url))).toContain('another souk already serves')
+    await server.db.close()
+    const next = await opening(dataDir, url)
+    await next.db.close()
+  })
+
+  test('of the file itself counts too: two servers with a directory each do not share a file', async () => {
+    const shared = temporaryDir()
+    const url = `file:${join(shared, 'souk.db')}`
+    const first = await opening(temporaryDir(), url)
+    expect(await messageOf(opening(temporaryDir(), url))).toContain('another souk already serves')
+    await first.db.close()
+  })
+
+  test('is let go of when opening fails', async () => {
+    const dataDir = temporaryDir()
+    const file = join(dataDir, 'souk.db')
+    writeFileSync(file, 'this is a letter and not a database, though it is as long as the header of one would be, and a little longer')
+    expect(await messageOf(opening(dataDir, `file:${file}`))).toContain('not a database')
+    const lock = lockDataDir(dataDir)
+    expect(lock).toBeDefined()
+    lock?.release()
+  })
+
+  test('is made for its owner alone', async () => {
+    const dataDir = join(temporaryDir(), 'made', 'here')
+    const { db } = await opening(dataDir, `file:${join(dataDir, 'souk.db')}`)
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+    await db.close()
+  })
+
+  test('that cannot be locked for another reason is not called busy', () => {
+    const dataDir = temporaryDir()
+    // A directory in the lock file's place: opening it fails whoever asks.
+    mkdirSync(join(dataDir, 'lock.db'))
+    expect(() => lockDataDir(dataDir)).toThrow()
+    symlinkSync(dataDir, join(dataDir, 'self'))
+  })
+
+  test('is refused on NFS, SMB, CIFS, SMB2, AFS, Coda and Ceph, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
+    const network = { nfs: 0x6969, smb: 0x517b, cifs: 0xff534d42, smb2: 0xfe534d42, afs: 0x5346414f, coda: 0x73757245, ceph: 0x00c36400 }
+    const local = { ext4: 0xef53, xfs: 0x58465342, btrfs: 0x9123683e, tmpfs: 0x01021994, overlay: 0x794c7630 }
+    for (const type of Object.values(network)) expect(isNetworkFileSystem(type)).toBe(true)
+    for (const type of Object.values(local)) expect(isNetworkFileSystem(type)).toBe(false)
+    // statfs hands large types out as negative numbers on some systems.
+    expect(isNetworkFileSystem(0xff534d42 | 0)).toBe(true)
+  })
+})
+
+test('file URLs name paths as an operator writes them', () => {
+  expect(databaseFile('file:/srv/shop.db')).toBe('/srv/shop.db')
+  expect(databaseFile('file:./shop.db')).toBe('./shop.db')
+  expect(databaseFile('file:///srv/shop.db')).toBe('/srv/shop.db')
+  expect(databaseFile('file:shop.db')).toBe('shop.db')
+})

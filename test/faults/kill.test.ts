@@ -1,0 +1,50 @@
+/** Acknowledged means durable: a process that is killed at any moment loses nothing that it acknowledged. */
+import { expect, test } from 'bun:test'
+import { engine } from '../../db/columns.ts'
+import { databaseFile, openDatabase } from '../../db/open.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { testDatabase } from '../support/database.ts'
+import { startChild } from '../support/process.ts'
+
+const rounds = engine === 'sqlite' ? 20 : 5
+const acknowledgedMax = 600
+
+test(`every row that was acknowledged before kill -9 is there afterwards, ${rounds} times`, async () => {
+  const { url, dataDir, drop } = await testDatabase()
+  const acknowledged = new Set<string>()
+  for (let round = 0; round < rounds; round++) {
+    await using writer = startChild('write-until-killed.ts', [url, dataDir, String(round)])
+    const killAfter = 1 + Math.floor(Math.random() * acknowledgedMax)
+    let seen = 0
+    for await (const id of writer.lines) {
+      acknowledged.add(id)
+      if (++seen === killAfter) writer.kill('SIGKILL')
+    }
+    expect(await writer.exited).not.toBe(0)
+    expect(seen).toBeGreaterThanOrEqual(killAfter)
+  }
+
+  // Read with another SQLite library first, in a process of its own, and only then with ours.
+  if (engine === 'sqlite') {
+    await using reader = startChild('read-with-better-sqlite3.ts', [databaseFile(url)])
+    const { value: integrity } = await reader.lines.next()
+    expect(integrity).toBe('ok')
+    expect(missingFrom(await collect(reader.lines), acknowledged)).toEqual([])
+  }
+  const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
+  const rows = await db.read.select({ id: attempts.id }).from(attempts)
+  expect(missingFrom(rows.map(({ id }) => id), acknowledged)).toEqual([])
+  await db.close()
+  await drop()
+}, 60_000)
+
+async function collect(lines: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = []
+  for await (const line of lines) found.push(line)
+  return found
+}
+
+function missingFrom(kept: readonly string[], acknowledged: ReadonlySet<string>): string[] {
+  const present = new Set(kept)
+  return [...acknowledged].filter((id) => !present.has(id)).slice(0, 10)
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import type { Access } from '../../src/http/access.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { startSession } from '../../src/modules/auth/service.ts'
+import { type Answer, type CallOptions, testApp } from '../support/app.ts'
+import { accepted, everyCredential, refused, statedAccess } from '../support/credentials.ts'
+import { accessManifest } from './access-manifest.ts'
+
+const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }
+const twinPrefix = '/api/v3'
+
+test('every route states who may call it, and that is what the manifest says', async () => {
+  await using app = await testApp()
+  const stated = [...statedAccess(app)].filter(([route]) => !route.includes(` ${twinPrefix}/`))
+  expect(Object.fromEntries(stated)).toEqual(accessManifest)
+})
+
+test('a twin under API_V3_PREFIX lets in whom its original lets in', async () => {
+  await using app = await testApp()
+  const twins = [...statedAccess(app)].filter(([route]) => route.includes(` ${twinPrefix}/`))
+  expect(twins.length).toBeGreaterThan(0)
+  for (const [route, access] of twins) expect(access, route).toBe(accessManifest[route.replace(twinPrefix, '')] as Access)
+})
+
+type Guarded = { route: string; method: string; path: string; access: keyof typeof refused }
+const guarded: Guarded[] = Object.entries(accessManifest).flatMap(([route, access]) => {
+  const [method = '', path = ''] = route.split(' ')
+  return access === 'public' || access === 'internal'
+    ? []
+    : [{ route, method, path: path.replace(/:\w+/g, 'none_00000000000000000000000000'), access }]
+})
+
+function expectRefusal(answer: Answer, statusCode: 401 | 403, route: string): void {
+  expect(answer.status, route).toBe(statusCode)
+  expect(answer.body, route).toEqual({ statusCode, message: expect.any(String), error: statusCode === 401 ? 'Unauthorized' : 'Forbidden' })
+}
+
+test('nobody without a credential gets past 401, whatever the body', async () => {
+  await using app = await testApp(everythingOn)
+  for (const { route, method, path } of guarded) {
+    expectRefusal(await app.call(method, path), 401, route)
+    if (method !== 'GET') expectRefusal(await app.call(method, path, { body: { title: 1 } }), 401, route)
+  }
+})
+
+test('a credential that is malformed, made up or expired is 401', async () => {
+  await using app = await testApp(everythingOn)
+  const merchant = await app.merchant()
+  const [head, claims] = merchant.token.split('.')
+  const expired = (await startSession(app.deps, { id: merchant.id, role: 'MERCHANT' }, system)).data.accessToken
+  app.clock.advance((app.deps.config.accessTokenSeconds + 1) * 1000)
+  const bad: CallOptions[] = [
+    { token: expired },
+    { token: `${head}.${claims}.AAAA` },
+    { token: 'x' },
+    { headers: { authorization: 'Basic YTpi' } },
+    { key: `${merchant.secretKey.slice(0, -1)}!` },
+    { key: '' },
+    { headers: { 'integration-api-key': 'wrong' } },
+  ]
+  for (const { route, method, path } of guarded) {
+    for (const credential of bad) expectRefusal(await app.call(method, path, credential), 401, `${route} ${JSON.stringify(credential)}`)
+  }
+})
+
+test('a credential of the wrong kind is 401; of the right kind, without the role or the scope, 403', async () => {
+  await using app = await testApp(everythingOn)
+  const { credentials } = await everyCredential(app)
+  for (const { route, method, path, access } of guarded) {
+    for (const kind of refused[access].unknown) expectRefusal(await app.call(method, path, credentials[kind]), 401, `${route} as ${kind}`)
+    for (const kind of refused[access].forbidden) expectRefusal(await app.call(method, path, credentials[kind]), 403, `${route} as ${kind}`)
+  }
+})
+
+test('the right credential is not refused', async () => {
+  await using app = await testApp(everythingOn)
+  const { credentials } = await everyCredential(app)
+  for (const { route, method, path, access } of guarded) {
+    // Whatever else takes it for a field that it does not know: the old key stays valid when the route is the rotation.
+    const body = method === 'GET' ? {} : { body: { graceSeconds: 3_600 } }
+    for (const kind of accepted(access)) {
+      expect([401, 403], `${route} as ${kind}`).not.toContain((await app.call(method, path, { ...credentials[kind], ...body })).status)
+    }
+  }
+})
+
+test("a shop's secret key opens nothing of another shop's, and x-shop-id does not reach one either", async () => {
+  await using app = await testApp()
+  const [one, other] = [await app.merchant(), await app.merchant()]
+  const answer = await app.call('GET', '/shops/v2', { token: one.token, headers: { 'x-shop-id': other.shop.id } })
+  expect(answer.status).toBe(404)
+  expect(answer.text).not.toContain(other.shop.name)
+})
+
+test('metrics are for this machine: elsewhere 403 without a token, 401 with a wrong one', async () => {
+  await using app = await testApp({ METRICS_TOKEN: 'a-token-for-the-metrics' })
+  const from = '203.0.113.9'
+  expect((await app.call('GET', '/metrics')).status).toBe(200)
+  expectRefusal(await app.call('GET', '/metrics', { from }), 403, 'without a token')
+  expectRefusal(await app.call('GET', '/metrics', { from, token: 'wrong' }), 401, 'with a wrong token')
+  expect((await app.call('GET', '/metrics', { from, token: 'a-token-for-the-metrics' })).status).toBe(200)
+  expectRefusal(await app.call('GET', '/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } }), 403, 'with forwarding headers')
+})

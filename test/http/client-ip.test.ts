@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { blockList, createClientAddress, isForwarded, limitKeyOf } from '../../src/http/client-ip.ts'
+
+const request = (headers: Record<string, string> = {}) => new Request('http://localhost/', { headers })
+const { of, strictly } = createClientAddress(['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])
+const via = (forwarded: string) => request({ 'x-forwarded-for': forwarded })
+
+describe("the caller's address", () => {
+  test("is the socket's, when nobody forwarded it", () => {
+    expect(of(request(), '203.0.113.9')).toBe('203.0.113.9')
+    expect(strictly(request(), '203.0.113.9')).toBe('203.0.113.9')
+    expect(of(request(), '::ffff:203.0.113.9')).toBe('203.0.113.9')
+    expect(of(request(), '::ffff:cb00:7109')).toBe('203.0.113.9')
+    expect(of(request(), undefined)).toBeUndefined()
+    expect(strictly(request(), undefined)).toBeUndefined()
+  })
+
+  test('is read from the right, past every proxy that is trusted', () => {
+    expect(of(via('203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
+    expect(of(via('198.51.100.1, 203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
+    expect(of(via('198.51.100.1, 203.0.113.9, 192.168.1.1, 10.9.9.9'), '10.1.2.3')).toBe('203.0.113.9')
+    expect(of(via('127.0.0.1, 203.0.113.9,10.9.9.9'), 'fd00::1')).toBe('203.0.113.9')
+    expect(of(via('::ffff:203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
+    expect(of(via('2001:db8::1'), '::ffff:10.1.2.3')).toBe('2001:db8::1')
+    // Nothing but proxies of ours: the one furthest out is the caller.
+    expect(of(via('10.0.0.7, 10.0.0.8'), '10.1.2.3')).toBe('10.0.0.7')
+  })
+
+  test('is not what a stranger says of themselves: for limits the socket counts, and a guarded place refuses', () => {
+    expect(of(via('127.0.0.1'), '203.0.113.9')).toBe('203.0.113.9')
+    expect(strictly(via('127.0.0.1'), '203.0.113.9')).toBeUndefined()
+    for (const header of ['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'via', 'x-forwarded-host']) {
+      expect([header, strictly(request({ [header]: '127.0.0.1' }), '203.0.113.9')]).toEqual([header, undefined])
+      expect(isForwarded(request({ [header]: 'x' }))).toBe(true)
+    }
+    expect(isForwarded(request({ 'user-agent': 'x' }))).toBe(false)
+  })
+
+  test('is nobody, when a proxy of ours names the caller in a header that we do not read', () => {
+    const trustsItself = createClientAddress(['127.0.0.1'])
+    expect(trustsItself.strictly(request({ 'x-real-ip': '203.0.113.9' }), '127.0.0.1')).toBeUndefined()
+    expect(trustsItself.strictly(via('203.0.113.9'), '127.0.0.1')).toBe('203.0.113.9')
+    expect(trustsItself.strictly(request(), '127.0.0.1')).toBe('127.0.0.1')
+  })
+
+  test('is nobody, when the chain holds anything but addresses before a stranger is found', () => {
+    for (const chain of ['unknown', '203.0.113.9, unknown', '203.0.113.9:4711', '', ' ', ',', '203.0.113.9,', '010.2.3.4', '1.2.3', '999.1.1.1', '_hidden', '203.0.113.9 10.0.0.1', '<script>']) {
+      expect([chain, of(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
+      expect([chain, strictly(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
+    }
+    // What stands left of the caller is theirs to make up, and does not matter.
+    expect(of(via('garbage, 203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
+  })
+})
+
+describe('a list of blocks', () => {
+  test('holds its addresses and no junk', () => {
+    const list = blockList(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'])
+    for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1']) expect([address, list(address)]).toEqual([address, true])
+    for (const address of ['11.0.0.0', '192.0.2.2', '2001:db9::', '::2', '010.2.3.4', '', 'localhost', '10.0.0.1 ']) expect([address, list(address)]).toEqual([address, false])
+    expect(blockList([])('10.0.0.1')).toBe(false)
+  })
+})
+
+describe('what a limit counts by', () => {
+  test('is an IPv4 address, however it is written', () => {
+    expect(limitKeyOf('203.0.113.9')).toBe('203.0.113.9')
+    expect(limitKeyOf('::ffff:203.0.113.9')).toBe('203.0.113.9')
+    expect(limitKeyOf('::ffff:cb00:7109')).toBe('203.0.113.9')
+  })
+
+  test('is the /64 of an IPv6 address, however it is written', () => {
+    const same = ['2001:db8:0:1::1', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:0DB8:0000:0001::', '2001:db8:0:1:0:0:0:9', '2001:db8::1:0:0:0:9']
+    expect(new Set(same.map(limitKeyOf)).size).toBe(1)
+    expect(limitKeyOf('2001:db8:0:2::1')).not.toBe(limitKeyOf('2001:db8:0:1::1'))
+    expect(limitKeyOf('::1')).not.toBe(limitKeyOf('1::'))
+    expect(limitKeyOf('1::')).toBe('1:0:0:0::/64')
+    expect(limitKeyOf('64:ff9b::1.2.3.4')).toBe('64:ff9b:0:0::/64')
+  })
+
+  test('is one bucket for all whose address is not known', () => {
+    expect(limitKeyOf(undefined)).toBe('unknown')
+  })
+})

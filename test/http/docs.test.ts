@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+
+const linked = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '')
+
+for (const page of ['/', '/docs']) {
+  test(`${page} is a page whose links and files all answer from this program`, async () => {
+    await using app = await testApp()
+    const answer = await app.call('GET', page)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/html;charset=utf-8')
+    expect(linked(answer.text).length).toBeGreaterThan(3)
+    for (const address of linked(answer.text)) {
+      expect(address).toStartWith('/')
+      expect((await app.call('GET', address)).status, address).toBe(200)
+    }
+  })
+
+  test(`${page} allows no inline script and no other host`, async () => {
+    await using app = await testApp()
+    const { headers, text } = await app.call('GET', page)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toStartWith("default-src 'none'; ")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(text).not.toMatch(/<script(?![^>]*\ssrc=)/)
+    expect(text).not.toMatch(/\sstyle=|\son\w+=/)
+  })
+}
+
+test('the style of the home page is the one that its policy names', async () => {
+  await using app = await testApp()
+  const { headers, text } = await app.call('GET', '/')
+  const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? ''
+  const hash = new Bun.CryptoHasher('sha256').update(style).digest('base64')
+  expect(headers.get('content-security-policy')).toContain(`'sha256-${hash}'`)
+})
+
+test('the home page says what runs and in which version', async () => {
+  await using app = await testApp()
+  const { text } = await app.call('GET', '/')
+  expect(text).toContain('<title>souk</title>')
+  expect(text).toContain(app.deps.build.version)
+})
+
+test('the documentation serves its own files and nothing else that lies beside them', async () => {
+  await using app = await testApp()
+  for (const path of ['/docs/index.html', '/docs/package.json', '/docs/..%2fpackage.json', '/docs/swagger-ui-bundle.js.map']) {
+    expect((await app.call('GET', path)).status, path).toBe(404)
+  }
+})

@@ -1,0 +1,292 @@
+/**
+ * Drives every documented operation with requests that the document allows, and with broken ones, under right and wrong
+ * credentials. FUZZ_SEED repeats a run, FUZZ_RUNS makes it longer.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { apiDocument } from '../../src/document.ts'
+import type { OpenApi } from '../../src/http/openapi.ts'
+import type { Schema } from '../../src/http/openapi-schema.ts'
+import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
+import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
+import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
+import { type Hints, marker } from '../support/fuzz-values.ts'
+
+const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
+
+/** Operations that the fuzzer cannot bring to a success, each with the reason. */
+const neverSucceed: Record<string, string> = {}
+
+/** Which ids a path's `{id}` is about, by the path's first segments. */
+const idsOf: [RegExp, string][] = [
+  [/^\/product-v2/, 'prod'],
+  [/^\/collection-v2/, 'coll'],
+  [/^\/blogs/, 'blog'],
+  [/^\/giftcard/, 'gift'],
+  [/^\/customer/, 'cus'],
+  [/^\/addresses/, 'addr'],
+  [/^\/cart/, 'cart'],
+  [/^\/v2\/orders/, 'order'],
+  [/lending-application/, 'loan'],
+]
+const idsNamed: Record<string, string> = {
+  productId: 'prod',
+  variantId: 'var',
+  collectionId: 'coll',
+  customerId: 'cus',
+  addressId: 'addr',
+  orderId: 'order',
+  giftCardId: 'gift',
+  cartId: 'cart',
+  merchantId: 'mer',
+  lenderId: 'lend',
+  'x-shop-id': 'shop',
+}
+/** Names that a sign-up wants new, and a login known. */
+const mayBeTaken = new Set(['email', 'shopName'])
+const keptPerName = 30
+const madeMax = 15
+const triesMax = 500
+
+type World = {
+  app: TestApp
+  access: ReturnType<typeof statedAccess>
+  document: OpenApi
+  validators: Validators
+  everyone: Awaited<ReturnType<typeof everyCredential>>
+  byPrefix: Map<string, string[]>
+  byName: Map<string, unknown[]>
+}
+let world: World
+
+/** What deletes comes last, so that there is something left for the others. */
+const targets: Target[] = Object.entries(apiDocument().paths)
+  .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })))
+  .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+const nameOf = ({ method, path }: Target) => `${method} ${path}`
+
+beforeAll(async () => {
+  const app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const everyone = await everyCredential(app)
+  const document: OpenApi = (await app.call('GET', '/docs/json')).body
+  world = {
+    app,
+    access: statedAccess(app),
+    document,
+    validators: createValidators(document),
+    everyone,
+    byPrefix: new Map(),
+    byName: new Map(),
+  }
+  harvest(everyone.merchant.shop)
+  harvest(everyone.merchant.id)
+  harvest(everyone.customer.id)
+  // What is made first can be asked for later: twice, because some things need others.
+  const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
+  for (const target of [...makers, ...makers]) await makeOne(target)
+})
+afterAll(() => world.app.close())
+
+test('the fuzzer drives every operation of the document that the app serves', () => {
+  const served = Object.entries(world.document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(targets.map(nameOf).sort()).toEqual(served.sort())
+  for (const name of Object.keys(neverSucceed)) expect(served).toContain(name)
+})
+
+for (const target of targets) {
+  test(`${nameOf(target)} answers whatever it is sent as the document says`, async () => {
+    const succeeded = new Set<number>()
+    const hints = hintsFor(target)
+    const drafts = fc.oneof(allowed(target, hints), twisted(target, hints))
+    await refresh()
+    const property = fc.asyncProperty(drafts, fc.nat(), fc.nat(255), async (draft, dice, host) => {
+      const answer = await send(target, draft, dice, host)
+      assertAsDocumented(target, draft, answer)
+      if (answer.status < 300) succeeded.add(answer.status)
+    })
+    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false })
+    const missed = Object.keys(target.operation.responses)
+      .map(Number)
+      .filter((status) => status < 300 && !succeeded.has(status))
+    if (missed.length > 0 && !(nameOf(target) in neverSucceed)) await reach(target, missed)
+  }, 60_000)
+}
+
+/** Goes on with requests that the document allows, until the operation has succeeded. */
+async function reach(target: Target, wanted: number[]): Promise<void> {
+  for (const [nth, draft] of fc.sample(allowed(target, hintsFor(target)), { seed, numRuns: triesMax }).entries()) {
+    const { status } = await send(target, draft, nth * 30 + 1, nth % 250)
+    if (wanted.includes(status)) return
+  }
+  throw new Error(`${nameOf(target)} never answered ${wanted.join(' or ')}: make what it needs, or state in neverSucceed why it cannot`)
+}
+
+/** Sends the request: mostly under a credential that opens the route, sometimes under another or none. */
+async function send(target: Target, { path, headers, body }: Draft, dice: number, host: number): Promise<Answer> {
+  const { app, everyone } = world
+  const kind = credentialFor(target, dice)
+  const credential: CallOptions = kind === undefined ? {} : everyone.credentials[kind]
+  const sent =
+    target.method === 'GET' || body === undefined
+      ? undefined
+      : 'json' in body
+        ? { raw: JSON.stringify(body.json) ?? '', type: 'application/json' }
+        : body
+  return app.call(target.method, path, {
+    ...credential,
+    ...(sent ? { raw: sent.raw } : {}),
+    headers: { ...headers, ...(sent ? { 'content-type': sent.type } : {}), ...credential.headers },
+    // Addresses differ, so that limits by address do not end the run; all are this machine's, for what is guarded by address.
+    from: `127.0.${dice % 250}.${host}`,
+  })
+}
+
+function credentialFor({ method, path }: Target, dice: number): CredentialKind | undefined {
+  const right = accepted(world.access.get(`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`) ?? 'public')
+  if (right.length > 0 && dice % 5 !== 0) return right[dice % right.length]
+  return dice % 3 === 0 ? undefined : credentialKinds[dice % credentialKinds.length]
+}
+
+function assertAsDocumented(target: Target, { path }: Draft, { status, headers, text, body }: Answer): void {
+  const { responses } = target.operation
+  const documented = responses[status]
+  const about = `${nameOf(target)} as ${path.slice(0, 200)} → ${status} ${text.slice(0, 300)}`
+  if (status >= 500)
+    throw new Error(`${about}: ${JSON.stringify(world.app.logged.filter(({ level }) => level === 'error').at(-1), errorsToo)}`)
+  if (!documented) throw new Error(`${about}: not documented`)
+  expect(headers.get('x-request-id'), about).toBeTruthy()
+  expect(headers.get('x-content-type-options'), about).toBe('nosniff')
+  for (const name of Object.keys(documented.headers ?? {}))
+    if (name !== 'idempotent-replayed') expect(headers.has(name), `${about}: ${name}`).toBe(true)
+  if (status >= 400) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  expect(
+    text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
+    `${about}: shows a password`,
+  ).toBe(false)
+  const [media] = Object.keys(documented.content ?? {})
+  if (media === undefined) {
+    expect(text, about).toBe('')
+    return
+  }
+  expect(headers.get('content-type')?.split(';')[0], about).toBe(media)
+  const problem = world.validators(target, status, media === 'application/json' ? body : text)
+  if (problem) throw new Error(`${about}: ${problem}`)
+  if (status < 300) harvest(body)
+}
+
+const errorsToo = (_: string, value: unknown) => (value instanceof Error ? value.stack : value)
+
+async function makeOne(target: Target): Promise<void> {
+  const drafts = fc.sample(allowed(target, hintsFor(target)), { seed, numRuns: 80 })
+  let made = 0
+  for (const [nth, draft] of drafts.entries()) {
+    const answer = await send(target, draft, nth * 30 + 1, nth)
+    if (answer.status !== 201) continue
+    harvest(answer.body)
+    if (++made === madeMax) return
+  }
+}
+
+/** Sessions and keys that an operation before has ended or replaced are made anew. */
+async function refresh(): Promise<void> {
+  const { app, everyone } = world
+  const { email, password, shop } = everyone.merchant
+  const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
+  const customer = await app.call('POST', '/customer/login', { body: everyone.customer, from: '127.1.0.1' })
+  const token = merchant.body.data.accessToken
+  // A clock of its own pace, for limits by the hour.
+  app.clock.advance(60_000)
+  const privateKey = await app.call('POST', '/shops/v2/private-key/rotate', {
+    token,
+    body: { graceSeconds: 0 },
+    headers: { 'x-shop-id': shop.id },
+  })
+  const renewed: Partial<Credentials> = {
+    merchant: { token },
+    customer: { token: customer.body.data.accessToken },
+    secret: { key: privateKey.body.privateKey },
+  }
+  Object.assign(everyone.credentials, renewed)
+  world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])
+}
+
+function hintsFor({ path }: Target): Hints {
+  const { document, everyone, byPrefix, byName } = world
+  const { merchant, customer } = everyone
+  const fixed: Record<string, readonly unknown[]> = {
+    email: [merchant.email, customer.email],
+    password: [merchant.password, customer.password],
+    shopName: [merchant.shop.name],
+    currency: ['USD', merchant.shop.currency],
+    country: ['US'],
+    countryCode: ['US', 'KW'],
+    status: ['ACTIVE', 'PUBLISHED', 'DRAFT'],
+    imageId: [null],
+    publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
+    'if-none-match': ['*', '"none"'],
+  }
+  return {
+    resolve: (ref) => document.components.schemas[ref.split('/').at(-1) ?? ''] ?? {},
+    known(name) {
+      const prefix = idsNamed[name] ?? (name === 'id' ? idsOf.find(([pattern]) => pattern.test(path))?.[1] : undefined)
+      if (prefix) return { values: byPrefix.get(prefix) ?? [], weight: 6 }
+      const values = fixed[name]
+      if (!values) return { values: byName.get(name) ?? [], weight: 2 }
+      return { values, weight: mayBeTaken.has(name) ? 1 : 12 }
+    },
+  }
+}
+
+/** Keeps the ids and the values of an answer, to be sent again. */
+function harvest(value: unknown, name = ''): void {
+  if (typeof value === 'string') {
+    const prefix = /^([a-z]+)_[0-9a-z]{26}$/.exec(value)?.[1]
+    if (prefix) keep(world.byPrefix, prefix, value)
+  }
+  if (Array.isArray(value)) for (const item of value) harvest(item, name)
+  else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) harvest(item, key)
+  else if (name !== '') keep(world.byName, name, value)
+}
+
+function keep<Value>(kept: Map<string, Value[]>, name: string, value: Value): void {
+  const values = kept.get(name) ?? []
+  if (values.includes(value)) return
+  kept.set(name, [...values, value].slice(-keptPerName))
+}
+
+type Validators = (target: Target, status: number, value: unknown) => string | undefined
+
+/** Whether an answer has the documented form, and no field that is not documented. */
+function createValidators(document: OpenApi): Validators {
+  const formats = { 'date-time': isInstant, date: /^\d{4}-\d\d-\d\d$/, email: /@/, uri: (text: string) => URL.canParse(text) }
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats })
+  for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closed(schema) as object, name)
+  const compiled = new Map<unknown, ValidateFunction>()
+  return ({ operation }, status, value) => {
+    const schema = Object.values(operation.responses[status]?.content ?? {})[0]?.schema
+    const validate = compiled.get(schema) ?? ajv.compile(closed(schema) as object)
+    compiled.set(schema, validate)
+    return validate(value) ? undefined : ajv.errorsText(validate.errors)
+  }
+}
+
+/** ISO 8601 in UTC, with milliseconds. */
+const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** Objects whose fields are named hold no others; this very document is shown in outline only. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Schema = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key === '$ref' ? String(item).split('/').at(-1) : closed(item)]),
+  )
+  const { type, properties, additionalProperties } = copy
+  const isOutline = typeof properties === 'object' && properties !== null && 'openapi' in properties
+  return type === 'object' && properties && Object.keys(properties).length > 0 && additionalProperties === undefined && !isOutline
+    ? { ...copy, additionalProperties: false }
+    : copy
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import checkedIn from '../../docs/openapi.json'
+import { createApp } from '../../src/app.ts'
+import { apiDocumentText } from '../../src/document.ts'
+import { isDocumented, type Operation } from '../../src/http/openapi.ts'
+import { testApp } from '../support/app.ts'
+
+const operations = Object.entries(checkedIn.paths as unknown as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+)
+const withoutBody = new Set(['204', '304'])
+
+test('docs/openapi.json is the document that an instance serves (if not: bun run openapi)', async () => {
+  await using app = await testApp()
+  const served = await app.call('GET', '/docs/json')
+  expect(served.status).toBe(200)
+  expect(served.body).toEqual(checkedIn)
+})
+
+test('docs/openapi.json is what `souk openapi` prints, to the byte', async () => {
+  expect(await Bun.file(new URL('../../docs/openapi.json', import.meta.url)).text()).toBe(apiDocumentText())
+})
+
+test('the document does not depend on the settings of the instance', async () => {
+  await using app = await testApp({
+    SIGNUP_ENABLED: 'true',
+    LENDING_PLATFORM_ENABLED: 'true',
+    API_V3_PREFIX: '/elsewhere',
+    PUBLIC_URL: 'https://shop.example',
+  })
+  expect((await app.call('GET', '/docs/json')).body).toEqual(checkedIn)
+})
+
+test('the document has every route of the app that is not hidden, and no other', async () => {
+  await using app = await testApp()
+  const routes = createApp(app.deps)
+    .routes.filter(isDocumented)
+    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+  const twins = routes.filter((route) => route.includes(' /api/v3/'))
+  expect(routes.filter((route) => !twins.includes(route)).sort()).toEqual(operations.map(({ name }) => name).sort())
+  for (const twin of twins) expect(routes).toContain(twin.replace(' /api/v3/', ' /'))
+})
+
+test('every operation has a summary, an id of its own and tags that are described', () => {
+  const described = new Set(checkedIn.tags.map(({ name }) => name))
+  const ids = new Set<string>()
+  for (const { name, operation } of operations) {
+    expect(operation.summary, name).toBeTruthy()
+    expect(operation.operationId, name).toMatch(/^[a-z][A-Za-z0-9]*$/)
+    expect(ids, name).not.toContain(operation.operationId)
+    ids.add(operation.operationId)
+    expect(operation.tags?.length, name).toBe(1)
+    for (const tag of operation.tags ?? []) expect(described, `${name}: describe the tag in src/http/openapi.ts`).toContain(tag)
+  }
+})
+
+test('every operation states a success, what may always go wrong, and a schema for each answer', () => {
+  for (const { name, operation } of operations) {
+    const { responses } = operation
+    expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['400', '500', '503']))
+    expect(
+      Object.keys(responses).some((status) => status.startsWith('2')),
+      name,
+    ).toBe(true)
+    for (const [status, { content, description }] of Object.entries(responses)) {
+      expect(description, `${name} ${status}`).toBeTruthy()
+      const schemas = Object.values(content ?? {}).map(({ schema }) => schema)
+      expect(schemas.length, `${name} ${status}`).toBe(withoutBody.has(status) ? 0 : 1)
+      if (status >= '400') expect(schemas, `${name} ${status}`).toEqual([{ $ref: '#/components/schemas/Error' }])
+    }
+  }
+})
+
+test('every operation that needs a credential says 401, and every one that reads a body what may be wrong with it', () => {
+  for (const { name, operation } of operations) {
+    const statuses = Object.keys(operation.responses)
+    if (operation.security.length > 0) expect(statuses, name).toContain('401')
+    if (!name.startsWith('GET ')) expect(statuses, name).toEqual(expect.arrayContaining(['408', '413', '415']))
+  }
+})
+
+test('who holds the document already is told so', async () => {
+  await using app = await testApp()
+  const { headers } = await app.call('GET', '/docs/json')
+  const again = await app.call('GET', '/docs/json', { headers: { 'if-none-match': headers.get('etag') ?? '' } })
+  expect(again.status).toBe(304)
+  expect(again.text).toBe('')
+})
+
+test('the document shows nothing of our own making: no extensions, no TypeBox ids', () => {
+  expect(JSON.stringify(checkedIn)).not.toMatch(/"(x-access|x-idempotent|x-body|x-type|\$id)":/)
+})
+
+test('patterns mean the same to us, who compile them without the u flag, as to clients, who set it', () => {
+  const patterns = [...JSON.stringify(checkedIn).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+    String(JSON.parse(text ?? '""')),
+  )
+  expect(patterns.length).toBeGreaterThan(0)
+  for (const pattern of patterns) {
+    expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+    expect(pattern).not.toMatch(/\\[pP]\{/)
+  }
+})

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createNewId, encodeSuffix, type IdKind, idPrefixes, isId } from '../../src/lib/ids.ts'
+
+const bytesOf = (uuid: string) => new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
+
+/** valid.yml of the TypeID specification, 0.3. */
+const vectors = [
+  ['00000000-0000-0000-0000-000000000000', '00000000000000000000000000'],
+  ['00000000-0000-0000-0000-000000000001', '00000000000000000000000001'],
+  ['00000000-0000-0000-0000-00000000000a', '0000000000000000000000000a'],
+  ['00000000-0000-0000-0000-000000000010', '0000000000000000000000000g'],
+  ['00000000-0000-0000-0000-000000000020', '00000000000000000000000010'],
+  ['ffffffff-ffff-ffff-ffff-ffffffffffff', '7zzzzzzzzzzzzzzzzzzzzzzzzz'],
+  ['0110c853-1d09-52d8-d73e-1194e95b5f19', '0123456789abcdefghjkmnpqrs'],
+  ['01890a5d-ac96-774b-bcce-b302099a8057', '01h455vb4pex5vsknk084sn02q'],
+] as const
+
+describe('ids', () => {
+  test('encode as the specification says', () => {
+    for (const [uuid, suffix] of vectors) expect(encodeSuffix(bytesOf(uuid))).toBe(suffix)
+  })
+
+  test('sort as their bytes do', () => {
+    const sixteen = fc.uint8Array({ minLength: 16, maxLength: 16 })
+    fc.assert(fc.property(sixteen, sixteen, (a, b) => Math.sign(Buffer.compare(a, b)) === (encodeSuffix(a) < encodeSuffix(b) ? -1 : encodeSuffix(a) > encodeSuffix(b) ? 1 : 0)))
+  })
+
+  test('sort by the time of their making, and within a millisecond by their order', () => {
+    let now = 1_767_700_800_000
+    const newId = createNewId(() => Bun.randomUUIDv7('buffer', now))
+    const made: string[] = []
+    for (let nth = 0; nth < 3_000; nth++) {
+      if (nth % 100 === 0) now++
+      made.push(newId('product'))
+    }
+    expect(new Set(made).size).toBe(made.length)
+    expect(made).toEqual([...made].sort())
+  })
+
+  test('are recognised by their kind, and nothing else is', () => {
+    const newId = createNewId(() => Bun.randomUUIDv7('buffer'))
+    for (const kind of Object.keys(idPrefixes) as IdKind[]) expect([kind, isId(kind, newId(kind))]).toEqual([kind, true])
+    const id = newId('shop')
+    for (const text of [id.toUpperCase(), `${id}0`, id.slice(0, -1), id.replace('shop_', 'prod_'), id.replace(/.{26}$/, '8zzzzzzzzzzzzzzzzzzzzzzzzz'), `${id.slice(0, -1)}u`, ` ${id}`, `${id}\n`, '']) {
+      expect([text, isId('shop', text)]).toEqual([text, false])
+    }
+  })
+
+  test('of two kinds never share a prefix', () => {
+    const prefixes = Object.values(idPrefixes)
+    expect(new Set(prefixes).size).toBe(prefixes.length)
+    expect(idPrefixes).toMatchObject({ merchant: 'mer', user: 'usr', shop: 'shop', customer: 'cus', product: 'prod', variant: 'var', collection: 'coll', blog: 'blog' })
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { amountMax, currencies, decimalsOf, isCurrency, parseAmount } from '../../src/lib/money.ts'
+
+const byDecimals = [
+  ['JPY', 0],
+  ['USD', 2],
+  ['KWD', 3],
+  ['CLF', 4],
+] as const
+
+/** Minor units as a person writes them, without ever going through a float. */
+function written(amount: number, decimals: number): string {
+  const digits = String(amount).padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+describe('amounts', () => {
+  for (const [currency, decimals] of byDecimals) {
+    test(`come back exactly as they were written, with ${decimals} decimals`, () => {
+      expect(decimalsOf(currency)).toBe(decimals)
+      fc.assert(fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(written(amount, decimals), currency) === amount))
+    })
+
+    test(`with more than ${decimals} decimals that count are refused, and zeros at the end do not count`, () => {
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 9 }), (amount, digit) => {
+          const text = decimals === 0 ? `${amount}.` : written(amount, decimals)
+          return parseAmount(`${text}${digit}`, currency) === undefined && parseAmount(`${text}000`, currency) === amount
+        }),
+      )
+    })
+  }
+
+  test('are whole numbers that JavaScript holds exactly, or nothing at all, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.float().map(String), fc.stringMatching(/^[\d.,eE+-]{1,25}$/)), fc.constantFrom(...currencies), (text, currency) => {
+        const amount = parseAmount(text, currency)
+        return amount === undefined || (Number.isSafeInteger(amount) && amount >= 0 && amount <= amountMax)
+      }),
+    )
+  })
+
+  test('of well-known pitfalls are exact', () => {
+    expect(parseAmount('1.10', 'USD')).toBe(110)
+    expect(parseAmount('0.29', 'USD')).toBe(29)
+    expect(parseAmount('4.35', 'USD')).toBe(435)
+    expect(parseAmount('1.005', 'KWD')).toBe(1005)
+    expect(parseAmount('1000000000000', 'USD')).toBe(amountMax)
+    expect(parseAmount('1000000000000.01', 'USD')).toBeUndefined()
+  })
+
+  test('that are no plain decimals are refused', () => {
+    for (const text of ['', ' ', '-1', '+1', '1,5', '1e3', '0x10', '.5', '1.2.3', '١٢', 'NaN', 'Infinity', '1 000', '9'.repeat(16)]) expect([text, parseAmount(text, 'USD')]).toEqual([text, undefined])
+  })
+})
+
+describe('currencies', () => {
+  test('are the ISO 4217 codes in use, each once, in upper case', () => {
+    expect(new Set(currencies).size).toBe(currencies.length)
+    expect(currencies.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true)
+    expect(currencies).toEqual([...currencies].sort())
+    for (const code of ['USD', 'EUR', 'AED', 'SAR', 'KWD', 'BHD', 'OMR', 'JPY', 'MNT']) expect([code, isCurrency(code)]).toEqual([code, true])
+  })
+
+  test('of other kinds are none: withdrawn, metals, tests, lower case, names of objects', () => {
+    for (const code of ['HRK', 'DEM', 'XAU', 'XXX', 'XTS', 'usd', 'USDT', '', 'constructor', '__proto__']) expect([code, isCurrency(code)]).toEqual([code, false])
+    expect(() => decimalsOf('XXX')).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { handleOf, wordsOf } from '../../src/lib/words.ts'
+
+describe('words', () => {
+  test('are lower case, without diacritics, each once, in the order of the text', () => {
+    expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'straße', 'naive'])
+  })
+
+  test('of scripts without spaces are characters', () => {
+    expect(wordsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
+  })
+
+  test('hold letters and digits only, are bounded in length and number, and are whole characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
+        const words = wordsOf(text, most)
+        return words.length <= most && words.every((word) => /^[\p{L}\p{N}]{1,40}$/u.test(word) && word.isWellFormed())
+      }),
+    )
+    expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)[0]?.isWellFormed()).toBe(true)
+  })
+
+  test('of search syntax are no syntax', () => {
+    expect(wordsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
+  })
+})
+
+describe('handles', () => {
+  test('are made of letters and digits with single hyphens between', () => {
+    expect(handleOf('Café Noir, 2 kg')).toBe('cafe-noir-2-kg')
+    expect(handleOf('  --A__B--  ')).toBe('a-b')
+    expect(handleOf('!?')).toBe('')
+  })
+
+  test('are bounded, whole characters, and made again from themselves', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
+        const handle = handleOf(title)
+        return handle.length <= 120 && handle.isWellFormed() && handleOf(handle) === handle && /^$|^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(handle)
+      }),
+    )
+    expect(handleOf(`a${'𐌰'.repeat(100)}`).isWellFormed()).toBe(true)
+  })
+})

@@ -1,0 +1,200 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
+import { productDocuments, products } from '../../../db/schema/catalog.ts'
+import { productSearch } from '../../../db/search.ts'
+import { system } from '../../../src/modules/audit/service.ts'
+import { archiveProduct, changeProduct } from '../../../src/modules/catalog/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { shopIn, usd } from '../../support/catalog.ts'
+
+const q = (words: string, more = '') => `?q=${encodeURIComponent(words)}${more}`
+
+test('a product is found by each of its fields, and only when it holds every word', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({
+    title: 'Linen Shirt',
+    vendor: 'Maison Bleue',
+    type: 'Apparel',
+    tags: ['summer sale'],
+    descriptionHtml: '<p>Woven in <b>Portugal</b>&nbsp;by hand</p>',
+    options: [{ name: 'Colour', values: ['Indigo'] }],
+    variants: [{ optionValues: ['Indigo'], sku: 'LS-0042', price: usd(100) }],
+  })
+  for (const found of ['linen', 'maison', 'apparel', 'summer', 'sale', 'portugal', 'hand', 'indigo', 'ls-0042', '0042', 'shirt portugal indigo', 'SHIRT  Linen']) {
+    expect([found, await shop.titles(q(found))]).toEqual([found, ['Linen Shirt']])
+  }
+  for (const missing of ['shirts', 'lin', 'linen wool', 'colour', 'nbsp', 'b', 'draft']) expect([missing, await shop.titles(q(missing))]).toEqual([missing, []])
+})
+
+test('neither cost nor what only the shop sees can be searched for', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({ title: 'Lamp', variants: [{ price: usd(700), cost: usd(333444), onHand: 987654, barcode: null }], seo: { title: 'hidden' } })
+  for (const secret of ['333444', '987654', '700']) expect(await shop.titles(q(secret))).toEqual([])
+})
+
+test('case, diacritics and scripts without spaces do not matter', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({ title: 'Café Größe İstanbul' })
+  await shop.add({ title: '東京のコーヒー豆' })
+  await shop.add({ title: 'iPhone手机壳' })
+  await shop.add({ title: 'กาแฟไทย' })
+  await shop.add({ title: 'Монгол ноолуур' })
+  await shop.add({ title: 'قهوة عربية' })
+  for (const [words, title] of [
+    ['CAFE', 'Café Größe İstanbul'],
+    ['cafe\u0301', 'Café Größe İstanbul'],
+    ['istanbul', 'Café Größe İstanbul'],
+    ['größe', 'Café Größe İstanbul'],
+    ['コーヒー', '東京のコーヒー豆'],
+    ['東京', '東京のコーヒー豆'],
+    ['豆', '東京のコーヒー豆'],
+    ['手机', 'iPhone手机壳'],
+    ['iphone', 'iPhone手机壳'],
+    ['กาแฟ', 'กาแฟไทย'],
+    ['НООЛУУР', 'Монгол ноолуур'],
+    ['قهوة', 'قهوة عربية'],
+  ] as const) {
+    expect([words, await shop.titles(q(words))]).toEqual([words, [title]])
+  }
+})
+
+test('letters younger than the search engine are letters all the same', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  // Cyrillic Extended-C, Cherokee small letters, CJK extensions E and G, Adlam, Osage.
+  const words = ['x\u1c82y', '\uab70\uab71', '\u{2b820}', '\u{30000}', '\u{1e922}\u{1e923}', '\u{104d8}a']
+  for (const word of words) await shop.add({ title: `Only ${word}` })
+  for (const word of words) expect([word, await shop.titles(q(word))]).toEqual([word, [`Only ${word}`]])
+})
+
+test('what would be an operator elsewhere is a word or nothing', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({ title: 'Salt and Pepper' })
+  await shop.add({ title: 'Salt near Sea' })
+  // Both were published in the same moment: the order between them is the engine's.
+  const both = await shop.titles(q('salt'))
+  expect(both.toSorted()).toEqual(['Salt and Pepper', 'Salt near Sea'])
+  for (const [words, titles] of [
+    ['"salt', ['Salt near Sea', 'Salt and Pepper']],
+    ["salt'; drop table products; --", []],
+    ['salt AND pepper', ['Salt and Pepper']],
+    ['salt AND', ['Salt and Pepper']],
+    ['NOT salt', []],
+    ['salt OR sugar', []],
+    ['NEAR(salt sea)', ['Salt near Sea']],
+    ['sal*', []],
+    ['-salt', ['Salt near Sea', 'Salt and Pepper']],
+    ['words:salt', []],
+    ['salt:*', ['Salt near Sea', 'Salt and Pepper']],
+    ['salt & !pepper | (sea <-> salt)', []],
+    ['^salt + {sea}', ['Salt near Sea']],
+    ['\\', []],
+    ['"*"', []],
+    ['%', []],
+  ] as const) {
+    expect([words, await shop.titles(q(words))]).toEqual([words, both.filter((title) => titles.some((one) => one === title))])
+  }
+})
+
+test('a blank search is none', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await shop.add({ title: 'Tea' })
+  expect(await shop.titles('?q=')).toEqual(['Tea'])
+  expect(await shop.titles(q('  '))).toEqual(['Tea'])
+})
+
+test('found newest first, whatever `sort` says; products to come, drafts, archived and other shops’ products never', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const other = await shopIn(app)
+  const now = app.clock.now()
+  const write = { shop: shop.shop, actor: system }
+  await shop.add({ title: 'Cup A', publishedAt: now - 1000, variants: [{ price: usd(1) }] })
+  await shop.add({ title: 'Cup B', publishedAt: now - 3000, variants: [{ price: usd(3) }] })
+  await shop.add({ title: 'Cup C', publishedAt: now - 2000, variants: [{ price: usd(2) }] })
+  await shop.add({ title: 'Cup to come', publishedAt: now + 5000 })
+  await shop.add({ title: 'Cup draft', status: 'DRAFT' })
+  await shop.add({ title: 'Cup hidden', publishedAt: null })
+  const gone = await shop.add({ title: 'Cup gone' })
+  await archiveProduct(app.deps, write, gone.id)
+  await other.add({ title: 'Cup of another' })
+  for (const sort of ['', '&sort=price', '&sort=title']) expect(await shop.titles(q('cup', sort))).toEqual(['Cup A', 'Cup C', 'Cup B'])
+  app.clock.advance(5000)
+  expect(await shop.titles(q('cup'))).toEqual(['Cup to come', 'Cup A', 'Cup C', 'Cup B'])
+  const [first] = (await app.call('GET', `${shop.list}${q('cup c')}`)).body.data
+  await changeProduct(app.deps, write, first.id, { title: 'Mug' })
+  expect(await shop.titles(q('cup'))).toEqual(['Cup to come', 'Cup A', 'Cup B'])
+  expect(await shop.titles(q('mug'))).toEqual(['Mug'])
+})
+
+test('a search within a tag, a collection, or both', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  const red = await shop.add({ title: 'Red cup', tags: ['Gift'] })
+  await shop.add({ title: 'Blue cup', tags: ['gift', 'sale'] })
+  const green = await shop.add({ title: 'Green cup' })
+  const { body } = await shop.post('/collection-v2', { title: 'Best' })
+  await shop.put(`/collection-v2/${body.id}/products`, { productIds: [green.id, red.id] })
+  expect((await shop.titles(q('cup', '&tag=GIFT'))).sort()).toEqual(['Blue cup', 'Red cup'])
+  expect(await shop.titles(q('blue', '&tag=gift'))).toEqual(['Blue cup'])
+  expect((await shop.titles(q('cup', '&collection=best'))).sort()).toEqual(['Green cup', 'Red cup'])
+  expect(await shop.titles(q('cup', `&collection=${body.id}&tag=gift`))).toEqual(['Red cup'])
+  expect(await shop.titles(q('cup', '&collection=none'))).toEqual([])
+  expect(await shop.titles(q('cup', '&tag=none'))).toEqual([])
+})
+
+/** So many visible products, past the service, because it would take long. */
+async function fill(app: TestApp, shopId: string, count: number): Promise<void> {
+  const from = app.clock.now() - count
+  for (let start = 0; start < count; start += 100) {
+    await app.deps.db.write(async (tx) => {
+      for (let nth = start; nth < Math.min(count, start + 100); nth++) {
+        const id = app.deps.newId('product')
+        const at = from + nth
+        const common = { handle: `p-${nth}`, title: `Bead ${nth}`, descriptionHtml: '', vendor: '', type: '', tags: [], status: 'ACTIVE', currency: 'USD', options: [], images: [] } as const
+        await tx.insert(products).values({ id, shopId, ...common, tags: [], options: [], images: [], seoTitle: null, seoDescription: null, publishedAt: at, createdAt: at, updatedAt: at })
+        const document = JSON.stringify({ id, title: common.title })
+        await tx.insert(productDocuments).values({ productId: id, shopId, document, etag: 'any', visibleFrom: at, newestKey: `${nth}`, titleKey: `${nth}`, priceKey: `${nth}` })
+        await productSearch.add(tx, { productId: id, shopId, visibleFrom: at, words: ['bead', String(nth)] })
+      }
+    })
+  }
+}
+
+test('the total is exact up to 1,000; beyond, it is 1,000 and says that it is capped, and later pages go on', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await fill(app, shop.shop.id, 1000)
+  const exact = await app.call('GET', `${shop.list}${q('bead', '&limit=100&page=10')}`)
+  expect(exact.body).toMatchObject({ total: 1000, pages: 10, page: 10, limit: 100 })
+  expect(exact.body).not.toHaveProperty('totalCapped')
+  expect(exact.body.data.map(({ title }: { title: string }) => title)).toEqual(Array.from({ length: 100 }, (_, at) => `Bead ${99 - at}`))
+  expect((await app.call('GET', `${shop.list}${q('bead', '&limit=100&page=11')}`)).body.data).toEqual([])
+}, 60_000)
+
+test('pages beyond 1,000 found are there', async () => {
+  await using app = await testApp()
+  const shop = await shopIn(app)
+  await fill(app, shop.shop.id, 1130)
+  const first = await app.call('GET', `${shop.list}${q('bead', '&limit=100')}`)
+  expect(first.body).toMatchObject({ total: 1000, totalCapped: true, pages: 10 })
+  expect(first.body.data[0].title).toBe('Bead 1129')
+  const titles: string[] = []
+  for (let page = 9; page <= 13; page++) titles.push(...(await shop.titles(q('bead', `&limit=100&page=${page}`))))
+  expect(titles).toEqual(Array.from({ length: 330 }, (_, at) => `Bead ${329 - at}`))
+  expect((await app.call('GET', `${shop.list}${q('bead 1007')}`)).body).toMatchObject({ total: 1, data: [{ title: 'Bead 1007' }] })
+}, 60_000)
+
+test.if(engine === 'sqlite')('a search costs what the page holds: the commonest word walks the index from its end and sorts nothing', async () => {
+  await using app = await testApp()
+  const plan = await app.deps.db.read.rows<{ detail: string }>(
+    sql`explain query plan select r.product_id from product_words w join product_ranks r on r.rank = w.rowid where w.product_words match 'x' and w.rowid < 5 order by w.rowid desc limit 20`,
+  )
+  expect(plan.map(({ detail }) => detail).join('\n')).not.toContain('TEMP B-TREE')
+})

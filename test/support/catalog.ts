@@ -1,0 +1,35 @@
+/** A shop to fill in tests of the catalog. */
+import type { Slice } from '../../src/lib/page.ts'
+import { sliceOf } from '../../src/lib/page.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import type { ProductInput } from '../../src/modules/catalog/domain.ts'
+import { createProduct } from '../../src/modules/catalog/service.ts'
+import type { Answer, TestApp } from './app.ts'
+
+export const usd = (amount: number) => ({ amount, currency: 'USD' })
+
+/** Query values as a page has them. */
+export const slice = (page: number, limit: number): Slice => sliceOf({ page: String(page), limit: String(limit) })
+
+export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
+  const merchant = await app.merchant(settings)
+  const { shop, secretKey } = merchant
+  const list = `/product-v2/public/shop/${shop.name}`
+  return {
+    ...merchant,
+    list,
+    /** Past the routes, published now unless the input says otherwise. */
+    add: (input: ProductInput & { title: string }) => createProduct(app.deps, { shop: { id: shop.id, currency: shop.currency }, actor: system }, { status: 'ACTIVE', ...input }),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => app.call('POST', path, { key: secretKey, body, headers }),
+    patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => app.call('PATCH', path, { key: secretKey, body, headers }),
+    put: (path: string, body: unknown): Promise<Answer> => app.call('PUT', path, { key: secretKey, body }),
+    get: (path: string): Promise<Answer> => app.call('GET', path, { key: secretKey }),
+    delete: (path: string): Promise<Answer> => app.call('DELETE', path, { key: secretKey }),
+    /** The titles that anybody finds on the shop's list. */
+    async titles(query = ''): Promise<string[]> {
+      const answer = await app.call('GET', `${list}${query}`)
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+      return answer.body.data.map(({ title }: { title: string }) => title)
+    },
+  }
+}

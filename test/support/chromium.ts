@@ -1,0 +1,88 @@
+/** A real browser without a screen, told what to do over its debugging protocol. */
+import { temporaryDir } from './database.ts'
+
+type Message = {
+  id?: number
+  method?: string
+  params?: Record<string, unknown>
+  result?: Record<string, unknown>
+  error?: { message: string }
+  sessionId?: string
+}
+export type BrowserEvent = { method: string; params: Record<string, unknown> }
+
+/** Where Chromium is, or undefined on a machine without it. */
+export const chromium =
+  Bun.env['CHROMIUM'] ?? Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome') ?? undefined
+
+const flags = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--remote-debugging-port=0',
+]
+
+/** Starts the browser with one empty page; `events` collects what that page does. */
+export async function openPage(path: string) {
+  const browser = Bun.spawn([path, ...flags, `--user-data-dir=${temporaryDir()}`, 'about:blank'], { stdout: 'ignore', stderr: 'pipe' })
+  const socket = new WebSocket(await debuggerAddress(browser.stderr))
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve
+    socket.onerror = () => reject(new Error('the browser does not answer'))
+  })
+  const waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (error: Error) => void }>()
+  const events: BrowserEvent[] = []
+  socket.onmessage = ({ data }) => {
+    const { id, method, params = {}, result = {}, error }: Message = JSON.parse(String(data))
+    if (method) events.push({ method, params })
+    const caller = id === undefined ? undefined : waiting.get(id)
+    if (error) caller?.reject(new Error(error.message))
+    else caller?.resolve(result)
+  }
+
+  let calls = 0
+  let sessionId: string | undefined
+  function send(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const id = ++calls
+    socket.send(JSON.stringify({ id, method, params, sessionId }))
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+  }
+
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
+  const attached = await send('Target.attachToTarget', { targetId, flatten: true })
+  sessionId = String(attached['sessionId'])
+  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
+
+  return {
+    events,
+    open: (url: string) => send('Page.navigate', { url }),
+    /** The value of an expression in the page; a promise is waited for. */
+    async evaluate(expression: string): Promise<unknown> {
+      const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
+      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+      return (result as { value?: unknown }).value
+    },
+    async [Symbol.asyncDispose]() {
+      socket.close()
+      browser.kill()
+      await browser.exited
+    },
+  }
+}
+
+/** Reads the address that the browser prints once it listens. The rest of what it says is read away, so that it never waits for us. */
+async function debuggerAddress(stderr: ReadableStream<Uint8Array>): Promise<string> {
+  const [first, rest] = stderr.tee()
+  void rest.pipeTo(new WritableStream()).catch(() => undefined)
+  let said = ''
+  for await (const text of first.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
+    said += text
+    const address = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1]
+    if (address) return address
+  }
+  throw new Error(`the browser did not start: ${said}`)
+}

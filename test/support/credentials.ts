@@ -1,0 +1,55 @@
+import { createApp } from '../../src/app.ts'
+import type { Access } from '../../src/http/access.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { startSession } from '../../src/modules/auth/service.ts'
+import type { CallOptions, TestApp } from './app.ts'
+
+export const credentialKinds = ['merchant', 'customer', 'superAdmin', 'publishable', 'secret', 'integration'] as const
+export type CredentialKind = (typeof credentialKinds)[number]
+export type Credentials = Record<CredentialKind, CallOptions>
+
+/** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
+export const refused: Record<
+  Exclude<Access, 'public' | 'internal'>,
+  { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
+> = {
+  merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
+  management: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },
+  storefront: { unknown: ['integration'], forbidden: ['customer', 'superAdmin'] },
+  secretKey: { unknown: ['merchant', 'customer', 'superAdmin', 'integration'], forbidden: ['publishable'] },
+  superAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['merchant', 'customer'] },
+  integration: { unknown: ['merchant', 'customer', 'superAdmin', 'secret', 'publishable'], forbidden: [] },
+}
+
+/** The kinds of credential that open a route. */
+export function accepted(access: Access): readonly CredentialKind[] {
+  if (access === 'public' || access === 'internal') return []
+  const { unknown, forbidden } = refused[access]
+  return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
+}
+
+/** A credential of every kind, all about one shop. */
+export async function everyCredential(app: TestApp) {
+  const merchant = await app.merchant()
+  const admin = await app.superAdmin()
+  const login = { shopName: merchant.shop.name, email: 'customer@example.com', password: 'password-of-customer' }
+  const { body: customer } = await app.call('POST', '/customer/signup', { body: login })
+  const session = await startSession(app.deps, { id: customer.id, role: 'CUSTOMER', shopId: merchant.shop.id }, system)
+  const credentials: Credentials = {
+    merchant: { token: merchant.token },
+    customer: { token: session.data.accessToken },
+    superAdmin: { token: admin.token },
+    publishable: { key: merchant.publishableKey },
+    secret: { key: merchant.secretKey },
+    integration: { headers: { 'integration-api-key': app.deps.keyring.integrationApiKey } },
+  }
+  return { credentials, merchant, admin, customer: { ...login, id: String(customer.id) } }
+}
+
+/** What the app's routes say of themselves, by method and path. */
+export function statedAccess(app: TestApp): Map<string, Access | undefined> {
+  const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
+  return new Map(
+    routes.map(({ method, path, hooks }) => [`${method} ${path}`, (hooks.detail as { 'x-access'?: Access } | undefined)?.['x-access']]),
+  )
+}

@@ -1,0 +1,143 @@
+/** Requests to an operation of the OpenAPI document, as a fuzzer makes them. */
+import fc from 'fast-check'
+import type { Operation } from '../../src/http/openapi.ts'
+import type { Schema } from '../../src/http/openapi-schema.ts'
+import { broken, garbage, type Hints, marker, valid } from './fuzz-values.ts'
+
+export type Draft = {
+  path: string
+  headers: Record<string, string>
+  body: { json: unknown } | { raw: string | Uint8Array<ArrayBuffer>; type: string } | undefined
+}
+export type Target = { method: string; path: string; operation: Operation }
+
+type Parameter = NonNullable<Operation['parameters']>[number]
+
+/** Requests that the document allows. */
+export function allowed({ path, operation }: Target, hints: Hints): fc.Arbitrary<Draft> {
+  const { parameters = [], requestBody } = operation
+  const [media = '', content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const json = content ? valid(content.schema, hints) : fc.constant(undefined)
+  const body =
+    media === 'text/csv'
+      ? fc.constantFrom(...files).map((raw) => ({ raw, type: media }))
+      : content
+        ? json.map((value) => ({ json: value }))
+        : fc.constant(undefined)
+  return fc
+    .record({ values: fc.tuple(...parameters.map((one) => parameterValue(one, hints))), body })
+    .map(({ values, body: sent }) => draft(path, parameters, values, sent))
+}
+
+/** Requests with something wrong about them; a few happen to be right. */
+export function twisted(target: Target, hints: Hints): fc.Arbitrary<Draft> {
+  const { path, operation } = target
+  const { parameters = [] } = operation
+  const schema = operation.requestBody?.content['application/json']?.schema
+  const wrongValues = fc.tuple(
+    ...parameters.map((one) => fc.oneof({ weight: 2, arbitrary: parameterValue(one, hints) }, { weight: 1, arbitrary: wrongText })),
+  )
+  const wrongBody = schema
+    ? fc.oneof({ weight: 3, arbitrary: broken(valid(schema, hints)).map((json) => ({ json })) }, { weight: 1, arbitrary: wrongBytes })
+    : fc.option(wrongBytes, { nil: undefined })
+  const whole = allowed(target, hints)
+  const requests = fc.oneof(
+    fc.record({ values: wrongValues, rest: whole }).map(({ values, rest }) => draft(path, parameters, values, rest.body)),
+    fc.record({ rest: whole, body: wrongBody }).map(({ rest, body }) => ({ ...rest, body })),
+    fc.record({ values: wrongValues, body: wrongBody }).map(({ values, body }) => draft(path, parameters, values, body)),
+    fc
+      .record({ rest: whole, extra: oddQuery })
+      .map(({ rest, extra }) => ({ ...rest, path: `${rest.path}${rest.path.includes('?') ? '&' : '?'}${extra}` })),
+  )
+  return fc
+    .record({ request: requests, extra: oddHeaders })
+    .map(({ request, extra }) => ({ ...request, headers: { ...request.headers, ...extra } }))
+}
+
+/** Headers that the document may know nothing of. */
+const oddHeaders = fc.constantFrom<Record<string, string>>(
+  {},
+  {},
+  { 'if-none-match': '*' },
+  { origin: 'https://elsewhere.example' },
+  { origin: 'null', accept: 'text/html' },
+  { 'x-forwarded-for': '203.0.113.9, nonsense' },
+  { 'x-request-id': `${marker} with spaces` },
+  { 'idempotency-key': `${marker} with spaces` },
+  { 'idempotency-key': 'k'.repeat(300) },
+  { 'content-encoding': 'gzip', 'transfer-encoding': 'chunked' },
+  { cookie: `a=${marker}`, authorization: `Basic ${marker}` },
+)
+
+const files = [
+  'Handle,Title,Variant Price\nlamp,Lamp,12.50\n',
+  'URL handle,Title,Price\nvase,Vase,9\n',
+  `Title\n${'x'.repeat(50)}\n`,
+  'Title,Variant Price\nA,abc\n',
+  '"\n',
+  '\ufeffTitle\nB\n',
+]
+
+const wrongText: fc.Arbitrary<unknown> = fc.oneof(
+  garbage.filter((value) => typeof value !== 'object' || value === null),
+  fc.constantFrom('%', '%zz', '%00', '..%2f', '0x10', '1e1', '-1', '1.5', '٣', ' 1', `${marker}`),
+)
+
+/** Bodies that are no JSON object, or do not say that they are. */
+const wrongBytes: fc.Arbitrary<Draft['body']> = fc.constantFrom(
+  { raw: '', type: 'application/json' },
+  { raw: '{', type: 'application/json' },
+  { raw: 'null', type: 'application/json' },
+  { raw: `["${marker}"]`, type: 'application/json' },
+  { raw: `"${marker}"`, type: 'application/json' },
+  { raw: `{"a":${marker}}`, type: 'application/json' },
+  { raw: '{"a":1,"a":2}', type: 'application/json; charset=utf-8' },
+  { raw: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), type: 'application/json' },
+  { raw: `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, type: 'application/json' },
+  { raw: `a=${marker}`, type: 'application/x-www-form-urlencoded' },
+  { raw: `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${marker}\r\n--b--`, type: 'multipart/form-data; boundary=b' },
+  { raw: marker, type: 'text/plain' },
+  { raw: '{}', type: 'text/csv' },
+  { raw: `{"a":"${'x'.repeat(1_100_000)}"}`, type: 'application/json' },
+)
+
+const oddQuery = fc.constantFrom(
+  'page=1&page=2',
+  'limit[]=5',
+  'limit=',
+  'page',
+  '__proto__=1',
+  'constructor[prototype][a]=1',
+  `q=${marker}%22%20AND`,
+  'q=%C3%28',
+  '&&&=',
+  `${marker}=${marker}`,
+  'limit=999999999999999999999',
+)
+
+function parameterValue({ schema = {}, name, required }: Parameter, hints: Hints): fc.Arbitrary<unknown> {
+  const value = valid(schema as Schema, hints, name)
+  return required ? value : fc.option(value, { nil: undefined })
+}
+
+function draft(path: string, parameters: readonly Parameter[], values: readonly unknown[], body: Draft['body']): Draft {
+  const headers: Record<string, string> = {}
+  const query: string[] = []
+  let filled = path
+  parameters.forEach((parameter, at) => {
+    const value = values[at]
+    if (value === undefined) return
+    const text = String(value)
+    if (parameter.in === 'path') filled = filled.replace(`{${parameter.name}}`, inPath(text))
+    else if (parameter.in === 'query') query.push(`${parameter.name}=${encoded(text)}`)
+    else headers[parameter.name] = headerSafe(text)
+  })
+  return { path: query.length > 0 ? `${filled}?${query.join('&')}` : filled, headers, body }
+}
+
+/** What is percent-encoded already stays as it is, so that broken encodings are sent too. */
+const encoded = (text: string) => (/^%|\.\.%/.test(text) ? text : encodeURIComponent(text.toWellFormed()))
+/** An empty segment, or one of dots, would be another path. */
+const inPath = (text: string) => (/^\.{0,2}$/.test(text) ? 'none' : encoded(text))
+/** Header values are bytes without control characters; anything else never reaches a server. */
+const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4_000)

@@ -1,0 +1,191 @@
+/** What a fuzzer sends: values that a schema allows, and values that break it. */
+import fc from 'fast-check'
+import type { Schema } from '../../src/http/openapi-schema.ts'
+
+/** Stands in whatever is sent that no answer may repeat. */
+export const marker = 'zq7marker'
+
+export type Hints = {
+  /** The schema that a reference names. */
+  resolve: (ref: string) => Schema
+  /** Values that mean something for a field of this name, and how much more often they are taken than made-up ones. */
+  known: (name: string) => { values: readonly unknown[]; weight: number }
+}
+
+const depthMax = 6
+
+/** Values that the schema allows; often ones that mean something to the app. */
+export function valid(schema: Schema, hints: Hints, name = '', depth = 0): fc.Arbitrary<unknown> {
+  const made = madeOf(schema, hints, name, depth)
+  const { values, weight } = hints.known(name)
+  const fitting = values.filter((value) => fits(value, schema))
+  return fitting.length === 0 ? made : fc.oneof({ weight, arbitrary: fc.constantFrom(...fitting) }, { weight: 1, arbitrary: made })
+}
+
+/** Whether a value is of the schema's type or among its words, roughly: it may still break a bound. */
+function fits(value: unknown, { type, enum: words }: Schema): boolean {
+  if (Array.isArray(words)) return words.includes(value)
+  const own = value === null ? 'null' : typeof value
+  return [type].flat().some((one) => one === own || (one === 'integer' && Number.isInteger(value)))
+}
+
+function madeOf(schema: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
+  const { $ref, anyOf, type, const: only, enum: words } = schema
+  if (typeof $ref === 'string') return valid(hints.resolve($ref), hints, name, depth)
+  if (only !== undefined) return fc.constant(only)
+  if (Array.isArray(words)) return fc.constantFrom(...words)
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((one: Schema) => valid(one, hints, name, depth)))
+  if (Array.isArray(type)) return fc.oneof(...type.map((one: string) => valid({ ...schema, type: one }, hints, name, depth)))
+  switch (type) {
+    case 'object':
+      return objects(schema, hints, depth)
+    case 'array':
+      return arrays(schema, hints, name, depth)
+    case 'string':
+      return strings(schema)
+    case 'integer':
+      return fc.integer({ min: numberOr(schema['minimum'], -1_000), max: Math.min(numberOr(schema['maximum'], 1_000_000), 2 ** 31 - 1) })
+    case 'number':
+      return fc.integer({ min: numberOr(schema['minimum'], -1_000), max: numberOr(schema['maximum'], 1_000_000) })
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    default:
+      return fc.jsonValue({ maxDepth: 2 })
+  }
+}
+
+const numberOr = (value: unknown, fallback: number) => (typeof value === 'number' ? value : fallback)
+
+function objects({ properties = {}, required = [], additionalProperties }: Schema, hints: Hints, depth: number): fc.Arbitrary<unknown> {
+  const fields = Object.entries(properties as Record<string, Schema>).filter(
+    ([name]) => depth < depthMax || (required as string[]).includes(name),
+  )
+  if (fields.length === 0)
+    return additionalProperties
+      ? fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), valid(additionalProperties as Schema, hints, '', depth + 1), { maxKeys: 3 })
+      : fc.constant({})
+  const model = Object.fromEntries(fields.map(([name, one]) => [name, valid(one, hints, name, depth + 1)]))
+  const needed = fields.map(([name]) => name).filter((name) => (required as string[]).includes(name))
+  // Few optional fields at a time: of many, one is usually at odds with another.
+  const sparse = Object.fromEntries(Object.entries(model).map(([name, one]) => [name, needed.includes(name) ? one : rarely(one)]))
+  return fc.oneof(fc.record(sparse).map(withoutAbsent), fc.record(model, { requiredKeys: needed }))
+}
+
+const absent = Symbol('absent')
+const rarely = (arbitrary: fc.Arbitrary<unknown>) => fc.oneof({ weight: 3, arbitrary: fc.constant(absent) }, { weight: 1, arbitrary })
+const withoutAbsent = (record: object) => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== absent))
+
+function arrays({ items = {}, minItems, maxItems }: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
+  const least = numberOr(minItems, 0)
+  return fc.array(valid(items as Schema, hints, name.replace(/s$/, ''), depth + 1), {
+    minLength: least,
+    maxLength: Math.max(least, Math.min(numberOr(maxItems, 3), 3)),
+  })
+}
+
+function strings({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> {
+  const least = numberOr(minLength, 0)
+  const most = numberOr(maxLength, 60)
+  const isInBounds = (text: string) => text.length >= least && text.length <= most
+  if (format === 'email') return fc.stringMatching(/^[a-z]{1,12}[0-9]{1,6}$/).map((local) => `${local}@example.com`)
+  if (format === 'uri') return fc.stringMatching(/^[a-z]{1,12}$/).map((word) => `https://example.com/${word}`)
+  if (format === 'date-time')
+    return fc.date({ min: new Date(0), max: new Date(2e12), noInvalidDate: true }).map((date) => date.toISOString())
+  if (format === 'date')
+    return fc.date({ min: new Date(0), max: new Date(2e12), noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10))
+  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern)).filter(isInBounds)
+  return fc
+    .oneof(
+      fc.stringMatching(/^[a-z0-9 ]+$/),
+      fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', '')),
+    )
+    .filter(isInBounds)
+}
+
+const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
+
+/** Values that fit nowhere, or hardly anywhere. */
+export const garbage: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    0.5,
+    1e308,
+    -1e308,
+    2 ** 53,
+    -(2 ** 63),
+    9_999_999_999,
+    '',
+    ' ',
+    [],
+    {},
+    [[]],
+    [null],
+    '\u0000',
+    `a\u0000${marker}`,
+    '\ud800',
+    '\u202e',
+    '𝒳é\u0301',
+    'NaN',
+    '0x10',
+    '1e1',
+    '-0',
+    '%00',
+    '../../etc/passwd',
+  ),
+  fc.constantFrom<unknown>(
+    `' OR 1=1 -- ${marker}`,
+    `<script>${marker}</script>`,
+    `" AND ${marker}*`,
+    'x'.repeat(10_000),
+    '9'.repeat(400),
+    { __proto__: null, [marker]: 1 },
+    JSON.parse(`{"__proto__":{"admin":"${marker}"}}`),
+    { constructor: { prototype: { a: 1 } } },
+    { $ne: marker },
+    nested(40),
+    Array(2_000).fill(1),
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.double().map((number) => (Number.isFinite(number) ? number : null)),
+)
+
+/** The value with one thing about it changed for the worse: a part replaced, left out or added. */
+export function broken(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc
+    .tuple(value, fc.nat(), fc.constantFrom('replace', 'replace', 'remove', 'add'), garbage)
+    .map(([whole, nth, how, junk]) => spoilt(structuredClone(whole), nth, how, junk))
+}
+
+type Place = { holder: Record<string, unknown>; key: string }
+
+function spoilt(whole: unknown, nth: number, how: string, junk: unknown): unknown {
+  const places: Place[] = []
+  collect(whole, places)
+  const place = places[nth % Math.max(1, places.length)]
+  if (!place) return how === 'remove' ? {} : junk
+  if (how === 'remove') delete place.holder[place.key]
+  else if (how === 'add')
+    Object.defineProperty(place.holder, ['__proto__', 'id', 'shopId', 'role', 'isAdmin', marker][nth % 6] ?? marker, {
+      value: junk,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  else place.holder[place.key] = junk
+  return whole
+}
+
+function collect(value: unknown, places: Place[]): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, item] of Object.entries(value)) {
+    places.push({ holder: value as Record<string, unknown>, key })
+    collect(item, places)
+  }
+}

@@ -1,0 +1,8 @@
+/** Migrates a Postgres database once it is told to, and prints how many migrations it applied. */
+import { migratePostgres } from '../../db/migrate.ts'
+import { postgresMigrations } from '../../db/migrations/index.ts'
+
+process.stdout.write('ready\n')
+for await (const _ of console) break
+const applied = await migratePostgres(Bun.argv[2] ?? '', postgresMigrations, 0)
+process.stdout.write(`${applied.length}\n`)

@@ -1,0 +1,44 @@
+/** Programs of the tests that run in a process of their own, so that they can be killed or hold a lock. */
+import { join } from 'node:path'
+
+export type Child = {
+  lines: AsyncGenerator<string>
+  tell(line: string): void
+  kill(signal?: NodeJS.Signals): void
+  exited: Promise<number>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Starts `test/support/<program>`; what it prints comes line by line. */
+export function startChild(program: string, args: readonly string[], env: Record<string, string> = {}): Child {
+  const child = Bun.spawn(['bun', join(import.meta.dir, program), ...args], {
+    env: { ...Bun.env, ...env },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return {
+    lines: linesOf(child.stdout),
+    tell(line) {
+      child.stdin.write(`${line}\n`)
+      child.stdin.flush()
+    },
+    kill: (signal = 'SIGKILL') => child.kill(signal),
+    exited: child.exited,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    // The last one may be half a line.
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}

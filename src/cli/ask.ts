@@ -45,9 +45,10 @@ async function firstLine(): Promise<string> {
 
 /** One line of a terminal without an echo. */
 async function typedUnseen(prompt: string): Promise<string> {
-  process.stderr.write(prompt)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  // Only now: what is typed before the terminal was silenced would be seen.
+  process.stderr.write(prompt)
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve)

@@ -61,7 +61,29 @@ it takes no new work, finishes what is in flight and exits 0. Only one serves a 
 Works beside a running server.`,
     run: async (input) => (await import('./setup.ts')).setup(input),
   },
-  // What fills a shop, demo and import, stands here.
+  demo: {
+    summary: 'Fill a demo shop and serve it; run again, it serves',
+    flags: listening,
+    details: 'Refuses a database that holds anything else. Prints what to open and which credentials to use.',
+    async run({ config }) {
+      await (await import('./demo.ts')).demo(config())
+      return undefined
+    },
+  },
+  import: {
+    summary: 'Import the products of a Shopify CSV into a shop',
+    positionals: ['FILE'],
+    flags: {
+      shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
+      'dry-run': { meaning: 'Check the file and say what would be done; store nothing' },
+      overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped' },
+      currency: { value: 'CODE', meaning: "Currency of the file's prices; default the shop's" },
+      'data-dir': dataDir,
+    },
+    details: `Takes both dialects of Shopify's product export. A product with a bad row is left out and named, the others are
+stored, and the exit status is 1. Works beside a running server. Stopped half-way, run it again: nothing is made twice.`,
+    run: async (input) => (await import('./import.ts')).importFile(input),
+  },
   backup: {
     summary: 'Copy the database into FILE, beside a running server',
     positionals: ['FILE'],

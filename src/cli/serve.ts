@@ -3,8 +3,15 @@ import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
 import { listen, type Serving } from '../server.ts'
 
+export type ServeOptions = {
+  /** Runs before anybody is let in; what it throws ends the start. */
+  prepare?: (instance: Instance) => Promise<void>
+  /** What to print when the instance is ready. */
+  announce?: (instance: Instance, url: string) => Promise<string>
+}
+
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
-export async function serve(config: Config, announce?: (instance: Instance, url: string) => Promise<string>): Promise<void> {
+export async function serve(config: Config, { prepare, announce = readyText }: ServeOptions = {}): Promise<void> {
   const instance = await openInstance({
     config,
     as: 'server',
@@ -19,20 +26,24 @@ export async function serve(config: Config, announce?: (instance: Instance, url:
   const { log } = instance.deps
   if (instance.migrated.length > 0)
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
-  const serving = await listenOrClose(instance, config)
+  const serving = await startOrClose(instance, async () => {
+    await prepare?.(instance)
+    return listen(instance, config)
+  })
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,
     version: instance.deps.build.version,
     engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres',
   })
-  process.stdout.write(await (announce ?? readyText)(instance, serving.url))
+  process.stdout.write(await announce(instance, serving.url))
 
   let stopping = false
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
     log.info('server.stopping', { signal })
+    instance.edge.drain()
     await jobs.stop()
     await serving.stop()
     log.info('server.stopped')
@@ -43,10 +54,10 @@ export async function serve(config: Config, announce?: (instance: Instance, url:
   process.on('SIGINT', () => void stop('SIGINT'))
 }
 
-/** A port that is taken ends the process: nothing may keep it alive. */
-async function listenOrClose(instance: Instance, config: Config): Promise<Serving> {
+/** A start that fails, as on a port that is taken, ends the process: nothing may keep it alive. */
+async function startOrClose(instance: Instance, start: () => Promise<Serving>): Promise<Serving> {
   try {
-    return listen(instance, config)
+    return await start()
   } catch (error) {
     await instance.close()
     throw error

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, serve, souk, withFile } from './souk.ts'
+import { describeProcesses, logIn, onTerminal, serve, souk, withFile } from './souk.ts'
 
 const password = 'a password with spaces, ünïcode '
 const login = { email: 'root@example.com', password }
@@ -53,6 +53,30 @@ describeProcesses('souk setup', () => {
     const dataDir = temporaryDir()
     expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
     expect(withFile(join(dataDir, 'souk.db'), (file) => file.query('SELECT 1 FROM users').all())).toEqual([])
+  })
+
+  test('on a terminal the password is asked for twice and never shown', async () => {
+    const dataDir = temporaryDir()
+    const asked = ['setup', '--email', login.email]
+    const other = await onTerminal(asked, dataDir, [
+      ['password: ', 'password-of-root\r'],
+      ['once more: ', 'password-of-roof\r'],
+    ])
+    expect(other.status).toBe(2)
+    expect(other.screen).toContain('The two are not the same: nothing was done')
+    const stopped = await onTerminal(asked, dataDir, [['password: ', '\x03']])
+    expect(stopped.status).toBe(2)
+    const made = await onTerminal(asked, dataDir, [
+      ['password: ', 'password-of-rooX\x7ft\r'],
+      ['once more: ', 'password-of-root\r'],
+    ])
+    expect(made).toEqual({
+      status: 0,
+      screen: 'password: \r\npassword, once more: \r\nThe super admin root@example.com is made: log in with POST /merchant/login\r\n',
+    })
+    for (const { screen } of [other, stopped]) expect(screen).not.toContain('password-of')
+    await using server = await serve(dataDir)
+    expect(await logIn(server, { email: login.email, password: 'password-of-root' })).toStartWith('ey')
   })
 
   test('leaves nothing but the database, its lock and the keys, for the owner alone', async () => {

@@ -41,12 +41,45 @@ export async function souk(
   { settings = {}, stdin = '' }: { settings?: Settings; stdin?: string } = {},
 ): Promise<Outcome> {
   const child = start(args, dataDir, settings, stdin)
-  const [status, stdout, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stdout), Bun.readableStreamToText(child.stderr)])
+  const [status, stdout, stderr] = await Promise.all([
+    child.exited,
+    Bun.readableStreamToText(child.stdout),
+    Bun.readableStreamToText(child.stderr),
+  ])
   return { status, stdout, stderr }
 }
 
 /** Starts a command that the test will end. */
 export const startCommand = (args: readonly string[], dataDir: string, settings: Settings = {}) => start(args, dataDir, settings, '')
+
+/** Runs a command on a terminal and types a line at each prompt. What the terminal then shows is what it returns. */
+export async function onTerminal(
+  args: readonly string[],
+  dataDir: string,
+  typing: readonly (readonly [prompt: string, line: string])[],
+): Promise<{ status: number; screen: string }> {
+  const decoder = new TextDecoder()
+  let screen = ''
+  let wake: () => void = () => undefined
+  const terminal = new Bun.Terminal({
+    data(_terminal, chunk) {
+      screen += decoder.decode(chunk, { stream: true })
+      wake()
+    },
+  })
+  const child = Bun.spawn([process.execPath, main, ...args], { cwd: dataDir, env: environment(dataDir, {}), terminal })
+  for (const [prompt, line] of typing) {
+    while (!screen.endsWith(prompt)) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+    terminal.write(line)
+  }
+  const status = await child.exited
+  terminal.close()
+  return { status, screen }
+}
 
 /** Text that a process has written so far, and a way to wait for more of it. */
 function listenTo(stream: ReadableStream<Uint8Array>) {

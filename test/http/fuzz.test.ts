@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { apiDocument } from '../../src/document.ts'
+import { apiDocument } from '../../src/cli/openapi.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
@@ -95,6 +95,16 @@ test('the fuzzer drives every operation of the document that the app serves', ()
   )
   expect(targets.map(nameOf).sort()).toEqual(served.sort())
   for (const name of Object.keys(neverSucceed)) expect(served).toContain(name)
+})
+
+test('the judge of answers sees a field that is missing, of the wrong type, or not documented', async () => {
+  const target = targets.find((one) => nameOf(one) === 'GET /shops/v2')
+  if (!target) throw new Error('no such operation')
+  const { body: shop } = await world.app.call('GET', '/shops/v2', world.everyone.credentials.merchant)
+  expect(world.validators(target, 200, shop)).toBeUndefined()
+  expect(world.validators(target, 200, { ...shop, title: undefined })).toContain('title')
+  expect(world.validators(target, 200, { ...shop, createdAt: 'yesterday' })).toContain('date-time')
+  expect(world.validators(target, 200, { ...shop, contact: { ...shop.contact, password: 'x' } })).toContain('additional properties')
 })
 
 for (const target of targets) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import checkedIn from '../../docs/openapi.json'
 import { createApp } from '../../src/app.ts'
-import { apiDocumentText } from '../../src/document.ts'
+import { apiDocumentText } from '../../src/cli/openapi.ts'
 import { isDocumented, type Operation } from '../../src/http/openapi.ts'
 import { testApp } from '../support/app.ts'
 

@@ -19,4 +19,4 @@ export function audit({ clock, newId }: Pick<Deps, 'clock' | 'newId'>, actor: Ac
 }
 
 /** How often an action was done to a subject since `since` (milliseconds). */
-export const timesDone = (tx: Writer, action: string, subject: string, since: number): Promise<number> => store.count(tx, { action, subject, since })
+export const timesDone = (tx: Pick<Writer, 'select'>, action: string, subject: string, since: number): Promise<number> => store.count(tx, { action, subject, since })

@@ -9,7 +9,7 @@ export const auditStore = {
     await tx.insert(auditLog).values(row)
   },
   /** How often an action was done to a subject after `since`. */
-  async count(tx: Writer, { action, subject, since }: { action: string; subject: string; since: number }): Promise<number> {
+  async count(tx: Pick<Writer, 'select'>, { action, subject, since }: { action: string; subject: string; since: number }): Promise<number> {
     const [row] = await tx
       .select({ times: count() })
       .from(auditLog)

@@ -5,7 +5,7 @@ import { OperatorError } from '../../lib/errors.ts'
 import { sealedBy } from '../../lib/seal.ts'
 import { audit, system } from '../audit/service.ts'
 import { answerSeal } from '../idempotency/service.ts'
-import { keySeal, walletSeal } from '../shop/service.ts'
+import { keySeal, walletSeal } from '../shop/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
 
 const tables = Object.keys(sealedColumns) as SealedTable[]

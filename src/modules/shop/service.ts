@@ -12,9 +12,6 @@ import { isCountry } from '../location/domain.ts'
 import { hourMs, keySeal, normalOrigin, privateKeyReadsPerHour, walletSeal } from './domain.ts'
 import type { ApiKey, Shop, ShopStore, Wallet } from './store.ts'
 
-/** For who seals a shop's secrets anew. */
-export { keySeal, walletSeal }
-
 export type ShopDeps = Deps & { readonly shopStore: ShopStore }
 
 export const contextOf = ({ id, merchantId, currency, mode, origins }: Shop): ShopContext => ({ id, merchantId, currency, mode, origins })

@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, serve, signUp, souk, withFile } from './souk.ts'
+
+const allOk = 'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    listings\n'
+
+/** A stopped instance with a shop of three visible products. */
+async function shop() {
+  const dataDir = temporaryDir()
+  await using server = await serve(dataDir)
+  const { token } = await signUp(server)
+  for (const title of ['One', 'Two', 'Three']) {
+    const made = await server.call('POST', '/product-v2', {
+      token,
+      body: { title, status: 'ACTIVE', variants: [{ price: { amount: 100, currency: 'USD' } }] },
+    })
+    expect(made.status).toBe(201)
+  }
+  await server.end('SIGTERM')
+  return { dataDir, database: join(dataDir, 'souk.db') }
+}
+
+describeProcesses('souk check', () => {
+  test('finds no fault with an instance beside which a server runs, and changes nothing', async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    await signUp(server)
+    const before = readdirSync(dataDir)
+    expect(await souk(['check'], dataDir)).toEqual({ status: 0, stdout: allOk, stderr: '' })
+    expect(readdirSync(dataDir)).toEqual(before)
+  })
+
+  test('makes nothing where nothing is', async () => {
+    const dataDir = temporaryDir()
+    const { status, stderr } = await souk(['check'], dataDir)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test('tells of listings that count wrongly, by shop and order', async () => {
+    const { dataDir, database } = await shop()
+    expect(await souk(['check'], dataDir)).toEqual({ status: 0, stdout: allOk, stderr: '' })
+    withFile(database, (file) =>
+      file.run('DELETE FROM product_documents WHERE product_id = (SELECT min(product_id) FROM product_documents)'),
+    )
+    const { status, stdout, stderr } = await souk(['check'], dataDir)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: allOk.replace('ok    listings\n', '') })
+    expect(stderr).toMatch(/^WRONG listings\n( {6}Shop shop_\w+, sorted by (newest|price|title): 3 are counted of 2\n){3}$/)
+  })
+
+  test('tells of dangling references, secrets that do not open and missing keys', async () => {
+    const { dataDir, database } = await shop()
+    withFile(database, (file) => file.run("UPDATE api_keys SET sealed = sealed || 'AA' WHERE sealed IS NOT NULL"))
+    expect(await souk(['check'], dataDir)).toMatchObject({
+      status: 1,
+      stderr: 'WRONG sealed secrets\n      api_keys: 1 do not open under the keys at hand\n',
+    })
+    rmSync(join(dataDir, 'keys.json'))
+    expect(await souk(['check'], dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining('WRONG keys\n') })
+    withFile(database, (file) => {
+      file.run('PRAGMA foreign_keys = OFF')
+      file.run('DELETE FROM users')
+    })
+    const dangling = await souk(['check'], dataDir)
+    expect(dangling).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'WRONG database file\n      rows of shops refer to rows of users that are not there\n',
+    })
+  })
+
+  test('tells when the database is behind, and leaves it so', async () => {
+    const { dataDir, database } = await shop()
+    const tag = withFile(database, (file) => {
+      const last = file.query<{ tag: string }, []>('SELECT max(tag) AS tag FROM souk_migrations').get()?.tag ?? ''
+      file.run('DELETE FROM souk_migrations WHERE tag = ?', [last])
+      return last
+    })
+    const { status, stderr } = await souk(['check'], dataDir)
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `WRONG migrations\n      The database is behind this version by ${tag}: start souk once to bring it up to date\n`,
+    })
+    expect(withFile(database, (file) => file.query('SELECT 1 FROM souk_migrations WHERE tag = ?').get(tag))).toBeNull()
+  })
+})

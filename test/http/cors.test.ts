@@ -1,0 +1,93 @@
+/** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
+import { describe, expect, test } from 'bun:test'
+import { openToBrowsers } from '../../src/http/access.ts'
+import { createApp } from '../../src/app.ts'
+import { testApp } from '../support/app.ts'
+
+const origin = { origin: 'https://storefront.example' }
+
+describe('across origins', () => {
+  test('public answers and their errors may be read, without credentials', async () => {
+    await using app = await testApp({ SIGNUP_ENABLED: 'true' })
+    const { shop } = await app.merchant()
+    const json = { ...origin, 'content-type': 'application/json' }
+    const answers = [
+      await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin }),
+      await app.call('GET', `/api/v3/shops/v2/public/name/${shop.name}`, { headers: origin }),
+      await app.call('GET', '/shops/v2/public/name/nobody', { headers: origin }),
+      await app.call('GET', '/shops/v2/public/name/%00', { headers: origin }),
+      await app.call('POST', '/merchant/login', { headers: origin, body: { email: 'a@example.com', password: 'wrong' } }),
+      await app.call('POST', '/merchant/login', { headers: origin, body: {} }),
+      await app.call('POST', '/merchant/login', { headers: json, raw: '{' }),
+      await app.call('POST', '/merchant/login', { headers: { ...origin, 'content-type': 'text/plain' }, raw: 'x' }),
+      await app.call('POST', '/merchant/login', { headers: { ...json, 'content-length': '99999999' }, raw: '{}' }),
+      await app.call('GET', '/health/live', { headers: origin }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 400, 401, 400, 400, 415, 413, 200])
+    for (const { headers } of answers) {
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-allow-credentials')).toBeNull()
+    }
+    app.edge.drain()
+    expect((await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })).headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('a 304 may be read too', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })
+    const second = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: { ...origin, 'if-none-match': first.headers.get('etag') ?? '' } })
+    expect([second.status, second.headers.get('access-control-allow-origin')]).toEqual([304, '*'])
+  })
+
+  test('answers to tokens, secret keys and operators may not, nor unknown paths', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const answers = [
+      await app.call('GET', '/shops/v2', { token, headers: origin }),
+      await app.call('GET', '/shops/v2', { headers: origin }),
+      await app.call('PATCH', '/shops/v2', { token, headers: origin, body: { title: 5 } }),
+      await app.call('GET', '/shops/v2/private-key', { token, headers: origin }),
+      await app.call('GET', '/shops/v2/tax-rates', { key: secretKey, headers: origin }),
+      await app.call('GET', '/merchant/me', { token, headers: origin }),
+      await app.call('GET', '/locations/countries', { headers: origin }),
+      await app.call('GET', '/metrics', { headers: origin }),
+      await app.call('GET', '/nowhere', { headers: origin }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 200, 200, 200, 401, 200, 404])
+    for (const { headers } of answers) expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  test('a preflight is answered where pages may call, and nowhere else', async () => {
+    await using app = await testApp()
+    const app2 = createApp(app.deps)
+    const routes = app2.routes.filter(({ method }) => method !== 'OPTIONS')
+    const asking = { ...origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
+    const open = new Set(routes.filter(({ method, path }) => openToBrowsers(method, path)).map(({ path }) => path))
+    expect(open.has('/merchant/login')).toBe(true)
+    expect(open.has('/shops/v2/private-key')).toBe(false)
+    for (const path of new Set(routes.map((route) => route.path))) {
+      const answer = await app.call('OPTIONS', path.replaceAll(/:\w+/g, 'some'), { headers: asking })
+      expect([path, answer.status]).toEqual([path, open.has(path) ? 204 : 404])
+      expect(answer.headers.get('access-control-allow-origin')).toBe(open.has(path) ? '*' : null)
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    }
+  })
+
+  test('a shop that lists its origins is read by pages on those only, and by anything without an origin', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const path = `/shops/v2/public/name/${shop.name}`
+    expect((await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://storefront.example'] } })).status).toBe(200)
+    const from = async (value: string) => (await app.call('GET', path, { headers: { origin: value } })).status
+    expect(await from('https://storefront.example')).toBe(200)
+    for (const other of ['https://evil.example', 'http://storefront.example', 'https://storefront.example:8443', 'https://storefront.example.evil.example', 'null']) expect([other, await from(other)]).toEqual([other, 403])
+    expect((await app.call('GET', path)).status).toBe(200)
+    const refused = await app.call('GET', path, { headers: { origin: 'https://evil.example' } })
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+    expect(refused.body).toEqual({ statusCode: 403, message: 'The shop does not allow this origin', error: 'Forbidden' })
+    const signup = { shopName: shop.name, email: 'c@example.com', password: 'long enough' }
+    expect((await app.call('POST', '/customer/signup', { headers: { origin: 'https://evil.example' }, body: signup })).status).toBe(403)
+    expect((await app.call('POST', '/customer/login', { headers: { origin: 'https://evil.example' }, body: signup })).status).toBe(403)
+  })
+})

@@ -1,0 +1,184 @@
+/** Every refusal is `{ statusCode, message, error }`, whatever failed and wherever, and never repeats what was sent. */
+import { describe, expect, test } from 'bun:test'
+import { type Answer, type CallOptions, testApp } from '../support/app.ts'
+
+const canary = 'CANARY-d41d8cd98f00'
+const json = { 'content-type': 'application/json' }
+
+function expectRefusal(answer: Answer, status: number, message?: string | RegExp): void {
+  expect([answer.status, answer.text]).toEqual([status, answer.text])
+  expect(Object.keys(answer.body).sort()).toEqual(['error', 'message', 'statusCode'])
+  expect(answer.body.statusCode).toBe(status)
+  if (message instanceof RegExp) expect(answer.body.message).toMatch(message)
+  else if (message !== undefined) expect(answer.body.message).toBe(message)
+  expect(answer.text).not.toContain(canary)
+  expect(answer.headers.get('content-type')).toStartWith('application/json')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(answer.headers.get('x-request-id')).toBeTruthy()
+}
+
+describe('a refusal in the contract\'s shape answers', () => {
+  test('an unknown path, and a known path with another method', async () => {
+    await using app = await testApp()
+    expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
+    expectRefusal(await app.call('PUT', '/merchant/login', { body: {} }), 404, 'There is nothing at this path')
+    expectRefusal(await app.call('DELETE', '/shops/v2'), 404)
+    expectRefusal(await app.call('GET', '/merchant/login'), 404)
+    expectRefusal(await app.call('GET', '/health%2Flive'), 404)
+    expectRefusal(await app.call('PROPFIND', '/health/live'), 404)
+  })
+
+  test('a body that is no JSON object', async () => {
+    await using app = await testApp()
+    const post = (raw: string | Uint8Array) => app.call('POST', '/merchant/login', { raw, headers: json })
+    for (const raw of [`{"email":"${canary}"`, `${canary}`, '{"a":1,}', "{'a':1}", 'undefined', '{"a":01}', '\u0000']) expectRefusal(await post(raw), 400, 'The body is not valid JSON')
+    expectRefusal(await post(new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])), 400, 'The body is not valid JSON')
+    expectRefusal(await post(new Uint8Array([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])), 400, 'The body is not valid JSON')
+    for (const raw of ['[]', 'null', `"${canary}"`, '1', 'true', `[{"email":"${canary}"}]`]) expectRefusal(await post(raw), 400, 'The body must be a JSON object')
+  })
+
+  test('a body that nests without end, or holds a NUL character in a value or a name', async () => {
+    await using app = await testApp()
+    const post = (raw: string) => app.call('POST', '/merchant/login', { raw, headers: json })
+    for (const depth of [40, 5_000, 100_000]) {
+      expectRefusal(await post(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`), 400)
+      expectRefusal(await post(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`), 400)
+    }
+    expectRefusal(await post('{"email":"a\\u0000b","password":"x"}'), 400, 'The body holds a NUL character')
+    expectRefusal(await post('{"a\\u0000b":"x"}'), 400, 'The body holds a NUL character')
+    expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body holds a NUL character')
+  })
+
+  test('a body that is empty or lacks a field, naming the field and the rule', async () => {
+    await using app = await testApp()
+    expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+ \(body\): /)
+    expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+ \(body\): /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a@example.com' } }), 400, /^password \(body\): /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 5, password: canary } }), 400, /^email \(body\): /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: canary.repeat(50), password: 'x' } }), 400, /^email \(body\): /)
+    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a', password: canary.repeat(50) } }), 400, /^password \(body\): /)
+  })
+
+  test('a body that is not JSON by its type, on every route that takes one', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/csv', 'TEXT/CSV; charset=utf-8', 'application/xml', 'application/jsonp', 'application/octet-stream']) {
+      expectRefusal(await app.call('POST', '/merchant/login', { raw: `email=${canary}`, headers: { 'content-type': type } }), 415, 'Send the body as application/json')
+      expectRefusal(await app.call('PATCH', '/shops/v2', { token, raw: '{}', headers: { 'content-type': type } }), 415, 'Send the body as application/json')
+    }
+    expectRefusal(await app.call('POST', '/merchant/login', { raw: new TextEncoder().encode('{}') }), 415)
+    const taken = await app.call('POST', '/merchant/login', { raw: '{"email":"a@example.com","password":"x"}', headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })
+    expect(taken.status).toBe(401)
+  })
+
+  test('a body over a megabyte, with its length said or not', async () => {
+    await using app = await testApp()
+    const large = JSON.stringify({ email: 'x'.repeat(1024 * 1024), password: canary })
+    expectRefusal(await app.call('POST', '/merchant/login', { raw: large, headers: { ...json, 'content-length': String(large.length) } }), 413, 'The body is larger than 1 MB')
+    const chunks = () =>
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let nth = 0; nth < 17; nth++) controller.enqueue(new Uint8Array(65_536).fill(0x20))
+          controller.close()
+        },
+      })
+    const response = await app.edge.fetch(new Request('http://localhost/merchant/login', { method: 'POST', headers: json, body: chunks() }), { requestIP: () => ({ address: '127.0.0.1' }) })
+    expect(response.status).toBe(413)
+    expect(await response.json()).toEqual({ statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' })
+    const filled = `{"email":"a@example.com","password":"x"${' '.repeat(1024 * 1024 - 40)}}`
+    expect((await app.call('POST', '/merchant/login', { raw: filled, headers: json })).status).toBe(401)
+  })
+
+  test('a URL that is not percent-encoded UTF-8, holds a NUL, or is too long', async () => {
+    await using app = await testApp()
+    for (const path of ['/shops/v2/public/name/%00', '/shops/v2/public/name/a%zz', '/shops/v2/public/name/%ff', '/shops/v2/public/name/a?x=%00', '/shops/v2/public/name/a?x=%e0%a0', `/shops/v2/public/name/${'%'}`]) {
+      expectRefusal(await app.call('GET', path), 400)
+    }
+    expectRefusal(await app.call('GET', `/health/live?${canary.repeat(600)}`), 400, 'The URL is longer than 8192 characters')
+    expectRefusal(await app.call('GET', `/shops/v2/public/name/${canary.repeat(20)}`), 400, /^shopName \(path\): /)
+  })
+
+  test('a crash in a handler, with nothing of what went wrong', async () => {
+    const passwords = {
+      hash: async () => 'x',
+      verify: async () => {
+        throw new Error(`the secret is ${canary} at /srv/souk/src/x.ts`)
+      },
+    }
+    await using app = await testApp({}, { passwords })
+    const answer = await app.call('POST', '/merchant/login', { body: { email: 'a@example.com', password: 'whatever' } })
+    expectRefusal(answer, 500, 'Something went wrong on our side')
+    expect(answer.text).not.toMatch(/src|\.ts|Error:|stack/)
+    const logged = app.logged.filter(({ event }) => event === 'request.failed')
+    expect(logged).toHaveLength(1)
+    expect(logged[0]?.fields).toMatchObject({ route: '/merchant/login', method: 'POST', requestId: answer.headers.get('x-request-id') })
+  })
+
+  test('an answer that does not fit its own schema: 500, and not the answer', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const { shops } = await import('../../db/schema/shop.ts')
+    const { eq } = await import('drizzle-orm')
+    await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ mode: canary as 'TEST' }).where(eq(shops.id, shop.id))))
+    expectRefusal(await app.call('GET', '/shops/v2', { token }), 500, 'Something went wrong on our side')
+  })
+
+  test('a server that is stopping, with when to come back', async () => {
+    await using app = await testApp()
+    app.edge.drain()
+    const answer = await app.call('GET', '/health/live')
+    expectRefusal(answer, 503, 'The server is stopping: try again')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+})
+
+describe('every answer', () => {
+  test('carries the request id that came with it if it is a fit one, and one of ours otherwise', async () => {
+    await using app = await testApp()
+    const idFor = async (id: string, path = '/health/live') => (await app.call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+    for (const id of ['abc', 'A-1_2:3.4', 'x'.repeat(128)]) {
+      expect(await idFor(id)).toBe(id)
+      expect(await idFor(id, '/nowhere')).toBe(id)
+    }
+    for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', '<script>', 'a/b', 'é']) expect(await idFor(id)).toMatch(/^[0-9a-f-]{36}$/)
+    const [one, other] = [await app.call('GET', '/health/live'), await app.call('GET', '/health/live')]
+    expect(one.headers.get('x-request-id')).not.toBe(other.headers.get('x-request-id'))
+  })
+
+  test('to HEAD is that to GET without the body', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    for (const [path, status] of [['/health/live', 200], [`/shops/v2/public/name/${shop.name}`, 200], ['/nowhere', 404], ['/shops/v2', 401]] as const) {
+      const [get, head] = [await app.call('GET', path), await app.call('HEAD', path)]
+      expect([path, get.status, head.status]).toEqual([path, status, status])
+      expect(head.text).toBe('')
+      expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+      expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
+    }
+  })
+
+  test('to a change is told of in the log by path and status, without query, body or credentials', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    await app.call('PATCH', `/shops/v2?secret=${canary}`, { token, body: { title: canary } })
+    const written = JSON.stringify(app.logged)
+    expect(written).toContain('"path":"/shops/v2","status":200')
+    expect(written).not.toContain(canary)
+    expect(written).not.toContain(token)
+  })
+})
+
+test('the Host header is a host name, or the request is refused', async () => {
+  await using app = await testApp()
+  const withHost = (host: string) => app.call('GET', '/health/live', { headers: { host } })
+  for (const host of ['localhost', 'shop.example:8080', '127.0.0.1', '[::1]:3000', 'x', 'a-b.c']) expect([host, (await withHost(host)).status]).toEqual([host, 200])
+  for (const host of ['', ' ', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a,b', 'a:b', 'a:123456', '-a', '.a', 'x\\y', `${'a'.repeat(254)}`]) expect([host, (await withHost(host)).status]).toEqual([host, 400])
+})
+
+test('with ALLOWED_HOSTS, requests for any other host are refused', async () => {
+  await using app = await testApp({ ALLOWED_HOSTS: 'api.shop.example' })
+  const withHost = async (host: string): Promise<[string, number]> => [host, (await app.call('GET', '/health/live', { headers: { host } } satisfies CallOptions)).status]
+  for (const host of ['api.shop.example', 'API.shop.example', 'api.shop.example:8443']) expect(await withHost(host)).toEqual([host, 200])
+  for (const host of ['localhost', 'shop.example', 'api.shop.example.evil.example', 'xapi.shop.example']) expect(await withHost(host)).toEqual([host, 400])
+})

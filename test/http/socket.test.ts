@@ -1,0 +1,147 @@
+/** What holds at the socket, where clients send what no client library would. */
+import { describe, expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { rawConnection, sendRaw, serveTestApp } from '../support/server.ts'
+
+const request = (line: string, ...headers: string[]) => `${[line, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
+
+describe('the path of a request is the path that was asked for', () => {
+  test('whatever the Host header says', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    await using server = serveTestApp(app)
+    const authorization = `authorization: Bearer ${token}`
+    const status = async (line: string, ...headers: string[]) => (await sendRaw(server.port, request(line, ...headers))).status
+    expect(await status('GET /shops/v2 HTTP/1.1', 'host: localhost', authorization)).toBe(200)
+    expect(await status('GET /shops/v2 HTTP/1.1', 'host: x', authorization)).toBe(200)
+    // Elysia's own router would cut these at the wrong slash.
+    for (const host of ['x', 'ab', 'abc', 'a.b']) {
+      expect([host, await status('GET /ab/shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 404])
+      expect([host, await status('GET /a/b/c/shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 404])
+    }
+    for (const host of ['', 'localhost/shops/v2', 'localhost/x', 'a@localhost', 'localhost?', 'localhost#', 'localhost, evil', 'loc alhost', 'localhost:']) {
+      expect([host, await status('GET /shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 400])
+    }
+    expect(await status('GET /shops/v2 HTTP/1.1', 'host: localhost', 'host: evil.example', authorization)).toBe(400)
+    expect(await status('GET /shops/v2 HTTP/1.1', authorization)).toBe(400)
+  })
+
+  test('also in absolute form, with doubled slashes, dots and backslashes', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    await using server = serveTestApp(app)
+    const status = async (target: string) => (await sendRaw(server.port, request(`GET ${target} HTTP/1.1`, 'host: localhost', `authorization: Bearer ${token}`))).status
+    expect(await status('http://localhost/shops/v2')).toBe(200)
+    expect(await status('http://a/b/shops/v2')).toBe(404)
+    expect(await status('//shops/v2')).toBe(404)
+    expect(await status('//evil.example/shops/v2')).toBe(404)
+    expect(await status('/./shops/v2')).toBe(200)
+    expect(await status('/shops%2fv2')).toBe(404)
+    expect(await status('\\shops\\v2')).toBe(400)
+    expect(await status('/shops/v2?x=/merchant/me')).toBe(200)
+  })
+})
+
+describe('a body', () => {
+  const post = (...headers: string[]) => ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')
+
+  test('that claims to be too large is refused before it is sent', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const { status, body } = await sendRaw(server.port, `${post('content-length: 2000000')}\r\n\r\n{`)
+    expect([status, JSON.parse(body)]).toEqual([413, { statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' }])
+  })
+
+  test('that does not say its length is refused as soon as it is too large', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const connection = await rawConnection(server.port)
+    connection.send(`${post('transfer-encoding: chunked')}\r\n\r\n`)
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
+    // Seventeen of them are more than a megabyte; the end never comes.
+    for (let nth = 0; nth < 17; nth++) connection.send(chunk)
+    const { status, body } = await connection.answer()
+    expect([status, JSON.parse(body).statusCode]).toEqual([413, 413])
+    connection.close()
+  })
+
+  test('in pieces is put together', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    await using server = serveTestApp(app)
+    const connection = await rawConnection(server.port)
+    const body = JSON.stringify({ email, password })
+    connection.send(`${post(`content-length: ${body.length}`)}\r\n\r\n`)
+    for (const character of body) connection.send(character)
+    expect((await connection.answer()).status).toBe(200)
+    connection.close()
+  })
+
+  test('that breaks off harms nobody else, and is no request under way', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const broken = await rawConnection(server.port)
+    broken.send(`${post('content-length: 100')}\r\n\r\n{"email":`)
+    while (app.deps.requestCounts.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve))
+    broken.close()
+    while (app.deps.requestCounts.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect((await sendRaw(server.port, request('GET /health/live HTTP/1.1', 'host: localhost'))).status).toBe(200)
+    expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('with two lengths, or a length and chunks, is refused: nobody can smuggle a second request', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    for (const headers of [['content-length: 2', 'content-length: 3'], ['content-length: 2', 'transfer-encoding: chunked'], ['content-length: -1'], ['content-length: 1e3']]) {
+      expect((await sendRaw(server.port, `${post(...headers)}\r\n\r\n{}`)).status).toBe(400)
+    }
+  })
+})
+
+describe('a server', () => {
+  test('does not share its port with another', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    const { listen } = await import('../../src/server.ts')
+    expect(() => listen({ edge: app.edge, deps: app.deps, migrated: [], backup: undefined, close: async () => undefined }, { host: '127.0.0.1', port: server.port })).toThrow()
+  })
+
+  test('that stops finishes what is under way, refuses what comes meanwhile, and closes', async () => {
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let begun = () => {}
+    const underWay = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const passwords = {
+      hash: async (password: string) => password,
+      verify: async () => {
+        begun()
+        await held
+        return false
+      },
+    }
+    await using app = await testApp({}, { passwords })
+    const server = serveTestApp(app)
+    const waiting = await rawConnection(server.port)
+    const other = await rawConnection(server.port)
+    other.send('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    expect((await other.answer()).status).toBe(200)
+
+    const body = JSON.stringify({ email: 'a@example.com', password: 'whatever' })
+    waiting.send(`POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await underWay
+    const stopped = server.stop()
+    other.send('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    const refused = await other.answer()
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true])
+    letGo()
+    expect((await waiting.answer()).status).toBe(401)
+    await stopped
+    expect(await rawConnection(server.port).then(() => 'connected', () => 'refused')).toBe('refused')
+    waiting.close()
+    other.close()
+  })
+})

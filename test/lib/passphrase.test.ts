@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { openWithPassphrase, sealUnderPassphrase } from '../../src/lib/passphrase.ts'
+
+const passphrase = 'a passphrase — ünïcode'
+const plain = '{"encryption":["the-key-itself"]}'
+const sealed = sealUnderPassphrase(plain, passphrase, randomBytes)
+const changed = (change: (file: Record<string, unknown> & { kdf: Record<string, unknown> }) => void) => {
+  const file = JSON.parse(sealed)
+  change(file)
+  return JSON.stringify(file)
+}
+
+test('opens under its passphrase, however the same characters are composed', () => {
+  expect(openWithPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
+  expect(openWithPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
+})
+
+test('the format is the one that is documented, and shows nothing of the text', () => {
+  const file = JSON.parse(sealed)
+  expect(file).toEqual({
+    format: 'souk sealed keys',
+    version: 1,
+    kdf: { name: 'scrypt', n: 131072, r: 8, p: 1, salt: expect.stringMatching(/^[\w+/]{22}==$/) },
+    cipher: 'aes-256-gcm',
+    iv: expect.stringMatching(/^[\w+/]{16}$/),
+    sealed: expect.any(String),
+  })
+  expect(sealed).not.toContain('the-key-itself')
+  expect(sealUnderPassphrase(plain, passphrase, randomBytes)).not.toBe(sealed)
+})
+
+test('stays shut under another passphrase, and when anything in it was changed', () => {
+  expect(openWithPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
+  const flip = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
+  for (const text of [
+    changed((file) => Object.assign(file, { sealed: flip(JSON.parse(sealed).sealed) })),
+    changed((file) => Object.assign(file, { iv: flip(JSON.parse(sealed).iv) })),
+    changed((file) => Object.assign(file, { cipher: 'aes-256-cbc' })),
+    changed((file) => Object.assign(file, { sealed: 'AAAA' })),
+    changed((file) => Object.assign(file.kdf, { salt: flip(JSON.parse(sealed).kdf.salt) })),
+    changed((file) => Object.assign(file.kdf, { n: 2 ** 30 })),
+    changed((file) => Object.assign(file, { kdf: undefined })),
+  ]) {
+    expect(openWithPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
+  }
+})
+
+test('a later version is told from a file of somebody else', () => {
+  expect(
+    openWithPassphrase(
+      changed((file) => Object.assign(file, { version: 2 })),
+      passphrase,
+    ),
+  ).toEqual({ kind: 'newer' })
+  for (const text of ['', 'null', '[]', '"x"', '{}', '{"jwt":[]}', changed((file) => Object.assign(file, { format: 'other' }))]) {
+    expect(openWithPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
+  }
+})

@@ -23,6 +23,8 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   refuseLiveFiles(config, file, [target, keysTarget])
   if (!existsSync(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
   if (!switches.has('force')) refuseExisting([target, keysTarget])
+  // Missing keys are told before the work, not after it.
+  if (keysTarget) loadSecrets(config, false)
   const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
   await copyTo(file, target, bytes)
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)

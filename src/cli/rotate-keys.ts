@@ -57,5 +57,6 @@ function tellResult(config: Config, { resealed, retired, unfinished }: { reseale
       'The servers need no more than the first key once `souk check` finds no fault with it alone; old backups still need the others.\n',
     )
   else process.stdout.write(`Keep a copy of ${keyFile(config)} elsewhere: it has changed, and holds the old keys for old backups.\n`)
-  if (unfinished) process.stdout.write('This finished a change of keys that had been begun. Run it again for another new key.\n')
+  if (unfinished && config.encryptionKeys.length === 0)
+    process.stdout.write('This finished a change of keys that had been begun. Run it again for another new key.\n')
 }

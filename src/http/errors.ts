@@ -52,7 +52,8 @@ export const errors = (log: Log) =>
   })
 
 function translate(code: unknown, error: unknown, request: Request): AppError {
-  if (code === 'NOT_FOUND') return new AppError('NOT_FOUND', 'There is nothing at this path')
+  // Elysia takes the code of what was thrown for its own.
+  if (code === 'NOT_FOUND' && !(error instanceof AppError)) return new AppError('NOT_FOUND', 'There is nothing at this path')
   if (error instanceof ValidationError && error.type === 'response') return asAppError(error)
   if (error instanceof ValidationError) return error.type === 'body' && isUpload(request) ? notJson() : invalid(error)
   // What the body reader throws arrives wrapped.

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryDir } from '../support/database.ts'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { temporaryDir, testDatabase } from '../support/database.ts'
 import { describeProcesses, serve, signUp, souk, withFile } from './souk.ts'
 
+const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk = 'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    listings\n'
 
 /** A stopped instance with a shop of three visible products. */
@@ -86,3 +89,34 @@ describeProcesses('souk check', () => {
     expect(withFile(database, (file) => file.query('SELECT 1 FROM souk_migrations WHERE tag = ?').get(tag))).toBeNull()
   })
 })
+
+test.skipIf(engine !== 'postgres')(
+  'on Postgres setup, rotate-keys and check work by the settings alone, and check migrates nothing',
+  async () => {
+    const { url, dataDir, drop } = await testDatabase()
+    const settings = { ...ownSecrets, DATABASE_URL: url }
+    const rotating = { ...settings, ENCRYPTION_KEY: `${'n'.repeat(32)},${'e'.repeat(32)}` }
+    expect(await souk(['setup', '--email', 'root@example.com'], dataDir, { settings, stdin: 'password-of-root' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    })
+    expect(await souk(['rotate-keys'], dataDir, { settings: rotating })).toMatchObject({ status: 0, stderr: '' })
+    const afterwards = { ...settings, ENCRYPTION_KEY: 'n'.repeat(32) }
+    expect(await souk(['check'], dataDir, { settings: afterwards })).toEqual({
+      status: 0,
+      stdout: allOk.replace('ok    database file\n', ''),
+      stderr: '',
+    })
+
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query<{ tag: string }>(
+      "DELETE FROM souk_migrations WHERE tag = (SELECT max(tag) FROM souk_migrations WHERE tag <> 'lock') RETURNING tag",
+    )
+    const behind = await souk(['check'], dataDir, { settings: afterwards })
+    expect(behind).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`behind this version by ${rows[0]?.tag}`) })
+    expect((await client.query('SELECT 1 FROM souk_migrations WHERE tag = $1', [rows[0]?.tag])).rows).toEqual([])
+    await client.end()
+    await drop()
+  },
+)

@@ -4,7 +4,7 @@ import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sanitize } from '../../lib/html.ts'
-import { isPublicationDate, publicationDateRule } from '../../lib/publication.ts'
+import { assertPublicationDate } from '../../lib/publication.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import { type Blog, type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
 import type { BlogStore } from './store.ts'
@@ -18,7 +18,7 @@ export const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
 const slugTaken = () => new AppError('CONFLICT', 'slug (body): another blog has it')
 
 function checked<Input extends BlogInput>(input: Input): Input {
-  if (typeof input.publishedAt === 'number' && !isPublicationDate(input.publishedAt)) throw new AppError('INVALID', `publishedAt (body): ${publicationDateRule}`)
+  assertPublicationDate(input.publishedAt)
   return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml) }
 }
 

@@ -4,6 +4,7 @@ import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sanitize } from '../../lib/html.ts'
+import { assertPublicationDate } from '../../lib/publication.ts'
 import { handleOf } from '../../lib/words.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import type { Collection, CollectionStore } from './collections-store.ts'
@@ -39,6 +40,7 @@ const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, 
  * @throws AppError CONFLICT when the given handle is taken
  */
 export async function createCollection(deps: CollectionDeps, { shop, actor, keep }: Write, input: CollectionInput & { title: string }): Promise<CollectionView> {
+  assertPublicationDate(input.publishedAt)
   const now = deps.clock.now()
   const made: Collection = {
     id: deps.newId('collection'),
@@ -76,6 +78,7 @@ function firstFree(wanted: string, taken: ReadonlySet<string>): string {
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
 export async function changeCollection(deps: CollectionDeps, { shop, actor, keep }: Write, id: string, input: CollectionInput): Promise<CollectionView> {
+  assertPublicationDate(input.publishedAt)
   const change: Partial<Collection> = { updatedAt: deps.clock.now() }
   if (input.title !== undefined) change.title = input.title
   if (input.handle !== undefined) change.handle = input.handle

@@ -1,7 +1,7 @@
 import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
-import { isPublicationDate, publicationDateRule } from '../../lib/publication.ts'
+import { assertPublicationDate } from '../../lib/publication.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect
@@ -119,7 +119,7 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
 
 /** A product that becomes ACTIVE and never had a publication date is published now, unless the input says otherwise. */
 function publicationOf(before: Product, asked: number | null | undefined, status: Product['status'], now: number): number | null {
-  if (typeof asked === 'number' && !isPublicationDate(asked)) throw invalid('publishedAt', publicationDateRule)
+  assertPublicationDate(asked)
   if (asked !== undefined) return asked
   return status === 'ACTIVE' && before.status !== 'ACTIVE' ? (before.publishedAt ?? now) : before.publishedAt
 }

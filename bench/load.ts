@@ -1,0 +1,79 @@
+/** Load on one address: by wrk where it is installed, else by the generator beside this file. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type Load = { perSecond: number; p50Ms: number; p99Ms: number; errors: number }
+/** Requests are made of these in random order; `{n}` in a body becomes a number never used before. */
+export type Requests = {
+  method?: 'GET' | 'POST'
+  paths: readonly string[]
+  /** The ETag that the caller of each path holds. */
+  etags?: readonly string[]
+  headers?: Record<string, string>
+  body?: string
+}
+export type LoadOptions = { seconds: number; connections: number }
+
+const wrk = Bun.which('wrk')
+export const generatorName = wrk ? 'wrk' : 'the bundled generator (install wrk for less noise)'
+
+let scripts = 0
+
+/** Sends `requests` to `url` as fast as it answers. */
+export async function load(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
+  return wrk ? byWrk(wrk, url, requests, options) : byGenerator(url, requests, options)
+}
+
+async function byWrk(command: string, url: string, requests: Requests, { seconds, connections }: LoadOptions): Promise<Load> {
+  const dir = mkdtempSync(join(tmpdir(), 'souk-bench-'))
+  const script = join(dir, 'requests.lua')
+  writeFileSync(script, luaOf(requests))
+  try {
+    const child = Bun.spawn([command, '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url], { stdout: 'pipe', stderr: 'pipe' })
+    const text = await new Response(child.stdout).text()
+    if (!text.includes('Requests/sec')) throw new Error(`wrk gave no result: ${await new Response(child.stderr).text()}`)
+    return {
+      perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1] ?? 0),
+      p50Ms: milliseconds(/50%\s+([\d.]+\w+)/.exec(text)?.[1]),
+      p99Ms: milliseconds(/99%\s+([\d.]+\w+)/.exec(text)?.[1]),
+      errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0),
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** JSON's escapes are Lua's, for what we send. */
+const lua = (text: string) => JSON.stringify(text)
+
+function luaOf({ method = 'GET', paths, etags = [], headers = {}, body }: Requests): string {
+  const base = (scripts++ + 1) * 10_000_000 + (Date.now() % 10_000_000) * 100
+  return `
+local paths = {${paths.map(lua).join(',')}}
+local headers = {${Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`).join(',')}}
+local etags = {${etags.map(lua).join(',')}}
+local n = ${base}
+math.randomseed(7)
+request = function()
+  n = n + 1
+  ${body === undefined ? 'local body = nil' : `local body = string.gsub(${lua(body)}, "{n}", tostring(n))`}
+  local at = math.random(#paths)
+  if #etags > 0 then headers["if-none-match"] = etags[at] end
+  return wrk.format(${lua(method)}, paths[at], headers, body)
+end
+`
+}
+
+function milliseconds(text = '0ms'): number {
+  const value = Number.parseFloat(text)
+  if (text.endsWith('us')) return value / 1_000
+  return text.endsWith('ms') ? value : value * 1_000
+}
+
+async function byGenerator(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'generator.ts')], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  child.stdin.write(JSON.stringify({ url, requests, options }))
+  await child.stdin.end()
+  return (await new Response(child.stdout).json()) as Load
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { customers } from '../../../db/schema/people.ts'
+import { testApp } from '../../support/app.ts'
+
+describe('signing up as a customer', () => {
+  test('makes a customer of that shop, who logs in there and nowhere else', async () => {
+    await using app = await testApp()
+    const one = await app.merchant()
+    const other = await app.merchant()
+    const body = { shopName: one.shop.name, email: 'Buyer@Example.com', password: 'long enough', name: 'A Buyer' }
+    const made = await app.call('POST', '/customer/signup', { body: { ...body, id: 'cus_mine', passwordHash: 'x' } })
+    expect(made.status).toBe(201)
+    expect(made.body).toEqual({ id: made.body.id, shopId: one.shop.id, email: 'buyer@example.com', name: 'A Buyer', createdAt: '2026-01-06T12:00:00.000Z', updatedAt: '2026-01-06T12:00:00.000Z' })
+    expect(made.body.id).toMatch(/^cus_/)
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    for (const path of ['/customer/login', '/api/v3/customer/login']) expect((await app.call('POST', path, { body })).status).toBe(200)
+    expect((await app.call('POST', '/customer/login', { body: { ...body, shopName: other.shop.name } })).status).toBe(401)
+    expect((await app.call('POST', '/merchant/login', { body })).status).toBe(401)
+    // The same person may be a customer of another shop too.
+    expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: other.shop.name } })).status).toBe(201)
+  })
+
+  test('with an address that the shop knows is 409, however it is written', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
+    await app.call('POST', '/customer/signup', { body })
+    expect((await app.call('POST', '/customer/signup', { body: { ...body, email: 'BUYER@example.com' } })).status).toBe(409)
+    expect(await app.deps.db.read.select().from(customers)).toHaveLength(1)
+  })
+
+  test('with an unknown shop is 404, with a field that breaks its rule 400', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
+    expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: 'nobody' } })).status).toBe(404)
+    for (const [field, value] of [['email', 'x'], ['password', 'short'], ['name', 'n'.repeat(201)], ['shopName', '']] as const) {
+      const answer = await app.call('POST', '/customer/signup', { body: { ...body, [field]: value } })
+      expect([answer.status, answer.body.message.split(' ')[0]]).toEqual([400, field])
+    }
+  })
+
+  test('counts against the 30 an hour of the address', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    for (let nth = 0; nth < 30; nth++) expect((await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: `c${nth}@example.com`, password: 'long enough' } })).status).toBe(201)
+    expect((await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'late@example.com', password: 'long enough' } })).status).toBe(429)
+  })
+})

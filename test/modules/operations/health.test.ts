@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { testApp } from '../../support/app.ts'
+
+describe('health', () => {
+  test('is live while the process answers, and ready when the database and the disk are', async () => {
+    await using app = await testApp()
+    expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
+    const { status, body, headers } = await app.call('GET', '/health/ready')
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(body).toEqual({ status: 'ok', checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace'].map((name) => ({ name, ok: true })) })
+  })
+
+  test('is not ready under the watermark of the disk, and says what fails', async () => {
+    let free = 100 * 1024 * 1024
+    await using app = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => free })
+    expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    free--
+    const answer = await app.call('GET', '/health/ready')
+    expect(answer.body).toEqual({ statusCode: 503, message: 'Not ready: diskSpace', error: 'Service Unavailable' })
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await app.call('GET', '/health/live')).status).toBe(200)
+  })
+
+  test('is not ready when a migration is missing, and is when a newer version added one', async () => {
+    await using app = await testApp()
+    const { db } = app.deps
+    await db.write(async (tx) => void (await tx.rows(sql`insert into souk_migrations (tag, applied_at) values ('9999_newer', 0)`)))
+    expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    await db.write(async (tx) => void (await tx.rows(sql`update souk_migrations set tag = '0001_lost' where tag like '0001%'`)))
+    expect((await app.call('GET', '/health/ready')).body.message).toBe('Not ready: migrationsCurrent')
+  })
+
+  test('is not ready once the database is gone', async () => {
+    const app = await testApp()
+    await app.deps.db.close()
+    expect((await app.call('GET', '/health/ready')).status).toBe(503)
+    await app.close()
+  })
+})
+
+describe('metrics', () => {
+  test('are in the text format, and count what was answered', async () => {
+    await using app = await testApp()
+    await app.call('GET', '/nowhere')
+    await app.call('PROPFIND', '/nowhere')
+    const { status, text, headers } = await app.call('GET', '/metrics')
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8', 'no-store'])
+    expect(text).toContain('souk_http_requests_total{method="GET",status="404"} 1\n')
+    expect(text).toContain('souk_http_requests_total{method="OTHER",status="404"} 1\n')
+    expect(text).toContain('souk_http_request_duration_seconds_count 2\n')
+    expect(text).toContain('souk_http_requests_in_flight 1\n')
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[\w"=,.+]+\})? -?[\d.e+-]+)$/)
+    const names = text.split('\n').filter((line) => line.startsWith('# TYPE'))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('are for this machine, unless somebody forwarded the request', async () => {
+    await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
+    const status = async (from: string, headers: Record<string, string> = {}) => (await app.call('GET', '/metrics', { from, headers })).status
+    expect(await status('127.0.0.1')).toBe(200)
+    expect(await status('::1')).toBe(200)
+    expect(await status('::ffff:127.0.0.1')).toBe(200)
+    expect(await status('203.0.113.9')).toBe(403)
+    expect(await status('10.0.0.1')).toBe(403)
+    for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via']) {
+      expect([header, await status('127.0.0.1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
+      expect([header, await status('::1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
+    }
+  })
+
+  test('open to a metrics token from anywhere, and to no other', async () => {
+    await using app = await testApp({ METRICS_TOKEN: 'a-metrics-token-for-tests' })
+    const { token } = await app.merchant()
+    const withToken = async (value: string) => (await app.call('GET', '/metrics', { from: '203.0.113.9', headers: { authorization: `Bearer ${value}`, 'x-forwarded-for': '198.51.100.1' } })).status
+    expect(await withToken('a-metrics-token-for-tests')).toBe(200)
+    for (const value of ['a-metrics-token-for-test', 'A-METRICS-TOKEN-FOR-TESTS', token]) expect(await withToken(value)).toBe(401)
+    await using closed = await testApp()
+    expect((await closed.call('GET', '/metrics', { from: '203.0.113.9', headers: { authorization: 'Bearer undefined' } })).status).toBe(401)
+  })
+})

@@ -131,6 +131,10 @@ function createIdentity(deps: AuthDeps & ShopDeps): Identity {
       touchKey(deps, found.key)
       return { kind: 'key', id: found.key.id, scopes: found.key.scopes, shop: contextOf(found.shop) }
     },
+    async shopNamed(name) {
+      const shop = await deps.shopStore.findByName(name)
+      return shop && contextOf(shop)
+    },
     async shopOf(merchantId, shopId) {
       const shop = shopId === undefined ? await deps.shopStore.firstOf(merchantId) : await deps.shopStore.find(shopId)
       return shop?.merchantId === merchantId ? contextOf(shop) : undefined

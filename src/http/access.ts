@@ -1,9 +1,11 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../deps.ts'
 import { AppError } from '../lib/errors.ts'
 import { assertOrigin } from '../lib/origin.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { anonymous, type Principal, type ShopContext } from './principal.ts'
+import { assertShape } from './shape.ts'
 
 /**
  * Who may call a route:
@@ -27,9 +29,13 @@ const nobody: Caller = { principal: anonymous, shop: undefined }
 /** Routes by method and path as they were declared, filled while the app is put together. */
 const accessOf = new Map<string, Access>()
 
+/** The schemas of their bodies, which are looked at before Elysia touches a body; see shape.ts. */
+const bodyOf = new Map<string, TSchema>()
+
 /** Records what each route states. A route that states nothing has no entry, and a test fails. */
-export function learnAccess(routes: readonly { method: string; path: string; hooks: { detail?: unknown } }[]): void {
+export function learnAccess(routes: readonly { method: string; path: string; hooks: { detail?: unknown; body?: unknown } }[]): void {
   for (const { method, path, hooks } of routes) {
+    if (typeof hooks.body === 'object') bodyOf.set(`${method} ${path}`, hooks.body as TSchema)
     const stated = (hooks.detail as { 'x-access'?: Access } | undefined)?.['x-access']
     if (stated) accessOf.set(`${method} ${path}`, stated)
   }
@@ -121,9 +127,12 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     access: (required: Access) => ({
       detail: { 'x-access': required } as object,
       // In transform, because validation runs before resolve: a stranger learns 401, not our schema.
-      transform: required === 'public' || required === 'internal' ? [] : [authenticateAs(required)],
+      // The body's shape comes after that. A route's own transform would replace both: no route may have one that is not public.
+      transform: required === 'public' || required === 'internal' ? [checkShape] : [authenticateAs(required), checkShape],
       resolve: ({ request }: { request: Request }) => {
-        const { principal, shop, shopIsMissing } = callers.get(request) ?? nobody
+        const caller = callers.get(request)
+        if (!caller && required !== 'public' && required !== 'internal') throw new Error('a route took over the transform that authenticates')
+        const { principal, shop, shopIsMissing } = caller ?? nobody
         if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
         // Only routes whose access has a shop ask for it.
         return { principal, shop: shop as ShopContext }
@@ -139,6 +148,11 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
       callers.set(request, caller)
     }
   }
+}
+
+function checkShape({ request, route, body }: { request: Request; route: string; body: unknown }): void {
+  const schema = bodyOf.get(`${request.method} ${route}`)
+  if (schema) assertShape(schema, body)
 }
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {

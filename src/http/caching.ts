@@ -34,7 +34,7 @@ export type AnswerCache = {
 }
 
 const entriesMax = 2_000
-const charactersMax = 8_000_000
+const charactersMax = 4_000_000
 const characterShareMax = charactersMax / 8
 /** What becomes visible by the clock alone (a publication date) shows at most this late. */
 const agesMs = 1_000

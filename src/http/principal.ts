@@ -14,6 +14,8 @@ export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
 export type Identity = {
   ofToken(token: string): Promise<Principal | undefined>
   ofKey(key: string): Promise<Principal | undefined>
+  /** The shop with this handle, whoever asks. */
+  shopNamed(name: string): Promise<ShopContext | undefined>
   /** The merchant's shop with this id, or its first. */
   shopOf(merchantId: string, shopId: string | undefined): Promise<ShopContext | undefined>
 }

@@ -19,9 +19,12 @@ export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchan
     ...merchant,
     list,
     /** Past the routes, published now unless the input says otherwise. */
-    add: (input: ProductInput & { title: string }) => createProduct(app.deps, { shop: { id: shop.id, currency: shop.currency }, actor: system }, { status: 'ACTIVE', ...input }),
-    post: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => app.call('POST', path, { key: secretKey, body, headers }),
-    patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => app.call('PATCH', path, { key: secretKey, body, headers }),
+    add: (input: ProductInput & { title: string }) =>
+      createProduct(app.deps, { shop: { id: shop.id, currency: shop.currency }, actor: system }, { status: 'ACTIVE', ...input }),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+      app.call('POST', path, { key: secretKey, body, headers }),
+    patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+      app.call('PATCH', path, { key: secretKey, body, headers }),
     put: (path: string, body: unknown): Promise<Answer> => app.call('PUT', path, { key: secretKey, body }),
     get: (path: string): Promise<Answer> => app.call('GET', path, { key: secretKey }),
     delete: (path: string): Promise<Answer> => app.call('DELETE', path, { key: secretKey }),

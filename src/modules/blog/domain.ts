@@ -22,7 +22,10 @@ export type BlogInput = {
 }
 
 /** A blog that `input` makes. Without a slug it has the one that its title gives, taken or not. */
-export function createdBlog(input: BlogInput & { title: string; bodyHtml: string }, { id, shopId, now }: { id: string; shopId: string; now: number }): Blog {
+export function createdBlog(
+  input: BlogInput & { title: string; bodyHtml: string },
+  { id, shopId, now }: { id: string; shopId: string; now: number },
+): Blog {
   const { title, bodyHtml } = input
   const blank: Omit<Blog, 'words'> = {
     id,
@@ -50,10 +53,12 @@ export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
   return { ...after, words: wordsOfBlog(after) }
 }
 
-const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) => ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
+const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) =>
+  ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
 
 /** Whether the public sees it. */
-export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean => status === 'PUBLISHED' && publishedAt !== null && publishedAt <= now
+export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>
+  status === 'PUBLISHED' && publishedAt !== null && publishedAt <= now
 
 /** A blog as it is answered, to its shop and to the public. */
 export const blogView = ({ words: _, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({

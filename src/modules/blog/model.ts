@@ -23,13 +23,21 @@ export const BlogRecord = t.Object(
 export const Blogs = pageOf(BlogRecord)
 
 const fields = {
-  slug: t.Optional(text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the instance; lower case. Left out at creation, one is made from the title' })),
+  slug: t.Optional(
+    text(255, {
+      minLength: 1,
+      pattern: handlePattern,
+      description: 'Unique in the instance; lower case. Left out at creation, one is made from the title',
+    }),
+  ),
   excerpt: maybe(text(2_000)),
   coverImage: t.Optional(nullable(Url)),
   author: maybe(text(255)),
   tags: t.Optional(t.Array(text(255, { minLength: 1 }), { maxItems: 250 })),
   status: t.Optional(oneOf(blogStatuses, { description: 'Default DRAFT' })),
-  publishedAt: t.Optional(nullable(t.String({ format: 'date-time', maxLength: 40, description: 'Left out or null: now, once the blog is PUBLISHED' }))),
+  publishedAt: t.Optional(
+    nullable(t.String({ format: 'date-time', maxLength: 40, description: 'Left out or null: now, once the blog is PUBLISHED' })),
+  ),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
 const bodyHtml = text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })
@@ -37,9 +45,15 @@ export const CreateBlog = t.Object({ title, bodyHtml, ...fields })
 export const ChangeBlog = t.Object({ title: t.Optional(title), bodyHtml: t.Optional(bodyHtml), ...fields })
 
 export const BlogId = t.Object({ id: text(64) })
-export const ListBlogs = t.Object({ ...pageQuery, q: t.Optional(text(200, { description: 'Blogs that hold every word, in title, excerpt, tags or text' })) })
+export const ListBlogs = t.Object({
+  ...pageQuery,
+  q: t.Optional(text(200, { description: 'Blogs that hold every word, in title, excerpt, tags or text' })),
+})
 
 /** The body of a create or a change as the domain takes it: instants in milliseconds. */
-export function blogInput<Body extends { publishedAt?: string | null }>({ publishedAt, ...rest }: Body): Omit<Body, 'publishedAt'> & Pick<BlogInput, 'publishedAt'> {
+export function blogInput<Body extends { publishedAt?: string | null }>({
+  publishedAt,
+  ...rest
+}: Body): Omit<Body, 'publishedAt'> & Pick<BlogInput, 'publishedAt'> {
   return { ...rest, publishedAt: typeof publishedAt === 'string' ? Date.parse(publishedAt) : publishedAt }
 }

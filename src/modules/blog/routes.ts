@@ -17,7 +17,8 @@ export type BlogRouteDeps = HttpDeps & BlogDeps & ShopDeps
 const queryWordsMax = 10
 
 /** A publishable key is in every visitor's hands: it opens what the public may see. */
-const seesDrafts = (principal: Principal) => principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
+const seesDrafts = (principal: Principal) =>
+  principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
 
 export const publicBlogRoutes = (deps: BlogRouteDeps) =>
   new Elysia({ tags: ['Blogs'] }).use(access(deps)).get(
@@ -36,7 +37,10 @@ export const publicBlogRoutes = (deps: BlogRouteDeps) =>
     {
       access: 'public',
       response: { 200: BlogRecord, 304: notModified, ...refusals(403, 404) },
-      detail: { summary: 'A published blog', description: 'Slugs are unique in the instance. Only blogs that are PUBLISHED and whose publication date has passed.' },
+      detail: {
+        summary: 'A published blog',
+        description: 'Slugs are unique in the instance. Only blogs that are PUBLISHED and whose publication date has passed.',
+      },
     },
   )
 
@@ -62,7 +66,8 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
         response: { 200: Blogs, ...refusals(401, 403, 404) },
         detail: {
           summary: "The shop's blogs",
-          description: 'Newest first. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
+          description:
+            'Newest first. A publishable key sees what the public may see, by publication date; a merchant and a secret key see every blog, by creation.',
         },
       },
     )
@@ -80,16 +85,22 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
         detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
       },
     )
-    .post('/blogs', ({ body, shop, principal, request, once }) => once(201, (keep) => createBlog(deps, { shop, actor: actorOf(principal, request), keep }, blogInput(body))), {
-      access: 'management',
-      idempotent: true,
-      body: CreateBlog,
-      response: { 201: BlogRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
-      detail: { summary: 'Create a blog', description: 'Without `slug` one is made from the title, with a number when it is taken.' },
-    })
+    .post(
+      '/blogs',
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => createBlog(deps, { shop, actor: actorOf(principal, request), keep }, blogInput(body))),
+      {
+        access: 'management',
+        idempotent: true,
+        body: CreateBlog,
+        response: { 201: BlogRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: { summary: 'Create a blog', description: 'Without `slug` one is made from the title, with a number when it is taken.' },
+      },
+    )
     .patch(
       '/blogs/:id',
-      ({ params, body, shop, principal, request, once }) => once(200, (keep) => changeBlog(deps, { shop, actor: actorOf(principal, request), keep }, params.id, blogInput(body))),
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => changeBlog(deps, { shop, actor: actorOf(principal, request), keep }, params.id, blogInput(body))),
       {
         access: 'management',
         idempotent: true,

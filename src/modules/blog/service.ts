@@ -26,7 +26,11 @@ function checked<Input extends BlogInput>(input: Input): Input {
  * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
  */
-export async function createBlog(deps: BlogDeps, { shop, actor, keep }: Write, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
+export async function createBlog(
+  deps: BlogDeps,
+  { shop, actor, keep }: Write,
+  input: BlogInput & { title: string; bodyHtml: string },
+): Promise<BlogView> {
   const made = createdBlog(checked(input), { id: deps.newId('blog'), shopId: shop.id, now: deps.clock.now() })
   const record = audit(deps, actor, { action: 'blog.created', subject: made.id, shopId: shop.id })
   return refusingTakenSlugs(() =>

@@ -12,8 +12,18 @@ export type BlogQuery = {
 }
 
 export function createBlogStore({ read }: Pick<Database, 'read'>) {
-  const bySlug = read.select().from(blogs).where(eq(blogs.slug, sql.placeholder('slug'))).limit(1).prepare()
-  const shopBySlug = read.select({ shopId: blogs.shopId }).from(blogs).where(eq(blogs.slug, sql.placeholder('slug'))).limit(1).prepare()
+  const bySlug = read
+    .select()
+    .from(blogs)
+    .where(eq(blogs.slug, sql.placeholder('slug')))
+    .limit(1)
+    .prepare()
+  const shopBySlug = read
+    .select({ shopId: blogs.shopId })
+    .from(blogs)
+    .where(eq(blogs.slug, sql.placeholder('slug')))
+    .limit(1)
+    .prepare()
 
   return {
     async find(shopId: string, id: string, from: Pick<Reader, 'select'> = read): Promise<Blog | undefined> {

@@ -11,7 +11,7 @@ export type Documents = {
 }
 
 const documentsMax = 20_000
-const charactersMax = 16_000_000
+const charactersMax = 8_000_000
 
 export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
   const kept = new Map<string, StoredDocument>()

@@ -61,6 +61,8 @@ async function importItem(deps: CatalogDeps, { shop, actor }: { shop: ShopContex
       report.skipped++
       return
     }
+    // A new product needs a title; a known one may be without the column.
+    if (known ? product.title === null : !product.title) return fail(report, [{ row: product.row, column: 'Title', message: 'Must not be blank.' }])
     const write = { shop: { id: shop.id, currency: options.currency }, actor }
     const stored = known ? await update(deps, write, known, product, options) : await create(deps, write, product, options)
     report[known ? 'updated' : 'created']++
@@ -84,10 +86,9 @@ type Write = { shop: { id: string; currency: string }; actor: Actor }
 type Stored = { variants: number; images: number }
 
 async function create(deps: CatalogDeps, { shop, actor }: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
-  if (!product.title) throw new AppError('INVALID', 'title: needed to create a product')
   const input = {
     ...inputOf(product),
-    title: product.title,
+    title: product.title ?? '',
     images: imagesOf(product, []),
     options: product.options,
     variants: product.variants.map((variant) => variantInput(variant, currency, undefined)),
@@ -96,7 +97,6 @@ async function create(deps: CatalogDeps, { shop, actor }: Write, product: Import
 }
 
 async function update(deps: CatalogDeps, { shop, actor }: Write, known: Whole, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
-  if (product.title === null) throw new AppError('INVALID', 'title: may not be blank')
   const input: ProductInput = { ...inputOf(product), images: imagesOf(product, known.product.images) }
   // Seen on the storefront again, if it was taken off without becoming a draft.
   if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()

@@ -3,6 +3,7 @@ import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
 import { notModified, refusals } from '../../http/schema.ts'
+import { assertOriginOf } from '../../http/shop.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
   ChangeShop,
@@ -21,7 +22,7 @@ import {
   WalletRecord,
   walletView,
 } from './model.ts'
-import { assertOriginOf, changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates, shopNamed } from './service.ts'
+import { changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates, shopNamed } from './service.ts'
 
 const noStore = { 'cache-control': 'no-store' }
 

@@ -5,7 +5,6 @@ import type { ShopContext } from '../../http/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isCurrency } from '../../lib/money.ts'
-import { assertOrigin } from '../../lib/origin.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { type Actor, audit, timesDone } from '../audit/service.ts'
 import { isCountry } from '../location/domain.ts'
@@ -21,14 +20,6 @@ export async function shopNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name
   const shop = await shopStore.findByName(name)
   if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
   return shop
-}
-
-/**
- * A browser says where its page is from: then the shop's list of storefronts counts.
- * @throws AppError FORBIDDEN, NOT_FOUND
- */
-export async function assertOriginOf(deps: Pick<ShopDeps, 'shopStore'>, name: string, { headers }: Request): Promise<void> {
-  if (headers.has('origin')) assertOrigin(headers.get('origin'), (await shopNamed(deps, name)).origins)
 }
 
 /** What is needed to open a shop; `id` and times are given by the caller, before its write. */

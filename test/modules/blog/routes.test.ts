@@ -5,7 +5,15 @@ import { auditLog } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 
-const post1 = { title: 'Hello, wörld', bodyHtml: '<p>First words</p>', excerpt: 'In short', coverImage: 'https://i.example/c.jpg', author: 'Ann', tags: ['News', 'news', ' Tea '], status: 'PUBLISHED' }
+const post1 = {
+  title: 'Hello, wörld',
+  bodyHtml: '<p>First words</p>',
+  excerpt: 'In short',
+  coverImage: 'https://i.example/c.jpg',
+  author: 'Ann',
+  tags: ['News', 'news', ' Tea '],
+  status: 'PUBLISHED',
+}
 
 describe('creating', () => {
   test('a blog is stored whole, published now, with a slug from its title and an audit row', async () => {
@@ -16,7 +24,15 @@ describe('creating', () => {
     const { id, ...rest } = made.body
     expect(id).toMatch(/^blog_[0-9a-z]{26}$/)
     const now = '2026-01-06T12:00:00.000Z'
-    expect(rest).toEqual({ ...post1, shopId: shop.id, slug: 'hello-world', tags: ['News', 'Tea'], publishedAt: now, createdAt: now, updatedAt: now })
+    expect(rest).toEqual({
+      ...post1,
+      shopId: shop.id,
+      slug: 'hello-world',
+      tags: ['News', 'Tea'],
+      publishedAt: now,
+      createdAt: now,
+      updatedAt: now,
+    })
     expect((await get(`/blogs/${id}`)).body).toEqual(made.body)
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['blog.created', shop.id]])
@@ -25,7 +41,15 @@ describe('creating', () => {
   test('a title and a text will do: then it is a draft without a date', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
-    expect((await post('/blogs', { title: 'Draft', bodyHtml: '' })).body).toMatchObject({ status: 'DRAFT', publishedAt: null, excerpt: null, coverImage: null, author: null, tags: [], bodyHtml: '' })
+    expect((await post('/blogs', { title: 'Draft', bodyHtml: '' })).body).toMatchObject({
+      status: 'DRAFT',
+      publishedAt: null,
+      excerpt: null,
+      coverImage: null,
+      author: null,
+      tags: [],
+      bodyHtml: '',
+    })
   })
 
   test('a slug from a title is numbered when any shop of the instance has it; a given one is refused', async () => {
@@ -36,7 +60,10 @@ describe('creating', () => {
     for (const { post } of [mine, theirs, mine]) slugs.push((await post('/blogs', { title: 'News!', bodyHtml: '' })).body.slug)
     expect(slugs).toEqual(['news', 'news-1', 'news-2'])
     expect((await mine.post('/blogs', { title: '!!!', bodyHtml: '' })).body.slug).toBe('blog')
-    expect(await theirs.post('/blogs', { title: 'Other', slug: 'news', bodyHtml: '' })).toMatchObject({ status: 409, body: { message: 'slug (body): another blog has it' } })
+    expect(await theirs.post('/blogs', { title: 'Other', slug: 'news', bodyHtml: '' })).toMatchObject({
+      status: 409,
+      body: { message: 'slug (body): another blog has it' },
+    })
     const { body: other } = await theirs.post('/blogs', { title: 'Other', slug: 'own_slug-2', bodyHtml: '' })
     expect(other.slug).toBe('own_slug-2')
     expect((await theirs.patch(`/blogs/${other.id}`, { slug: 'news', title: 'Lost' })).status).toBe(409)
@@ -47,9 +74,23 @@ describe('creating', () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     const at = app.clock.now()
-    const common = { shopId: shop.id, title: 'News', excerpt: null, bodyHtml: '', coverImage: null, author: null, tags: [], status: 'DRAFT', publishedAt: null, createdAt: at, updatedAt: at, words: ' ' } as const
+    const common = {
+      shopId: shop.id,
+      title: 'News',
+      excerpt: null,
+      bodyHtml: '',
+      coverImage: null,
+      author: null,
+      tags: [],
+      status: 'DRAFT',
+      publishedAt: null,
+      createdAt: at,
+      updatedAt: at,
+      words: ' ',
+    } as const
     await app.deps.db.write(async (tx) => {
-      for (let nth = 0; nth <= 100; nth++) await tx.insert(blogs).values({ ...common, tags: [], id: `blog_${nth}`, slug: nth === 0 ? 'news' : `news-${nth}` })
+      for (let nth = 0; nth <= 100; nth++)
+        await tx.insert(blogs).values({ ...common, tags: [], id: `blog_${nth}`, slug: nth === 0 ? 'news' : `news-${nth}` })
     })
     expect((await post('/blogs', { title: 'News', bodyHtml: '' })).body.slug).toMatch(/^news-[0-9a-z]{12}$/)
   })
@@ -79,15 +120,22 @@ describe('creating', () => {
       expect(answer.text.toLowerCase()).not.toContain('zq9')
     }
     expect(await app.deps.db.read.select().from(blogs)).toEqual([])
-    expect((await app.call('POST', '/blogs', { headers: { 'content-type': 'text/plain' }, key: (await shopIn(app)).secretKey, raw: 'x' })).status).toBe(415)
+    expect(
+      (await app.call('POST', '/blogs', { headers: { 'content-type': 'text/plain' }, key: (await shopIn(app)).secretKey, raw: 'x' }))
+        .status,
+    ).toBe(415)
   })
 
   test('HTML loses what could run, and unknown fields are never stored', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
-    const bodyHtml = '<h1 style="x" onclick="steal()">Hi</h1><script>steal()</script><a href="javascript:steal()">a</a><svg onload=steal()></svg><img src="https://ok.example/a.png" onerror="steal()">'
+    const bodyHtml =
+      '<h1 style="x" onclick="steal()">Hi</h1><script>steal()</script><a href="javascript:steal()">a</a><svg onload=steal()></svg><img src="https://ok.example/a.png" onerror="steal()">'
     const made = await post('/blogs', { title: 'T', bodyHtml, words: 'zq9', id: 'blog_mine', shopId: 'shop_other', rogue: 'zq9' })
-    expect(made.body).toMatchObject({ shopId: shop.id, bodyHtml: '<h1>Hi</h1><a rel="noopener noreferrer nofollow">a</a><img src="https://ok.example/a.png" />' })
+    expect(made.body).toMatchObject({
+      shopId: shop.id,
+      bodyHtml: '<h1>Hi</h1><a rel="noopener noreferrer nofollow">a</a><img src="https://ok.example/a.png" />',
+    })
     const [row] = await app.deps.db.read.select().from(blogs)
     expect(JSON.stringify([row, made.body])).not.toMatch(/steal|zq9|blog_mine|shop_other/)
     expect(made.body).not.toHaveProperty('words')
@@ -116,12 +164,20 @@ describe('changing', () => {
     expect(made.publishedAt).toBeNull()
     app.clock.advance(1_000)
     const published = await patch(`/blogs/${made.id}`, { status: 'PUBLISHED', excerpt: null })
-    expect(published.body).toEqual({ ...made, status: 'PUBLISHED', excerpt: null, publishedAt: '2026-01-06T12:00:01.000Z', updatedAt: '2026-01-06T12:00:01.000Z' })
+    expect(published.body).toEqual({
+      ...made,
+      status: 'PUBLISHED',
+      excerpt: null,
+      publishedAt: '2026-01-06T12:00:01.000Z',
+      updatedAt: '2026-01-06T12:00:01.000Z',
+    })
     app.clock.advance(1_000)
     expect((await patch(`/blogs/${made.id}`, { status: 'DRAFT' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
     expect((await patch(`/blogs/${made.id}`, { status: 'PUBLISHED' })).body.publishedAt).toBe('2026-01-06T12:00:01.000Z')
     expect((await patch(`/blogs/${made.id}`, { publishedAt: null })).body.publishedAt).toBe('2026-01-06T12:00:02.000Z')
-    expect((await patch(`/blogs/${made.id}`, { publishedAt: '2026-03-01T00:00:00+02:00' })).body.publishedAt).toBe('2026-02-28T22:00:00.000Z')
+    expect((await patch(`/blogs/${made.id}`, { publishedAt: '2026-03-01T00:00:00+02:00' })).body.publishedAt).toBe(
+      '2026-02-28T22:00:00.000Z',
+    )
   })
 
   test('DELETE removes it: 204, then it is nowhere', async () => {
@@ -142,7 +198,13 @@ describe('who may', () => {
   test('without a credential 401; a publishable key reads and no more', async () => {
     await using app = await testApp()
     const { publishableKey, token } = await shopIn(app)
-    for (const [method, path, withKey] of [['GET', '/blogs', 200], ['GET', '/blogs/x', 404], ['POST', '/blogs', 403], ['PATCH', '/blogs/x', 403], ['DELETE', '/blogs/x', 403]] as const) {
+    for (const [method, path, withKey] of [
+      ['GET', '/blogs', 200],
+      ['GET', '/blogs/x', 404],
+      ['POST', '/blogs', 403],
+      ['PATCH', '/blogs/x', 403],
+      ['DELETE', '/blogs/x', 403],
+    ] as const) {
       const body = method === 'POST' || method === 'PATCH' ? { body: { title: 1 } } : {}
       expect([method, path, (await app.call(method, path, body)).status]).toEqual([method, path, 401])
       expect([method, path, (await app.call(method, path, { ...body, key: 'pk_nonsense' })).status]).toEqual([method, path, 401])
@@ -193,7 +255,12 @@ describe('who may', () => {
     const thief = await shopIn(app)
     const { body: made } = await owner.post('/blogs', post1)
     for (const id of [made.id, 'blog_none']) {
-      for (const answer of [await thief.get(`/blogs/${id}`), await thief.patch(`/blogs/${id}`, { title: 'Stolen' }), await thief.delete(`/blogs/${id}`), await app.call('GET', `/blogs/${id}`, { key: thief.publishableKey })]) {
+      for (const answer of [
+        await thief.get(`/blogs/${id}`),
+        await thief.patch(`/blogs/${id}`, { title: 'Stolen' }),
+        await thief.delete(`/blogs/${id}`),
+        await app.call('GET', `/blogs/${id}`, { key: thief.publishableKey }),
+      ]) {
         expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such blog', error: 'Not Found' } })
       }
     }
@@ -213,7 +280,11 @@ describe('lists', () => {
     expect((await get('/blogs?limit=2&page=2')).body).toMatchObject({ data: [{ title: 'A' }], page: 2, limit: 2, total: 3, pages: 2 })
     expect((await get('/blogs?page=7')).body).toEqual({ data: [], page: 7, limit: 20, total: 3, pages: 1 })
     expect((await get('/blogs?limit=1000')).body.limit).toBe(100)
-    for (const [field, query] of [['page', 'page=zq9'], ['limit', 'limit=zq9'], ['q', `q=${'zq9'.repeat(100)}`]] as const) {
+    for (const [field, query] of [
+      ['page', 'page=zq9'],
+      ['limit', 'limit=zq9'],
+      ['q', `q=${'zq9'.repeat(100)}`],
+    ] as const) {
       const answer = await get(`/blogs?${query}`)
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (query)`)])
       expect(answer.text).not.toContain('zq9')
@@ -223,10 +294,18 @@ describe('lists', () => {
   test('q finds whole words of title, excerpt, tags and text, and no wildcard works', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    const { body: made } = await post('/blogs', { title: 'Über Tee', excerpt: 'kurz', tags: ['Grün'], author: 'Ann', bodyHtml: '<p>100% <em>東京</em> under_score</p>' })
+    const { body: made } = await post('/blogs', {
+      title: 'Über Tee',
+      excerpt: 'kurz',
+      tags: ['Grün'],
+      author: 'Ann',
+      bodyHtml: '<p>100% <em>東京</em> under_score</p>',
+    })
     await post('/blogs', { title: 'Other', bodyHtml: '' })
-    const found = async (q: string) => (await get(`/blogs?q=${encodeURIComponent(q)}`)).body.data.map(({ title }: { title: string }) => title)
-    for (const q of ['uber', 'ÜBER tee', 'kurz', 'grun', '100', '京', 'score under', 'tee!']) expect([q, await found(q)]).toEqual([q, ['Über Tee']])
+    const found = async (q: string) =>
+      (await get(`/blogs?q=${encodeURIComponent(q)}`)).body.data.map(({ title }: { title: string }) => title)
+    for (const q of ['uber', 'ÜBER tee', 'kurz', 'grun', '100', '京', 'score under', 'tee!'])
+      expect([q, await found(q)]).toEqual([q, ['Über Tee']])
     for (const q of ['te', 'tee other', 'ann', 'em', '%', '_', 't_e', 't%', '***', '"']) expect([q, await found(q)]).toEqual([q, []])
     expect((await found(' ')).sort()).toEqual(['Other', 'Über Tee'])
     await patch(`/blogs/${made.id}`, { title: 'Kaffee' })
@@ -245,8 +324,13 @@ describe('GET /blogs/public/{slug}', () => {
       expect(seen).toMatchObject({ status: 200, body: made })
       expect(seen.text).not.toContain('"words"')
       const etag = seen.headers.get('etag') ?? ''
-      expect([etag, seen.headers.get('cache-control'), seen.headers.get('access-control-allow-origin')]).toEqual([expect.stringMatching(/^"[^"]+"$/), 'public, max-age=0, s-maxage=60', '*'])
-      for (const known of [etag, `"x", W/${etag}`, '*']) expect(await app.call('GET', path, { headers: { 'if-none-match': known } })).toMatchObject({ status: 304, text: '' })
+      expect([etag, seen.headers.get('cache-control'), seen.headers.get('access-control-allow-origin')]).toEqual([
+        expect.stringMatching(/^"[^"]+"$/),
+        'public, max-age=0, s-maxage=60',
+        '*',
+      ])
+      for (const known of [etag, `"x", W/${etag}`, '*'])
+        expect(await app.call('GET', path, { headers: { 'if-none-match': known } })).toMatchObject({ status: 304, text: '' })
       expect((await app.call('GET', path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200)
     }
   })
@@ -257,7 +341,10 @@ describe('GET /blogs/public/{slug}', () => {
     await post('/blogs', { title: 'Draft', bodyHtml: '' })
     await post('/blogs', { title: 'Soon', bodyHtml: '', status: 'PUBLISHED', publishedAt: '2026-01-06T12:00:02Z' })
     for (const slug of ['draft', 'soon', 'none']) {
-      expect(await app.call('GET', `/blogs/public/${slug}`, { key: secretKey })).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such blog', error: 'Not Found' } })
+      expect(await app.call('GET', `/blogs/public/${slug}`, { key: secretKey })).toMatchObject({
+        status: 404,
+        body: { statusCode: 404, message: 'No such blog', error: 'Not Found' },
+      })
     }
     app.clock.advance(2_000)
     expect((await app.call('GET', '/blogs/public/soon')).status).toBe(200)
@@ -283,11 +370,18 @@ describe('GET /blogs/public/{slug}', () => {
     const { shop, post, publishableKey } = await shopIn(app)
     await post('/blogs', post1)
     await app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.id, { origins: ['https://mine.example'] }))
-    for (const [path, credential] of [['/blogs/public/hello-world', {}], ['/blogs', { key: publishableKey }]] as const) {
+    for (const [path, credential] of [
+      ['/blogs/public/hello-world', {}],
+      ['/blogs', { key: publishableKey }],
+    ] as const) {
       expect((await app.call('GET', path, credential)).status).toBe(200)
       expect((await app.call('GET', path, { ...credential, headers: { origin: 'https://mine.example' } })).status).toBe(200)
       const refused = await app.call('GET', path, { ...credential, headers: { origin: 'https://theirs.example' } })
-      expect([refused.status, refused.headers.get('access-control-allow-origin'), refused.text.includes('First words')]).toEqual([403, '*', false])
+      expect([refused.status, refused.headers.get('access-control-allow-origin'), refused.text.includes('First words')]).toEqual([
+        403,
+        '*',
+        false,
+      ])
     }
   })
 })

@@ -12,7 +12,17 @@ async function publicReads(app: TestApp) {
   const { body: product } = await shop.post('/product-v2', { title: 'Tea', status: 'ACTIVE' })
   const { body: collection } = await shop.post('/collection-v2', { title: 'Set' })
   await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [product.id] })
-  return { shop, product, paths: [`/product-v2/public/${product.id}`, shop.list, `${shop.list}?q=tea`, `${shop.list}?collection=set`, `/collection-v2/published/${shop.shop.name}`] }
+  return {
+    shop,
+    product,
+    paths: [
+      `/product-v2/public/${product.id}`,
+      shop.list,
+      `${shop.list}?q=tea`,
+      `${shop.list}?collection=set`,
+      `/collection-v2/published/${shop.shop.name}`,
+    ],
+  }
 }
 
 test('a public read has a strong ETag, may be kept by shared caches for a minute, and answers 304 to who holds it', async () => {
@@ -31,7 +41,8 @@ test('a public read has a strong ETag, may be kept by shared caches for a minute
       expect([known, again.status, again.text, again.headers.get('etag')]).toEqual([known, 304, '', etag])
       expect(again.headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
     }
-    for (const known of ['"other"', etag.slice(1, -1), '']) expect((await app.call('GET', path, { headers: { 'if-none-match': known } })).status).toBe(200)
+    for (const known of ['"other"', etag.slice(1, -1), ''])
+      expect((await app.call('GET', path, { headers: { 'if-none-match': known } })).status).toBe(200)
   }
 })
 
@@ -40,7 +51,12 @@ test('after a write every public read shows it, and has another ETag', async () 
   const { shop, product, paths } = await publicReads(app)
   const before = new Map<string, string | null>()
   for (const path of paths) before.set(path, (await app.call('GET', path)).headers.get('etag'))
-  for (const change of [{ title: 'Tea, black' }, { variants: [{ price: usd(7777) }] }, { descriptionHtml: '<p>Fresh</p>' }, { tags: ['new'] }]) {
+  for (const change of [
+    { title: 'Tea, black' },
+    { variants: [{ price: usd(7777) }] },
+    { descriptionHtml: '<p>Fresh</p>' },
+    { tags: ['new'] },
+  ]) {
     await shop.patch(`/product-v2/${product.id}`, change)
     for (const path of paths) {
       const answer = await app.call('GET', path)
@@ -61,7 +77,8 @@ test('a publication date shows on every read at most a second late', async () =>
   const { shop, paths } = await publicReads(app)
   const lists = paths.slice(1, 3)
   const { body: soon } = await shop.post('/product-v2', { title: 'Tea soon', status: 'ACTIVE', publishedAt: '2026-01-06T12:00:10.500Z' })
-  const seenOn = async () => Promise.all([...lists, `/product-v2/public/${soon.id}`].map(async (path) => (await app.call('GET', path)).text.includes(soon.id)))
+  const seenOn = async () =>
+    Promise.all([...lists, `/product-v2/public/${soon.id}`].map(async (path) => (await app.call('GET', path)).text.includes(soon.id)))
   expect(await seenOn()).toEqual([false, false, false])
   app.clock.advance(9_600)
   expect(await seenOn()).toEqual([false, false, false])
@@ -74,7 +91,13 @@ test('what another process writes shows at once', async () => {
   const { shop, paths } = await publicReads(app)
   const lists = paths.slice(1, 3)
   for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(1)
-  const command = await openInstance({ config: app.deps.config, as: 'command', clock: app.clock, log: app.deps.log, ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}) })
+  const command = await openInstance({
+    config: app.deps.config,
+    as: 'command',
+    clock: app.clock,
+    log: app.deps.log,
+    ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}),
+  })
   try {
     await createProduct(command.deps, { shop: shop.shop, actor: system }, { title: 'Tea from beside', status: 'ACTIVE' })
     for (const path of lists) expect((await app.call('GET', path)).body.total).toBe(2)

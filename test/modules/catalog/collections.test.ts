@@ -6,15 +6,36 @@ import { shopIn, usd } from '../../support/catalog.ts'
 test('a collection is published now unless told otherwise, its handle numbered when taken, its HTML cleaned', async () => {
   await using app = await testApp()
   const { shop, post, get } = await shopIn(app)
-  const made = await post('/collection-v2', { title: 'Été 2026', descriptionHtml: '<p onclick="steal()">Hi<script>steal()</script></p>', image: { url: 'https://i.example/a.jpg' }, rogue: 'zq9' })
+  const made = await post('/collection-v2', {
+    title: 'Été 2026',
+    descriptionHtml: '<p onclick="steal()">Hi<script>steal()</script></p>',
+    image: { url: 'https://i.example/a.jpg' },
+    rogue: 'zq9',
+  })
   expect(made.status).toBe(201)
   const { id, ...rest } = made.body
   const now = '2026-01-06T12:00:00.000Z'
-  expect(rest).toEqual({ shopId: shop.id, handle: 'ete-2026', title: 'Été 2026', descriptionHtml: '<p>Hi</p>', image: { url: 'https://i.example/a.jpg', alt: null }, publishedAt: now, createdAt: now, updatedAt: now })
+  expect(rest).toEqual({
+    shopId: shop.id,
+    handle: 'ete-2026',
+    title: 'Été 2026',
+    descriptionHtml: '<p>Hi</p>',
+    image: { url: 'https://i.example/a.jpg', alt: null },
+    publishedAt: now,
+    createdAt: now,
+    updatedAt: now,
+  })
   expect((await post('/collection-v2', { title: 'ete 2026' })).body.handle).toBe('ete-2026-1')
   expect((await post('/collection-v2', { title: 'Other', handle: 'ete-2026' })).status).toBe(409)
   expect((await get(`/collection-v2/${id}`)).body).toEqual({ ...made.body, productIds: [] })
-  for (const [field, body] of [['title', { title: '' }], ['handle', { handle: 'A B' }], ['image', { image: { url: 'javascript:zq9' } }], ['publishedAt', { publishedAt: 'zq9' }], ['publishedAt', { publishedAt: '9999-12-31T00:00:00Z' }], ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }]] as const) {
+  for (const [field, body] of [
+    ['title', { title: '' }],
+    ['handle', { handle: 'A B' }],
+    ['image', { image: { url: 'javascript:zq9' } }],
+    ['publishedAt', { publishedAt: 'zq9' }],
+    ['publishedAt', { publishedAt: '9999-12-31T00:00:00Z' }],
+    ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }],
+  ] as const) {
     const answer = await post('/collection-v2', { title: 'Fine', ...body })
     expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field} (body)`)])
     expect(answer.text).not.toContain('zq9')
@@ -47,14 +68,27 @@ test("products that are another shop's, unknown or repeated are refused, and not
   await shop.put(`/collection-v2/${set.id}/products`, { productIds: [mine.id] })
   const before = await shop.get(`/collection-v2/${set.id}`)
   app.clock.advance(1_000)
-  for (const productIds of [[second.id, theirs.id], [second.id, 'prod_none'], [second.id, second.id], 'zq9', [5], Array.from({ length: 10_001 }, (_, at) => `p${at}`)]) {
+  for (const productIds of [
+    [second.id, theirs.id],
+    [second.id, 'prod_none'],
+    [second.id, second.id],
+    'zq9',
+    [5],
+    Array.from({ length: 10_001 }, (_, at) => `p${at}`),
+  ]) {
     const answer = await shop.put(`/collection-v2/${set.id}/products`, { productIds })
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(/^productIds[.\d]* \(body\)/)])
     expect(answer.text).not.toContain(theirs.id)
   }
   expect((await shop.get(`/collection-v2/${set.id}`)).body).toEqual(before.body)
   expect((await app.deps.db.read.select().from(collectionProducts)).length).toBe(1)
-  for (const answer of [await other.get(`/collection-v2/${set.id}`), await other.patch(`/collection-v2/${set.id}`, { title: 'Stolen' }), await other.put(`/collection-v2/${set.id}/products`, { productIds: [theirs.id] }), await other.delete(`/collection-v2/${set.id}`), await other.get('/collection-v2/coll_none')]) {
+  for (const answer of [
+    await other.get(`/collection-v2/${set.id}`),
+    await other.patch(`/collection-v2/${set.id}`, { title: 'Stolen' }),
+    await other.put(`/collection-v2/${set.id}/products`, { productIds: [theirs.id] }),
+    await other.delete(`/collection-v2/${set.id}`),
+    await other.get('/collection-v2/coll_none'),
+  ]) {
     expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such collection' } })
   }
   expect((await shop.get(`/collection-v2/${set.id}`)).body).toEqual(before.body)
@@ -65,7 +99,8 @@ test('the published list shows each collection with its first visible products, 
   const shop = await shopIn(app)
   const other = await shopIn(app)
   const ids: string[] = []
-  for (let nth = 0; nth < 14; nth++) ids.push((await shop.add({ title: `P${nth}`, variants: [{ price: usd(nth), cost: usd(31_337), onHand: 4_242 }] })).id)
+  for (let nth = 0; nth < 14; nth++)
+    ids.push((await shop.add({ title: `P${nth}`, variants: [{ price: usd(nth), cost: usd(31_337), onHand: 4_242 }] })).id)
   const draft = await shop.add({ title: 'Draft', status: 'DRAFT' })
   const soon = await shop.add({ title: 'Soon', publishedAt: app.clock.now() + 60_000 })
   const { body: full } = await shop.post('/collection-v2', { title: 'Full' })
@@ -94,7 +129,11 @@ test('a change keeps the rest; a collection that is gone leaves its products', a
   await using app = await testApp()
   const shop = await shopIn(app)
   const product = await shop.add({ title: 'P' })
-  const { body: set } = await shop.post('/collection-v2', { title: 'Set', descriptionHtml: 'x', image: { url: 'https://i.example/a', alt: 'a' } })
+  const { body: set } = await shop.post('/collection-v2', {
+    title: 'Set',
+    descriptionHtml: 'x',
+    image: { url: 'https://i.example/a', alt: 'a' },
+  })
   await shop.put(`/collection-v2/${set.id}/products`, { productIds: [product.id] })
   app.clock.advance(1_000)
   const changed = await shop.patch(`/collection-v2/${set.id}`, { title: 'Renamed', image: null })

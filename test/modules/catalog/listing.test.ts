@@ -27,8 +27,13 @@ test('a position lies in the bucket that holds it, whatever came and went', () =
   fc.assert(
     fc.property(keys, fc.array(fc.nat(39)), (unsorted, picks) => {
       const sorted = [...unsorted].sort(byBytes)
-      const anchors = [...new Set(picks.map((pick) => sorted[pick % sorted.length] ?? ''))].sort(byBytes).map((key) => ({ key, documents: 0 }))
-      const buckets = withChanges(anchors, sorted.map((key) => ({ key, documents: 1 })))
+      const anchors = [...new Set(picks.map((pick) => sorted[pick % sorted.length] ?? ''))]
+        .sort(byBytes)
+        .map((key) => ({ key, documents: 0 }))
+      const buckets = withChanges(
+        anchors,
+        sorted.map((key) => ({ key, documents: 1 })),
+      )
       expect(totalOf(buckets)).toBe(sorted.length)
       for (const [position, key] of sorted.entries()) {
         const found = locate(buckets, position)
@@ -42,13 +47,19 @@ test('a position lies in the bucket that holds it, whatever came and went', () =
 
 test('a window is the page of a list, from either end', () => {
   fc.assert(
-    fc.property(fc.nat(30), fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 10 }), fc.boolean(), (total, limit, page, descending) => {
-      const ascending = Array.from({ length: total }, (_, at) => at)
-      const { start, count } = windowOf(total, slice(page, limit), descending)
-      const read = ascending.slice(start, start + count)
-      const wanted = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
-      expect(descending ? read.reverse() : read).toEqual(wanted)
-    }),
+    fc.property(
+      fc.nat(30),
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 10 }),
+      fc.boolean(),
+      (total, limit, page, descending) => {
+        const ascending = Array.from({ length: total }, (_, at) => at)
+        const { start, count } = windowOf(total, slice(page, limit), descending)
+        const read = ascending.slice(start, start + count)
+        const wanted = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
+        expect(descending ? read.reverse() : read).toEqual(wanted)
+      },
+    ),
   )
 })
 
@@ -76,7 +87,10 @@ const fields = {
 }
 const operation = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('create' as const), ...fields }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('change' as const), nth: fc.nat(), ...fields }, { requiredKeys: ['kind', 'nth'] }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('change' as const), nth: fc.nat(), ...fields }, { requiredKeys: ['kind', 'nth'] }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('archive' as const), nth: fc.nat() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, hourMs / 2, hourMs) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('fold' as const) }) },
@@ -89,33 +103,53 @@ test('every page of every order, and the total, are those of a naive list: throu
   const listings = createListings(deps)
   let mostAnchors = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 60, size: 'max' }), fc.integer({ min: 1, max: 5 }), async (operations, limit) => {
-      const { shop } = await shopIn(app)
-      const write = { shop: { id: shop.id, currency: 'USD' }, actor: system }
-      const known = new Map<string, Known>()
-      const remember = ({ id, title, priceRange, status, publishedAt }: Awaited<ReturnType<typeof createProduct>>) =>
-        known.set(id, { id, title, price: priceRange.min.amount, status, publishedAt: publishedAt === null ? null : Date.parse(publishedAt) })
-      const inputOf = ({ title, price, status, publishIn }: { title?: string; price?: number; status?: 'ACTIVE' | 'DRAFT'; publishIn?: number | undefined }): ProductInput => ({
-        title,
-        status,
-        ...(price === undefined ? {} : { variants: [{ price: usd(price) }] }),
-        ...(publishIn === undefined ? {} : { publishedAt: clock.now() + publishIn }),
-      })
-      for (const step of operations) {
-        const id = 'nth' in step ? [...known.keys()][step.nth % known.size] : undefined
-        if (step.kind === 'create') remember(await createProduct(deps, write, { ...inputOf(step), title: step.title }))
-        else if (step.kind === 'change' && id) remember(await changeProduct(deps, write, id, inputOf(step)))
-        else if (step.kind === 'archive' && id) remember(await archiveProduct(deps, write, id))
-        else if (step.kind === 'wait') clock.advance(step.ms)
-        else if (step.kind === 'fold') await folds.foldAll(shop.id)
-        await expectNaive({ ...deps, listings }, shop.id, [...known.values()], limit)
-      }
-      for (let size = 1; size <= known.size; size++) await expectNaive({ ...deps, listings }, shop.id, [...known.values()], size)
-      await folds.foldAll(shop.id)
-      const { anchors, changes } = await deps.catalogStore.listing(shop.id, 'title', '')
-      expect(changes).toEqual([])
-      mostAnchors = Math.max(mostAnchors, anchors.length)
-    }),
+    fc.asyncProperty(
+      fc.array(operation, { minLength: 10, maxLength: 60, size: 'max' }),
+      fc.integer({ min: 1, max: 5 }),
+      async (operations, limit) => {
+        const { shop } = await shopIn(app)
+        const write = { shop: { id: shop.id, currency: 'USD' }, actor: system }
+        const known = new Map<string, Known>()
+        const remember = ({ id, title, priceRange, status, publishedAt }: Awaited<ReturnType<typeof createProduct>>) =>
+          known.set(id, {
+            id,
+            title,
+            price: priceRange.min.amount,
+            status,
+            publishedAt: publishedAt === null ? null : Date.parse(publishedAt),
+          })
+        const inputOf = ({
+          title,
+          price,
+          status,
+          publishIn,
+        }: {
+          title?: string
+          price?: number
+          status?: 'ACTIVE' | 'DRAFT'
+          publishIn?: number | undefined
+        }): ProductInput => ({
+          title,
+          status,
+          ...(price === undefined ? {} : { variants: [{ price: usd(price) }] }),
+          ...(publishIn === undefined ? {} : { publishedAt: clock.now() + publishIn }),
+        })
+        for (const step of operations) {
+          const id = 'nth' in step ? [...known.keys()][step.nth % known.size] : undefined
+          if (step.kind === 'create') remember(await createProduct(deps, write, { ...inputOf(step), title: step.title }))
+          else if (step.kind === 'change' && id) remember(await changeProduct(deps, write, id, inputOf(step)))
+          else if (step.kind === 'archive' && id) remember(await archiveProduct(deps, write, id))
+          else if (step.kind === 'wait') clock.advance(step.ms)
+          else if (step.kind === 'fold') await folds.foldAll(shop.id)
+          await expectNaive({ ...deps, listings }, shop.id, [...known.values()], limit)
+        }
+        for (let size = 1; size <= known.size; size++) await expectNaive({ ...deps, listings }, shop.id, [...known.values()], size)
+        await folds.foldAll(shop.id)
+        const { anchors, changes } = await deps.catalogStore.listing(shop.id, 'title', '')
+        expect(changes).toEqual([])
+        mostAnchors = Math.max(mostAnchors, anchors.length)
+      },
+    ),
     { numRuns: runs },
   )
   expect(mostAnchors).toBeGreaterThan(2)
@@ -127,7 +161,11 @@ async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known
   for (const sort of sortWords) {
     const wanted = [...visible].sort(orders[sort]).map(({ id }) => id)
     for (let page = 1; (page - 1) * limit <= wanted.length; page++) {
-      const { documents, total } = await publicProducts(deps, { shopId, sort, q: undefined, tag: undefined, collectionId: undefined }, slice(page, limit))
+      const { documents, total } = await publicProducts(
+        deps,
+        { shopId, sort, q: undefined, tag: undefined, collectionId: undefined },
+        slice(page, limit),
+      )
       const ids = documents.map((document) => (JSON.parse(document) as { id: string }).id)
       expect({ sort, page, ids, total }).toEqual({ sort, page, ids: wanted.slice((page - 1) * limit, page * limit), total: wanted.length })
     }
@@ -156,7 +194,11 @@ test('buckets part as a shop grows and vanish as it empties', async () => {
 test('a product to come costs the other lists nothing: neither its place nor the count shows it before its moment', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  for (const [title, price] of [['Apple', 3], ['Cherry', 1]] as const) await shop.add({ title, variants: [{ price: usd(price) }] })
+  for (const [title, price] of [
+    ['Apple', 3],
+    ['Cherry', 1],
+  ] as const)
+    await shop.add({ title, variants: [{ price: usd(price) }] })
   await shop.add({ title: 'Banana', variants: [{ price: usd(2) }], publishedAt: app.clock.now() + hourMs })
   const seen = async () => Promise.all(sortWords.map(async (sort) => (await shop.titles(`?sort=${sort}`)).join()))
   expect(await seen()).toEqual(['Cherry,Apple', 'Apple,Cherry', 'Cherry,Apple', 'Apple,Cherry'])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { auditLog } from '../../../db/schema/people.ts'
 import { products } from '../../../db/schema/catalog.ts'
+import { auditLog } from '../../../db/schema/people.ts'
 import { type Answer, type Json, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 
@@ -17,7 +17,10 @@ const shirt = {
     { optionValues: ['S'], sku: 'LS-S', price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), onHand: 7 },
     { optionValues: ['M'], sku: 'LS-M', price: usd(4300), onHand: 0 },
   ],
-  images: [{ url: 'https://img.example/a.jpg', alt: 'Front' }, { url: 'https://img.example/b.jpg', width: 800, height: 600 }],
+  images: [
+    { url: 'https://img.example/a.jpg', alt: 'Front' },
+    { url: 'https://img.example/b.jpg', width: 800, height: 600 },
+  ],
   seo: { title: 'Buy linen' },
 }
 
@@ -45,7 +48,18 @@ describe('creating', () => {
       updatedAt: '2026-01-06T12:00:00.000Z',
     })
     expect(made.body.variants).toEqual([
-      expect.objectContaining({ id: expect.stringMatching(/^var_/), title: 'S', position: 1, price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), onHand: 7, trackInventory: true, available: true, taxable: true }),
+      expect.objectContaining({
+        id: expect.stringMatching(/^var_/),
+        title: 'S',
+        position: 1,
+        price: usd(4200),
+        compareAtPrice: usd(5000),
+        cost: usd(1111),
+        onHand: 7,
+        trackInventory: true,
+        available: true,
+        taxable: true,
+      }),
       expect.objectContaining({ title: 'M', position: 2, compareAtPrice: null, cost: null, onHand: 0, available: false }),
     ])
     expect(made.body.images.map(({ url, position, alt, width }: Json) => [url, position, alt, width])).toEqual([
@@ -61,8 +75,15 @@ describe('creating', () => {
     for (const title of ['Café №1', 'Cafe  no1!', 'café no1', '!!!']) handles.push((await post('/product-v2', { title })).body.handle)
     expect(handles).toEqual(['cafe-no1', 'cafe-no1-1', 'cafe-no1-2', 'product'])
     const bare = await post('/product-v2', { title: 'Bare' })
-    expect(bare.body).toMatchObject({ status: 'DRAFT', publishedAt: null, variants: [{ title: 'Default Title', optionValues: [], price: usd(0), trackInventory: false }] })
-    expect(await post('/product-v2', { title: 'Other', handle: 'bare' })).toMatchObject({ status: 409, body: { message: 'handle (body): another product of the shop has it' } })
+    expect(bare.body).toMatchObject({
+      status: 'DRAFT',
+      publishedAt: null,
+      variants: [{ title: 'Default Title', optionValues: [], price: usd(0), trackInventory: false }],
+    })
+    expect(await post('/product-v2', { title: 'Other', handle: 'bare' })).toMatchObject({
+      status: 409,
+      body: { message: 'handle (body): another product of the shop has it' },
+    })
     const second = await shopIn(app)
     expect((await second.post('/product-v2', { title: 'Bare', handle: 'bare' })).status).toBe(201)
   })
@@ -71,7 +92,10 @@ describe('creating', () => {
     await using app = await testApp()
     const { token } = await shopIn(app)
     expect((await app.call('POST', '/product-v2', { token, body: { title: 'Tea' } })).status).toBe(201)
-    expect((await app.call('GET', '/product-v2', { token })).body).toMatchObject({ total: 1, data: [{ title: 'Tea', variants: [{ cost: null, onHand: 0 }] }] })
+    expect((await app.call('GET', '/product-v2', { token })).body).toMatchObject({
+      total: 1,
+      data: [{ title: 'Tea', variants: [{ cost: null, onHand: 0 }] }],
+    })
   })
 
   test('each field that breaks its rule is named, and what was sent is not repeated', async () => {
@@ -92,7 +116,15 @@ describe('creating', () => {
       ['tags.0', { tags: [''] }],
       ['tags', { tags: mark }],
       ['options', { options: Array.from({ length: 4 }, (_, at) => ({ name: `o${at}`, values: ['x'] })) }],
-      ['options', { options: [{ name: mark, values: ['x'] }, { name: mark.toUpperCase(), values: ['x'] }] }],
+      [
+        'options',
+        {
+          options: [
+            { name: mark, values: ['x'] },
+            { name: mark.toUpperCase(), values: ['x'] },
+          ],
+        },
+      ],
       ['options.0.values', { options: [{ name: 'Size', values: [mark, mark] }] }],
       ['variants.0.price', { variants: [{}] }],
       ['variants.0.price.amount', v({ price: { amount: 1.5, currency: 'USD' } })],
@@ -133,7 +165,11 @@ describe('creating', () => {
       const shop = await shopIn(app, { currency })
       const bare = await shop.post('/product-v2', { title: 'Bare' })
       expect(bare.body.variants[0].price).toEqual({ amount: 0, currency })
-      const made = await shop.post('/product-v2', { title: 'Priced', status: 'ACTIVE', variants: [{ price: { amount: 12_345, currency } }] })
+      const made = await shop.post('/product-v2', {
+        title: 'Priced',
+        status: 'ACTIVE',
+        variants: [{ price: { amount: 12_345, currency } }],
+      })
       const seen = await app.call('GET', `/product-v2/public/${made.body.id}`)
       expect(seen.body.priceRange).toEqual({ min: { amount: 12_345, currency }, max: { amount: 12_345, currency } })
     }
@@ -142,7 +178,16 @@ describe('creating', () => {
   test('fields that nobody asked for are ignored and never stored', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
-    const made = await post('/product-v2', { title: 'Tea', id: 'prod_mine', shopId: 'shop_other', createdAt: '2001-01-01T00:00:00Z', currency: 'EUR', rogue: 'zq9', variants: [{ price: usd(1), id: 'var_mine', rogue: 'zq9' }], images: [{ url: 'https://i.example/a', id: 'img_mine' }] })
+    const made = await post('/product-v2', {
+      title: 'Tea',
+      id: 'prod_mine',
+      shopId: 'shop_other',
+      createdAt: '2001-01-01T00:00:00Z',
+      currency: 'EUR',
+      rogue: 'zq9',
+      variants: [{ price: usd(1), id: 'var_mine', rogue: 'zq9' }],
+      images: [{ url: 'https://i.example/a', id: 'img_mine' }],
+    })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({ shopId: shop.id, createdAt: '2026-01-06T12:00:00.000Z' })
     expect(made.text).not.toMatch(/zq9|_mine|shop_other/)
@@ -189,12 +234,24 @@ describe('changing', () => {
       ],
     })
     expect(changed.status).toBe(200)
-    expect(changed.body).toMatchObject({ title: 'Linen Shirt', tags: ['Summer', 'Sale'], publishedAt: made.publishedAt, createdAt: made.createdAt, updatedAt: '2026-01-06T12:00:01.000Z' })
+    expect(changed.body).toMatchObject({
+      title: 'Linen Shirt',
+      tags: ['Summer', 'Sale'],
+      publishedAt: made.publishedAt,
+      createdAt: made.createdAt,
+      updatedAt: '2026-01-06T12:00:01.000Z',
+    })
     const [large, kept] = changed.body.variants
     expect(kept).toEqual({ ...small, title: 'Small', position: 2, imageId: back.id })
     expect([small.id, medium.id]).not.toContain(large.id)
     expect(changed.body.images.map(({ id }: Json) => id)).toEqual([back.id, expect.not.stringContaining(front.id)])
-    const again = await patch(`/product-v2/${made.id}`, { images: [], variants: [{ id: kept.id, price: usd(1) }, { id: large.id, price: usd(2) }] })
+    const again = await patch(`/product-v2/${made.id}`, {
+      images: [],
+      variants: [
+        { id: kept.id, price: usd(1) },
+        { id: large.id, price: usd(2) },
+      ],
+    })
     expect(again.body.variants.map(({ id, title, imageId, compareAtPrice }: Json) => [id, title, imageId, compareAtPrice])).toEqual([
       [small.id, 'Small', null, usd(5000)],
       [large.id, 'L', null, null],
@@ -209,21 +266,47 @@ describe('changing', () => {
     const [variant] = mine.variants
     for (const [field, body] of [
       ['variants.0.id', { variants: [{ id: other.variants[0].id, price: usd(1), optionValues: ['S'] }] }],
-      ['variants.1.id', { variants: [{ id: variant.id, price: usd(1) }, { id: variant.id, price: usd(1) }] }],
+      [
+        'variants.1.id',
+        {
+          variants: [
+            { id: variant.id, price: usd(1) },
+            { id: variant.id, price: usd(1) },
+          ],
+        },
+      ],
       ['images.0.id', { images: [{ id: other.images[0].id, url: 'https://i.example/a' }] }],
-      ['images.1.id', { images: [{ id: mine.images[0].id, url: 'https://i.example/a' }, { id: mine.images[0].id, url: 'https://i.example/b' }] }],
+      [
+        'images.1.id',
+        {
+          images: [
+            { id: mine.images[0].id, url: 'https://i.example/a' },
+            { id: mine.images[0].id, url: 'https://i.example/b' },
+          ],
+        },
+      ],
       ['variants', { variants: [] }],
     ] as const) {
-      expect(await patch(`/product-v2/${mine.id}`, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(`${field} (body)`) } })
+      expect(await patch(`/product-v2/${mine.id}`, body)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining(`${field} (body)`) },
+      })
     }
   })
 
   test('a new currency takes no amount over from the old one', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/product-v2', { title: 'Lamp', variants: [{ price: usd(10), compareAtPrice: usd(2000), cost: usd(900) }] })
-    const changed = await patch(`/product-v2/${made.id}`, { variants: [{ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' } }] })
-    expect(changed.body.variants).toEqual([expect.objectContaining({ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' }, compareAtPrice: null, cost: null })])
+    const { body: made } = await post('/product-v2', {
+      title: 'Lamp',
+      variants: [{ price: usd(10), compareAtPrice: usd(2000), cost: usd(900) }],
+    })
+    const changed = await patch(`/product-v2/${made.id}`, {
+      variants: [{ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' } }],
+    })
+    expect(changed.body.variants).toEqual([
+      expect.objectContaining({ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' }, compareAtPrice: null, cost: null }),
+    ])
     expect(changed.text).not.toContain('USD')
   })
 
@@ -288,8 +371,10 @@ describe('who may', () => {
     const unknown = `${made.id.slice(0, -1)}${made.id.endsWith('0') ? '1' : '0'}`
     for (const [method, body] of [['GET'], ['PATCH', { title: 'Stolen' }], ['DELETE']] as const) {
       const answers: Answer[] = []
-      for (const id of [made.id, unknown, 'x']) answers.push(await app.call(method, `/product-v2/${id}`, { key: thief.secretKey, ...(body ? { body } : {}) }))
-      for (const answer of answers) expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such product', error: 'Not Found' } })
+      for (const id of [made.id, unknown, 'x'])
+        answers.push(await app.call(method, `/product-v2/${id}`, { key: thief.secretKey, ...(body ? { body } : {}) }))
+      for (const answer of answers)
+        expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such product', error: 'Not Found' } })
     }
     expect((await thief.get('/product-v2')).body).toMatchObject({ data: [], total: 0 })
     expect((await owner.get(`/product-v2/${made.id}`)).body).toEqual(made)
@@ -320,7 +405,10 @@ describe('idempotency', () => {
     expect((await post('/product-v2', { title: 'B' }, { 'idempotency-key': 'k' })).status).toBe(422)
     const refused = await post('/product-v2', { title: 'C', handle: 'a' }, { 'idempotency-key': 'c' })
     expect(refused.status).toBe(409)
-    expect(await post('/product-v2', { title: 'C', handle: 'a' }, { 'idempotency-key': 'c' })).toMatchObject({ status: 409, text: refused.text })
+    expect(await post('/product-v2', { title: 'C', handle: 'a' }, { 'idempotency-key': 'c' })).toMatchObject({
+      status: 409,
+      text: refused.text,
+    })
   })
 })
 
@@ -339,18 +427,34 @@ describe('what the public sees', () => {
     }
     await patch(`/product-v2/${made.id}`, { status: 'DRAFT' })
     expect((await app.call('GET', `/product-v2/public/${made.id}`, { key: secretKey })).status).toBe(404)
-    expect((await app.call('GET', '/product-v2/public/prod_none')).body).toEqual({ statusCode: 404, message: 'No such product', error: 'Not Found' })
+    expect((await app.call('GET', '/product-v2/public/prod_none')).body).toEqual({
+      statusCode: 404,
+      message: 'No such product',
+      error: 'Not Found',
+    })
   })
 
   test('a list is paged and clamped; past the end it is empty; bad parameters are named', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     for (const title of ['A', 'B', 'C']) await shop.add({ title })
-    expect((await app.call('GET', `${shop.list}?limit=2&page=2&sort=title`)).body).toMatchObject({ data: [{ title: 'C' }], page: 2, limit: 2, total: 3, pages: 2 })
+    expect((await app.call('GET', `${shop.list}?limit=2&page=2&sort=title`)).body).toMatchObject({
+      data: [{ title: 'C' }],
+      page: 2,
+      limit: 2,
+      total: 3,
+      pages: 2,
+    })
     expect((await app.call('GET', `${shop.list}?page=9`)).body).toEqual({ data: [], page: 9, limit: 20, total: 3, pages: 1 })
     expect((await app.call('GET', `${shop.list}?limit=0`)).body.limit).toBe(1)
     expect((await app.call('GET', `${shop.list}?limit=500`)).body.limit).toBe(100)
-    for (const [field, query] of [['page', 'page=0'], ['page', 'page=zq9'], ['limit', 'limit=1e2'], ['sort', 'sort=zq9'], ['q', `q=${'zq9'.repeat(100)}`]] as const) {
+    for (const [field, query] of [
+      ['page', 'page=0'],
+      ['page', 'page=zq9'],
+      ['limit', 'limit=1e2'],
+      ['sort', 'sort=zq9'],
+      ['q', `q=${'zq9'.repeat(100)}`],
+    ] as const) {
       const answer = await app.call('GET', `${shop.list}?${query}`)
       expect([query, answer.status, answer.body.message]).toEqual([query, 400, expect.stringContaining(`${field} (query)`)])
       expect(answer.text).not.toContain('zq9')
@@ -362,7 +466,11 @@ describe('what the public sees', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const ids: string[] = []
-    for (const [title, price, tags] of [['A', 3, ['x']], ['B', 1, ['X', 'y']], ['C', 2, []]] as const) {
+    for (const [title, price, tags] of [
+      ['A', 3, ['x']],
+      ['B', 1, ['X', 'y']],
+      ['C', 2, []],
+    ] as const) {
       app.clock.advance(1)
       ids.push((await shop.add({ title, tags: [...tags], variants: [{ price: usd(price) }] })).id)
     }
@@ -373,7 +481,11 @@ describe('what the public sees', () => {
     expect(await shop.titles('?collection=set')).toEqual(['C', 'A', 'B'])
     expect(await shop.titles(`?collection=${body.id}&sort=price`)).toEqual(['B', 'C', 'A'])
     expect(await shop.titles('?collection=set&tag=x')).toEqual(['A', 'B'])
-    expect((await app.call('GET', `${shop.list}?collection=set&limit=1&page=2`)).body).toMatchObject({ data: [{ title: 'A' }], total: 3, pages: 3 })
+    expect((await app.call('GET', `${shop.list}?collection=set&limit=1&page=2`)).body).toMatchObject({
+      data: [{ title: 'A' }],
+      total: 3,
+      pages: 3,
+    })
   })
 
   test('a shop that lists its origins answers pages of those only', async () => {

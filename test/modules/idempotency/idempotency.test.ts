@@ -1,0 +1,240 @@
+/** A request under an Idempotency-Key has its effect once, however often it is sent. */
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { Elysia, t } from 'elysia'
+import { attempts, idempotencyKeys } from '../../../db/schema/people.ts'
+import { forget } from '../../../jobs/forget.ts'
+import { errors } from '../../../src/http/errors.ts'
+import { type Claim, idempotency } from '../../../src/http/idempotency.ts'
+import { AppError, type ErrorCode } from '../../../src/lib/errors.ts'
+import { answerSeal } from '../../../src/modules/idempotency/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+
+const request = { scope: 'mer_1 POST /orders', key: 'key-1', fingerprint: 'a' }
+const claim = ({ deps }: TestApp, change: Partial<typeof request> = {}) => deps.idempotency.claim({ ...request, ...change })
+function claimed(one: Claim): Claim & { kind: 'claimed' } {
+  if (one.kind !== 'claimed') throw new Error(`not claimed but ${one.kind}`)
+  return one
+}
+const effects = async ({ deps }: TestApp) => (await deps.db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
+
+/** Has an effect and keeps the answer, in one write. */
+async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error): Promise<void> {
+  const keep = mine.keep(201)
+  await app.deps.db.write(async (tx) => {
+    await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
+    await keep(tx, { id })
+    if (fails) throw fails
+  })
+}
+
+describe('a key', () => {
+  test('is claimed once, and replays the answer that was stored with the effect', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect')
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    app.clock.advance(24 * 3_600_000 - 1)
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    expect(await effects(app)).toEqual(['effect'])
+  })
+
+  test('with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+    app.clock.advance(31_000)
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+    await work(app, mine, 'effect')
+    expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
+  })
+
+  test('is of one principal, method and path', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    claimed(await claim(app, { scope: 'mer_2 POST /orders' }))
+    claimed(await claim(app, { scope: 'mer_1 POST /carts' }))
+    claimed(await claim(app, { key: 'KEY-1' }))
+    expect((await claim(app)).kind).toBe('inFlight')
+  })
+
+  test('in flight says when to come back; a lease of 30 seconds that ran out is taken over, and the first is too late', async () => {
+    await using app = await testApp()
+    const first = claimed(await claim(app))
+    app.clock.advance(10_000)
+    expect(await claim(app)).toEqual({ kind: 'inFlight', retryAfterSeconds: 20 })
+    app.clock.advance(20_000)
+    const second = claimed(await claim(app))
+    expect((await claim(app)).kind).toBe('inFlight')
+    expect(await work(app, first, 'by the first').catch((error: unknown) => error)).toMatchObject({ code: 'CONFLICT' })
+    await work(app, second, 'by the second')
+    expect(await effects(app)).toEqual(['by the second'])
+    expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
+    // What the first still says about its failure does not replace the answer.
+    await first.fail(409, { message: 'too late' })
+    await first.release()
+    expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
+  })
+
+  test('claimed by many at once is one\'s', async () => {
+    await using app = await testApp()
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(app)))
+    expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
+    expect(claims.filter(({ kind }) => kind === 'inFlight')).toHaveLength(19)
+  })
+
+  test('whose effect fails keeps neither the effect nor an answer', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect', new Error('power cut')).catch(() => undefined)
+    expect(await effects(app)).toEqual([])
+    expect((await claim(app)).kind).toBe('inFlight')
+    app.clock.advance(30_000)
+    await work(app, claimed(await claim(app)), 'effect')
+    expect(await effects(app)).toEqual(['effect'])
+  })
+
+  test('is forgotten after a day, by itself and by the job', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'effect')
+    app.clock.advance(24 * 3_600_000)
+    const again = claimed(await claim(app, { fingerprint: 'b' }))
+    await again.release()
+    claimed(await claim(app))
+    await forget(app.deps)
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toHaveLength(1)
+    app.clock.advance(24 * 3_600_000)
+    await forget(app.deps)
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
+  })
+
+  test('keeps its answer sealed, for this key alone', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'card-number-1234')
+    const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, request.key)).limit(1)
+    expect(JSON.stringify(row)).not.toContain('card-number-1234')
+    expect(app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, request.key))).toContain('card-number-1234')
+    expect(() => app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, 'key-2'))).toThrow()
+  })
+})
+
+describe('over HTTP', () => {
+  /** A route that has one effect a run, and fails as it is told. */
+  function routeOn(app: TestApp, mode: true | 'required' = true) {
+    let runs = 0
+    const http = new Elysia()
+      .use(errors(app.deps.log))
+      .resolve({ as: 'global' }, ({ request: { headers } }) => ({ principal: { kind: 'merchant', id: headers.get('x-who') ?? 'mer_1', sessionId: 's' } as const }))
+      .use(idempotency(app.deps))
+      .post(
+        '/effect',
+        ({ body, once }) =>
+          once(201, async (keep) => {
+            runs++
+            if (body.fail !== undefined) throw body.fail === 'CRASH' ? new Error('crash') : new AppError(body.fail as ErrorCode, 'Told to fail')
+            const answer = { nth: runs, name: body.name ?? null }
+            await app.deps.db.write((tx) => keep(tx, answer))
+            return answer
+          }),
+        { idempotent: mode, body: t.Object({ name: t.Optional(t.String()), fail: t.Optional(t.String()) }), response: { 201: t.Object({ nth: t.Number(), name: t.Union([t.String(), t.Null()]) }) } },
+      )
+    return {
+      runs: () => runs,
+      async post(body: unknown, key?: string, headers: Record<string, string> = {}) {
+        const sent = new Request('http://localhost/effect', { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers } })
+        const response = await http.handle(sent)
+        return { status: response.status, text: await response.text(), headers: response.headers }
+      },
+    }
+  }
+
+  test('the same request again gets the same status and bytes, and a sign that it is a replay', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const first = await route.post({ name: 'ä "quoted"' }, 'k')
+    const second = await route.post({ name: 'ä "quoted"' }, 'k')
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.text).toBe(first.text)
+    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true'])
+    expect(second.headers.get('cache-control')).toBe('no-store')
+    expect(route.runs()).toBe(1)
+  })
+
+  test('another body under the key is 422, another principal is another key, and no key is no memory', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    await route.post({ name: 'a' }, 'k')
+    expect(JSON.parse((await route.post({ name: 'b' }, 'k')).text)).toEqual({ statusCode: 422, message: 'idempotency-key (header): already used with another body', error: 'Unprocessable Entity' })
+    expect((await route.post({ name: 'b' }, 'k', { 'x-who': 'mer_2' })).status).toBe(201)
+    await route.post({ name: 'a' })
+    await route.post({ name: 'a' })
+    expect(route.runs()).toBe(4)
+  })
+
+  test('sent many times at once has one effect; the others are told that it is at work, with when to come back', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => route.post({}, 'k')))
+    expect(route.runs()).toBe(1)
+    for (const { status, headers } of answers.filter(({ status }) => status !== 201)) expect([status, Number(headers.get('retry-after')) > 0]).toEqual([409, true])
+  })
+
+  test('a failure that would come again is stored and replayed as it was', async () => {
+    await using app = await testApp()
+    for (const [fail, status] of [['NOT_FOUND', 404], ['CONFLICT', 409], ['INCOMPLETE', 422]] as const) {
+      const route = routeOn(app)
+      const first = await route.post({ fail }, fail)
+      const second = await route.post({ fail }, fail)
+      expect([first.status, second.status, second.text]).toEqual([status, status, first.text])
+      expect(route.runs()).toBe(1)
+    }
+  })
+
+  test('a failure that may pass is not stored: the same key works again at once', async () => {
+    await using app = await testApp()
+    for (const fail of ['INVALID', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']) {
+      const route = routeOn(app)
+      expect((await route.post({ fail }, fail)).status).toBeGreaterThanOrEqual(400)
+      expect((await route.post({ fail }, fail)).headers.get('idempotent-replayed')).toBeNull()
+      expect(route.runs()).toBe(2)
+    }
+    expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
+  })
+
+  test('a crash, whose outcome nobody knows, holds the key until the lease has run out', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(500)
+    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(409)
+    app.clock.advance(30_000)
+    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(500)
+    expect(route.runs()).toBe(2)
+  })
+
+  test('a key that is empty, too long or not plain text is 400, and so is none where one is needed', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    for (const key of ['', 'x'.repeat(256), 'a b', 'é']) expect([key, (await route.post({}, key)).status]).toEqual([key, 400])
+    expect((await route.post({}, 'x'.repeat(255))).status).toBe(201)
+    const needing = routeOn(app, 'required')
+    expect((await needing.post({})).status).toBe(400)
+    expect(needing.runs()).toBe(0)
+  })
+
+  test('a product is created once under a key', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const create = (options: object, key = 'create-1', title = 'Lamp') => app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': key } })
+    const [first, second] = [await create({ token }), await create({ token })]
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text])
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect((await create({ token }, 'create-1', 'Chair')).status).toBe(422)
+    // The key belongs to who sent it: the shop's secret key is somebody else.
+    expect((await create({ key: secretKey }, 'create-1', 'Chair')).status).toBe(201)
+    expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(2)
+    // 401 and 400 are found before the key is looked at.
+    expect((await create({})).status).toBe(401)
+    expect((await app.call('POST', '/product-v2', { token, body: {}, headers: { 'idempotency-key': 'create-2' } })).status).toBe(400)
+    expect((await create({ token }, 'create-2')).status).toBe(201)
+  })
+})

@@ -1,0 +1,234 @@
+/** The shop's keys and its wallet: who may use, read and replace them, and that they are nowhere in plain. */
+import { describe, expect, test } from 'bun:test'
+import { and, eq, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
+import { auditLog } from '../../../db/schema/people.ts'
+import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import { newApiKey } from '../../../src/lib/api-keys.ts'
+import { sha256 } from '../../../src/lib/seal.ts'
+import { walletSeal } from '../../../src/modules/shop/domain.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+
+const works = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
+const readings = async ({ deps }: TestApp, shopId: string) =>
+  (await deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.private_key_read'), eq(auditLog.subject, shopId)))).length
+
+/** Every text in the database, whatever its table. */
+async function everything({ deps: { db } }: TestApp): Promise<string> {
+  const names = engine === 'sqlite' ? "select name from sqlite_master where type = 'table' and name not like 'product_words%'" : "select tablename as name from pg_tables where schemaname = 'public'"
+  const tables = await db.read.rows<{ name: string }>(sql.raw(names))
+  const rows = await Promise.all(tables.map(({ name }) => db.read.rows(sql.raw(`select * from "${name}"`))))
+  return JSON.stringify(rows)
+}
+
+describe('the private key', () => {
+  test('is the secret API key of the shop, is not to be kept by caches, and every reading is on record before the answer', async () => {
+    await using app = await testApp()
+    const { id, token, secretKey, shop } = await app.merchant()
+    const { status, body, headers } = await app.call('GET', '/shops/v2/private-key', { token })
+    expect([status, body]).toEqual([200, { privateKey: secretKey }])
+    expect(headers.get('cache-control')).toBe('no-store')
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_read'))
+    expect(row).toMatchObject({ actor: id, subject: shop.id, shopId: shop.id, requestId: headers.get('x-request-id'), at: app.clock.now() })
+  })
+
+  test('is read ten times an hour; refused readings do not count, and each shop has its own ten', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const other = await app.merchant()
+    for (let nth = 0; nth < 10; nth++) {
+      expect((await app.call('GET', '/shops/v2/private-key', { token })).status).toBe(200)
+      app.clock.advance(60_000)
+    }
+    for (let nth = 0; nth < 3; nth++) {
+      const limited = await app.call('GET', '/shops/v2/private-key', { token })
+      expect([limited.status, Number(limited.headers.get('retry-after')) > 0, limited.headers.get('cache-control')]).toEqual([429, true, 'no-store'])
+      expect(limited.text).not.toContain('sk_')
+    }
+    expect(await readings(app, shop.id)).toBe(10)
+    expect((await app.call('GET', '/shops/v2/private-key', { token: other.token })).status).toBe(200)
+    app.clock.advance(50 * 60_000)
+    const { refreshToken } = { refreshToken: (await app.call('POST', '/merchant/login', { body: { email: 'merchant1@example.com', password: 'password-of-1' } })).body.data.accessToken }
+    expect((await app.call('GET', '/shops/v2/private-key', { token: refreshToken })).status).toBe(200)
+    expect((await app.call('GET', '/shops/v2/private-key', { token: refreshToken })).status).toBe(429)
+  })
+
+  test('is not read an eleventh time by asking all at once', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const answers = await Promise.all(Array.from({ length: 25 }, () => app.call('GET', '/shops/v2/private-key', { token })))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(15)
+    expect(await readings(app, shop.id)).toBe(10)
+  })
+
+  test('is the merchant\'s alone: no key reads it, and nobody else\'s token', async () => {
+    await using app = await testApp()
+    const { secretKey, publishableKey, shop } = await app.merchant()
+    const other = await app.merchant()
+    for (const key of [secretKey, publishableKey]) expect((await app.call('GET', '/shops/v2/private-key', { key })).status).toBe(401)
+    expect((await app.call('GET', '/shops/v2/private-key', { token: other.token, headers: { 'x-shop-id': shop.id } })).status).toBe(404)
+    expect(await readings(app, shop.id)).toBe(0)
+  })
+
+  test('is nowhere in plain: not in the database, not in the log, not in any other answer', async () => {
+    await using app = await testApp()
+    const { token, secretKey, publishableKey, shop } = await app.merchant()
+    await app.call('GET', '/shops/v2/private-key', { token })
+    await works(app, secretKey)
+    const database = await everything(app)
+    expect(database).toContain(publishableKey)
+    expect(database).toContain(sha256(secretKey))
+    expect(database).not.toContain(secretKey)
+    expect(JSON.stringify(app.logged)).not.toContain(secretKey)
+    for (const path of ['/shops/v2', '/merchant/me', `/shops/v2/public/name/${shop.name}`]) expect((await app.call('GET', path, { token })).text).not.toContain('sk_')
+  })
+})
+
+describe('rotating the private key', () => {
+  const rotate = (app: TestApp, token: string, body?: unknown) => app.call('POST', '/shops/v2/private-key/rotate', { token, ...(body === undefined ? {} : { body }) })
+
+  test('without grace ends the old key at once', async () => {
+    await using app = await testApp()
+    const { token, secretKey, id, shop } = await app.merchant()
+    for (const body of [undefined, {}, { graceSeconds: 0 }]) {
+      const { status, body: answer, headers } = await rotate(app, token, body)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(answer.privateKey).toMatch(/^sk_test_[0-9A-Za-z]{36}$/)
+      expect(answer.previousKeyExpiresAt).toBe(new Date(app.clock.now()).toISOString())
+      expect(await works(app, secretKey)).toBe(401)
+      expect(await works(app, answer.privateKey)).toBe(200)
+      expect((await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(answer.privateKey)
+    }
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_rotated'))
+    expect(trail.map(({ actor, subject }) => [actor, subject])).toEqual(Array(3).fill([id, shop.id]))
+  })
+
+  test('with grace keeps the old key until then, to the millisecond, and ends those before it', async () => {
+    await using app = await testApp()
+    const { token, secretKey: first } = await app.merchant()
+    const second = (await rotate(app, token, { graceSeconds: 3_000 })).body.privateKey
+    expect([await works(app, first), await works(app, second)]).toEqual([200, 200])
+    app.clock.advance(1_000_000)
+    const { privateKey: third, previousKeyExpiresAt } = (await rotate(app, token, { graceSeconds: 2_000 })).body
+    expect(previousKeyExpiresAt).toBe(new Date(app.clock.now() + 2_000_000).toISOString())
+    // Two of a kind, not three.
+    expect([await works(app, first), await works(app, second), await works(app, third)]).toEqual([401, 200, 200])
+    app.clock.advance(1_999_999)
+    expect(await works(app, second)).toBe(200)
+    app.clock.advance(1)
+    expect([await works(app, second), await works(app, third)]).toEqual([401, 200])
+  })
+
+  test('never makes an ended key live again', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    await rotate(app, token)
+    expect(await works(app, secretKey)).toBe(401)
+    await rotate(app, token, { graceSeconds: 86_400 })
+    expect(await works(app, secretKey)).toBe(401)
+  })
+
+  test('many times at once leaves one current key and one before it at most', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(app, token, { graceSeconds: 600 })))
+    const keys = answers.map(({ body }) => body.privateKey)
+    expect(new Set(keys).size).toBe(6)
+    const states = await Promise.all(keys.map((key) => works(app, key)))
+    expect(states.filter((status) => status === 200).length).toBeLessThanOrEqual(2)
+    const secret = and(eq(apiKeys.shopId, shop.id), eq(apiKeys.kind, 'SECRET'))
+    const rows = await app.deps.db.read.select().from(apiKeys).where(secret)
+    expect(rows.filter(({ expiresAt }) => expiresAt === null)).toHaveLength(1)
+    expect(rows.filter(({ expiresAt }) => expiresAt === null || expiresAt > app.clock.now())).toHaveLength(2)
+  })
+
+  test('with a grace that is no whole number of seconds up to a day is 400, and rotates nothing', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    for (const graceSeconds of [-1, 86_401, 1.5, '60', null]) {
+      const answer = await rotate(app, token, { graceSeconds })
+      expect([graceSeconds, answer.status]).toEqual([graceSeconds, 400])
+      expect(answer.body.message).toStartWith('graceSeconds (body): ')
+    }
+    expect(await works(app, secretKey)).toBe(200)
+  })
+})
+
+describe('an API key', () => {
+  test('works in the shape it was issued, and in no other', async () => {
+    await using app = await testApp()
+    const { secretKey, publishableKey } = await app.merchant()
+    expect(await works(app, secretKey)).toBe(200)
+    const last = secretKey.endsWith('A') ? 'B' : 'A'
+    for (const key of [secretKey.slice(0, -1) + last, secretKey.slice(0, -1), `${secretKey}A`, secretKey.replace('_test_', '_live_'), secretKey.replace('sk_', 'pk_'), `${secretKey}, ${secretKey}`, `${publishableKey}, ${secretKey}`, newApiKey('SECRET', 'TEST', app.deps.randomBytes), 'x', sha256(secretKey)]) {
+      expect([key, await works(app, key)]).toEqual([key, 401])
+    }
+    expect(await works(app, publishableKey)).toBe(403)
+  })
+
+  test('of the other mode does not open a shop: test and live never mix', async () => {
+    await using app = await testApp()
+    const { secretKey, publishableKey, shop } = await app.merchant()
+    await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, shop.id))))
+    expect(await works(app, secretKey)).toBe(401)
+    expect(await works(app, publishableKey)).toBe(401)
+  })
+
+  test('notes when it was used, to the minute, without holding up the request', async () => {
+    await using app = await testApp()
+    const { secretKey } = await app.merchant()
+    const lastUsed = async () => (await app.deps.db.read.select().from(apiKeys).where(eq(apiKeys.hash, sha256(secretKey))).limit(1))[0]?.lastUsedAt
+    const settle = () => app.deps.db.write(async () => undefined)
+    expect(await lastUsed()).toBeNull()
+    const first = app.clock.now()
+    await works(app, secretKey)
+    await settle()
+    while ((await lastUsed()) === null) await new Promise((resolve) => setImmediate(resolve))
+    expect(await lastUsed()).toBe(first)
+    app.clock.advance(59_999)
+    await works(app, secretKey)
+    await settle()
+    expect(await lastUsed()).toBe(first)
+    app.clock.advance(1)
+    await works(app, secretKey)
+    while ((await lastUsed()) === first) await new Promise((resolve) => setImmediate(resolve))
+    expect(await lastUsed()).toBe(first + 60_000)
+  })
+})
+
+describe('the custodial wallet', () => {
+  test('is made once and is the same for ever, also when asked for many times at once', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => app.call('POST', '/shops/v2/custody/wallet', { token })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    const { body } = answers[0] as (typeof answers)[0]
+    expect(body).toEqual({ address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/), network: 'evm', createdAt: new Date(app.clock.now()).toISOString() })
+    app.clock.advance(1_000)
+    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1', address: '0x2' } })).body).toEqual(body)
+    const trail = await app.deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.wallet_created'), eq(auditLog.subject, shop.id)))
+    expect(trail).toHaveLength(1)
+  })
+
+  test('of two shops are two', async () => {
+    await using app = await testApp()
+    const [one, other] = [await app.merchant(), await app.merchant()]
+    const addressOf = async (token: string) => (await app.call('POST', '/shops/v2/custody/wallet', { token })).body.address
+    expect(await addressOf(one.token)).not.toBe(await addressOf(other.token))
+  })
+
+  test('has a key that fits its address, sealed for this shop alone, and nowhere else', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const answer = await app.call('POST', '/shops/v2/custody/wallet', { token })
+    const [wallet] = await app.deps.db.read.select().from(wallets).where(eq(wallets.shopId, shop.id)).limit(1)
+    const key = app.deps.keyring.unseal(wallet?.sealedKey ?? '', walletSeal(shop.id))
+    const { privateKeyToAddress } = await import('viem/accounts')
+    expect(privateKeyToAddress(key as `0x${string}`)).toBe(answer.body.address)
+    expect(() => app.deps.keyring.unseal(wallet?.sealedKey ?? '', walletSeal('shop_other'))).toThrow()
+    const bare = key.slice(2)
+    for (const place of [await everything(app), JSON.stringify(app.logged), answer.text, (await app.call('GET', '/shops/v2', { token })).text]) expect(place.toLowerCase()).not.toContain(bare)
+  })
+})

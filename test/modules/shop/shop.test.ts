@@ -1,0 +1,276 @@
+/** A shop as its merchant sees and changes it, and as the public finds it. */
+import { describe, expect, test } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
+import { auditLog } from '../../../db/schema/people.ts'
+import { shops } from '../../../db/schema/shop.ts'
+import { engine } from '../../../db/columns.ts'
+import { openShop } from '../../../src/modules/shop/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+
+async function secondShop({ deps }: TestApp, merchantId: string, name = 'second-shop') {
+  const { shop, insert } = openShop(deps, merchantId, { name, country: 'AE', currency: 'AED' })
+  await deps.db.write(insert)
+  return shop
+}
+
+const stored = async ({ deps }: TestApp, id: string) => (await deps.db.read.select().from(shops).where(eq(shops.id, id)).limit(1))[0]
+
+describe("the caller's shop", () => {
+  test('is the first, or the one that x-shop-id names, or absent', async () => {
+    await using app = await testApp()
+    const { id, token, shop } = await app.merchant()
+    const other = await app.merchant()
+    const second = await secondShop(app, id)
+    const get = (shopId?: string) => app.call('GET', '/shops/v2', { token, headers: shopId === undefined ? {} : { 'x-shop-id': shopId } })
+    expect((await get()).body.id).toBe(shop.id)
+    expect((await get(second.id)).body.id).toBe(second.id)
+    const refusals = [await get(other.shop.id), await get('shop_00000000000000000000000000'), await get('nonsense'), await get('')]
+    expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    // Somebody else's shop is as absent as one that is not there.
+    expect(new Set(refusals.map(({ text }) => text)).size).toBe(1)
+    expect((await app.call('GET', '/merchant/me', { token })).body.shops.map((one: { id: string }) => one.id)).toEqual([shop.id, second.id])
+  })
+
+  test('shows its record and nothing of its keys, its owner or its insides', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { body, headers } = await app.call('GET', '/shops/v2', { token })
+    expect(Object.keys(body).sort()).toEqual(['address', 'contact', 'country', 'createdAt', 'currency', 'description', 'id', 'logoUrl', 'mode', 'name', 'status', 'storefrontOrigins', 'title', 'updatedAt'])
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('of a merchant without any is 404', async () => {
+    await using app = await testApp()
+    const { createMerchant } = await import('../../../src/modules/merchant/service.ts')
+    const { startSession } = await import('../../../src/modules/auth/service.ts')
+    const { system } = await import('../../../src/modules/audit/service.ts')
+    expect(createMerchant).toBeFunction()
+    const { data } = await startSession(app.deps, { id: 'mer_without', role: 'MERCHANT' }, system)
+    expect((await app.call('GET', '/shops/v2', { token: data.accessToken })).status).toBe(404)
+  })
+})
+
+describe('changing the shop', () => {
+  const address = { line1: '1 Street', line2: 'Floor 2', city: 'Dubai', province: 'DU', postalCode: '00000', countryCode: 'AE' }
+  const changes: [field: string, value: unknown][] = [
+    ['title', 'A new title'],
+    ['description', 'Words\nand words'],
+    ['description', ''],
+    ['currency', 'KWD'],
+    ['logoUrl', 'https://cdn.example/logo.png'],
+    ['logoUrl', null],
+    ['contact', { email: 'shop@example.com', phone: '+971 4 000' }],
+    ['contact', { email: null, phone: null }],
+    ['address', address],
+    ['storefrontOrigins', ['https://a.example', 'http://localhost:5173']],
+    ['storefrontOrigins', []],
+  ]
+
+  test('takes each field by itself, keeps the others, and leaves an audit row', async () => {
+    await using app = await testApp()
+    const { id, token, shop } = await app.merchant()
+    let before = (await app.call('GET', '/shops/v2', { token })).body
+    for (const [field, value] of changes) {
+      app.clock.advance(1_000)
+      const { status, body } = await app.call('PATCH', '/shops/v2', { token, body: { [field]: value } })
+      expect([field, status]).toEqual([field, 200])
+      expect(body).toEqual({ ...before, [field]: value, updatedAt: new Date(app.clock.now()).toISOString() })
+      expect((await app.call('GET', '/shops/v2', { token })).body).toEqual(body)
+      before = body
+    }
+    const trail = await app.deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.changed'), eq(auditLog.subject, shop.id)))
+    expect(trail).toHaveLength(changes.length)
+    expect(trail.every(({ actor, shopId, requestId }) => actor === id && shopId === shop.id && requestId !== null)).toBe(true)
+  })
+
+  test('ignores fields that are not the merchant\'s to set, and never stores them', async () => {
+    await using app = await testApp()
+    const { token, shop, id } = await app.merchant()
+    const raw = JSON.stringify({ title: 'Mine', id: 'shop_mine', name: 'other', merchantId: 'mer_x', mode: 'LIVE', status: 'KYB_VERIFIED', country: 'MN', createdAt: 0, taxRates: [1], contact: { email: 'a@example.com', extra: 'x' }, constructor: 1 })
+    const { status, body, text } = await app.call('PATCH', '/shops/v2', { token, raw: `${raw.slice(0, -1)},"__proto__":{"mode":"LIVE","polluted":true}}`, headers: { 'content-type': 'application/json' } })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ id: shop.id, name: shop.name, title: 'Mine', mode: 'TEST', status: 'ACTIVE', country: 'US' })
+    expect(text).not.toContain('extra')
+    expect(await stored(app, shop.id)).toMatchObject({ merchantId: id, taxRates: [], contact: { email: 'a@example.com' } })
+    expect(JSON.stringify(await stored(app, shop.id))).not.toContain('extra')
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('with nothing changes nothing', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const before = (await app.call('GET', '/shops/v2', { token })).body
+    expect((await app.call('PATCH', '/shops/v2', { token, body: {} })).body).toEqual(before)
+    expect((await app.call('PATCH', '/shops/v2', { token })).body).toEqual(before)
+  })
+
+  test('that breaks one rule is 400, names the field, never the value, and writes none of it', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const before = await stored(app, shop.id)
+    const broken: [field: string, value: unknown][] = [
+      ['title', ''],
+      ['title', 'x'.repeat(201)],
+      ['title', null],
+      ['title', 5],
+      ['description', 'x'.repeat(5_001)],
+      ['currency', 'usd'],
+      ['currency', 'XAU'],
+      ['currency', 'ZZZ'],
+      ['logoUrl', 'javascript:alert(1)'],
+      ['logoUrl', 'ftp://cdn.example/logo'],
+      ['logoUrl', 'not a url at all'],
+      ['logoUrl', `https://cdn.example/${'x'.repeat(2_048)}`],
+      ['contact', { email: 'not-an-address' }],
+      ['contact', 'shop@example.com'],
+      ['contact', [{ email: 'a@example.com' }]],
+      ['address', { countryCode: 'QQ' }],
+      ['address', { countryCode: 'are' }],
+      ['address', { line1: 'x'.repeat(201) }],
+      ['storefrontOrigins', 'https://a.example'],
+      ['storefrontOrigins', ['https://a.example/path']],
+      ['storefrontOrigins', ['a.example']],
+      ['storefrontOrigins', ['*']],
+      ['storefrontOrigins', ['https://user:pw@a.example']],
+      ['storefrontOrigins', ['javascript:alert(1)']],
+      ['storefrontOrigins', Array(51).fill('https://a.example')],
+    ]
+    for (const [field, value] of broken) {
+      const answer = await app.call('PATCH', '/shops/v2', { token, body: { description: 'half a change', ...{ [field]: value } } })
+      expect([field, value, answer.status]).toEqual([field, value, 400])
+      expect(answer.body.message).toStartWith(field)
+      for (const sent of ['not-an-address', 'javascript', 'not a url', 'xxxx', 'user:pw']) expect(answer.body.message).not.toContain(sent)
+    }
+    expect(await stored(app, shop.id)).toEqual(before)
+  })
+
+  test("keeps storefront origins as browsers send them, each once", async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { body } = await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['HTTPS://A.Example/', 'https://a.example:443', 'https://a.example', 'http://a.example'] } })
+    expect(body.storefrontOrigins).toEqual(['https://a.example', 'http://a.example'])
+  })
+})
+
+describe('tax rates and shipping methods', () => {
+  const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false }
+  const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
+
+  test('are none at first, and are replaced whole, by the merchant or a secret key', async () => {
+    await using app = await testApp()
+    const { token, secretKey, shop } = await app.merchant()
+    for (const [path, item] of [['tax-rates', tax], ['shipping-methods', method]] as const) {
+      expect((await app.call('GET', `/shops/v2/${path}`, { token })).body).toEqual({ data: [] })
+      const put = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, unknown: 'x' }] } })
+      expect([put.status, put.body]).toEqual([200, { data: [item] }])
+      expect((await app.call('GET', `/shops/v2/${path}`, { key: secretKey })).body).toEqual({ data: [item] })
+      expect((await app.call('PUT', `/shops/v2/${path}`, { token, body: { data: [] } })).body).toEqual({ data: [] })
+    }
+    const trail = await app.deps.db.read.select({ action: auditLog.action }).from(auditLog).where(eq(auditLog.shopId, shop.id))
+    expect(trail.filter(({ action }) => action === 'shop.tax_rates_set')).toHaveLength(2)
+    expect(trail.filter(({ action }) => action === 'shop.shipping_methods_set')).toHaveLength(2)
+  })
+
+  test('fill in what may be left out', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({ data: [{ country: 'AE', region: null, rateBps: 500, inclusive: false }] })
+    const { countries: _, ...everywhere } = method
+    expect((await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [everywhere] } })).body.data[0].countries).toEqual([])
+  })
+
+  test('that break a rule are 400 and change nothing', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const wrongTaxes = [[{ ...tax, rateBps: -1 }], [{ ...tax, rateBps: 10_001 }], [{ ...tax, rateBps: 7.25 }], [{ ...tax, rateBps: '725' }], [{ ...tax, country: 'QQ' }], [tax, tax], [{ ...tax, region: null }, { country: 'US', rateBps: 1 }], 'none', [null]]
+    for (const data of wrongTaxes) expect([data, (await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })).status]).toEqual([data, 400])
+    const wrongMethods = [
+      [{ ...method, code: 'With Space' }],
+      [{ ...method, code: '' }],
+      [{ ...method, title: '' }],
+      [{ ...method, countries: ['QQ'] }],
+      [{ ...method, price: { amount: -1, currency: 'USD' } }],
+      [{ ...method, price: { amount: 1.5, currency: 'USD' } }],
+      [{ ...method, price: { amount: '500', currency: 'USD' } }],
+      [{ ...method, price: { amount: 500, currency: 'XXX' } }],
+      [{ ...method, price: 500 }],
+      [method, method],
+    ]
+    for (const data of wrongMethods) expect([data, (await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data } })).status]).toEqual([data, 400])
+    expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: {} })).status).toBe(400)
+    expect((await app.call('GET', '/shops/v2/tax-rates', { token })).body).toEqual({ data: [] })
+    expect((await app.call('GET', '/shops/v2/shipping-methods', { token })).body).toEqual({ data: [] })
+  })
+
+  test("are the shop's of the key, whatever x-shop-id says", async () => {
+    await using app = await testApp()
+    const one = await app.merchant()
+    const other = await app.merchant()
+    await app.call('PUT', '/shops/v2/tax-rates', { key: one.secretKey, headers: { 'x-shop-id': other.shop.id }, body: { data: [{ country: 'AE', rateBps: 500 }] } })
+    expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token })).body).toEqual({ data: [] })
+    expect((await app.call('GET', '/shops/v2/tax-rates', { token: one.token })).body.data).toHaveLength(1)
+  })
+})
+
+describe('the public look-up', () => {
+  test('shows what a storefront needs and nothing else', async () => {
+    await using app = await testApp()
+    const { shop, publishableKey, token } = await app.merchant()
+    await app.call('PATCH', '/shops/v2', { token, body: { contact: { email: 'private@example.com' }, storefrontOrigins: [] } })
+    for (const path of [`/shops/v2/public/name/${shop.name}`, `/api/v3/shops/v2/public/name/${shop.name}`]) {
+      const { status, body, text, headers } = await app.call('GET', path)
+      expect(status).toBe(200)
+      expect(body).toEqual({ id: shop.id, name: shop.name, title: shop.name, description: '', logoUrl: null, currency: 'USD', country: 'US', publishableKey, walletAddress: null, verified: false })
+      for (const hidden of ['private@example.com', 'sk_', 'merchant', 'address":{', 'mode']) expect(text).not.toContain(hidden)
+      expect(headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
+      expect(headers.get('etag')).toMatch(/^"[^"]+"$/)
+    }
+  })
+
+  test('is 404 for names that nobody has, alike, and takes names as they are written only', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const answers = []
+    for (const name of ['nobody', shop.name.toUpperCase(), `${shop.name}x`, '%27%20or%201=1--', '%2e', 'constructor']) answers.push(await app.call('GET', `/shops/v2/public/name/${name}`))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  test('answers 304 to those who hold this very version, and not a moment longer', async () => {
+    await using app = await testApp()
+    const { shop, token } = await app.merchant()
+    const get = (etag?: string) => app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
+    const etag = (await get()).headers.get('etag') ?? ''
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await get(known)
+      expect([known, answer.status, answer.text]).toEqual([known, 304, ''])
+      expect([answer.headers.get('etag'), answer.headers.get('cache-control')]).toEqual([etag, 'public, max-age=0, s-maxage=60'])
+    }
+    for (const unknown of ['"other"', etag.slice(1, -1), '']) expect([unknown, (await get(unknown)).status]).toEqual([unknown, 200])
+    await app.call('PATCH', '/shops/v2', { token, body: { title: 'Changed' } })
+    const changed = await get(etag)
+    expect([changed.status, changed.body.title]).toEqual([200, 'Changed'])
+    expect(changed.headers.get('etag')).not.toBe(etag)
+  })
+
+  test('shows the wallet and a rotated key as soon as the change is acknowledged', async () => {
+    await using app = await testApp()
+    const { shop, token } = await app.merchant()
+    const get = async () => (await app.call('GET', `/shops/v2/public/name/${shop.name}`)).body
+    expect((await get()).walletAddress).toBeNull()
+    const { body } = await app.call('POST', '/shops/v2/custody/wallet', { token })
+    expect((await get()).walletAddress).toBe(body.address)
+    await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ status: 'KYB_VERIFIED' }).where(eq(shops.id, shop.id))))
+    expect((await get()).verified).toBe(true)
+  })
+
+  test.skipIf(engine !== 'sqlite')('is not read again from the database while nothing changes', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`)
+    const version = app.deps.db.version()
+    const second = await app.call('GET', `/shops/v2/public/name/${shop.name}`)
+    expect(second.text).toBe(first.text)
+    expect(app.deps.db.version()).toBe(version)
+  })
+})

@@ -1,0 +1,92 @@
+/** The compiled binary (SOUK_BINARY), alone in an empty folder, with no Bun on its PATH. `.ci/run` builds it and runs this. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+
+const binary = Bun.env['SOUK_BINARY']
+if (!binary) process.stderr.write('skipped: the binary smoke test (SOUK_BINARY names no binary; `bun run build` makes one)\n')
+
+/** Nothing of this machine but a place to write to. */
+const environment = (dataDir: string) => ({ PATH: '/usr/bin:/bin', HOME: dataDir, DATA_DIR: dataDir, PORT: '0' })
+
+function start(folder: string, args: readonly string[], stdin = '') {
+  return Bun.spawn([binary ?? '', ...args], { cwd: folder, env: environment(join(folder, 'data')), stdin: new Blob([stdin]), stdout: 'pipe', stderr: 'pipe' })
+}
+
+async function run(folder: string, args: readonly string[], stdin = ''): Promise<{ status: number; out: string; err: string }> {
+  const child = start(folder, args, stdin)
+  const [status, out, err] = await Promise.all([child.exited, Bun.readableStreamToText(child.stdout), Bun.readableStreamToText(child.stderr)])
+  return { status, out, err }
+}
+
+/** Serves until `use` is done, then asks it to stop; gives back the exit status. */
+async function serving(folder: string, args: readonly string[], use: (url: string, said: string) => Promise<void>): Promise<number> {
+  const child = start(folder, args)
+  const reader = child.stdout.getReader()
+  const decoder = new TextDecoder()
+  let said = ''
+  while (!/souk is ready at http\S+\n[\s\S]*\n/.test(said)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`the binary ended before it was ready: ${await Bun.readableStreamToText(child.stderr)}`)
+    said += decoder.decode(value)
+  }
+  reader.releaseLock()
+  try {
+    await use(/http:\/\/\S+/.exec(said)?.[0] ?? '', said)
+  } finally {
+    child.kill('SIGTERM')
+  }
+  return child.exited
+}
+
+const products = 'Handle,Title,Variant Price,Published\nlamp,Lamp,12.50,true\nrug,Rug,80,true\n'
+
+describe.skipIf(!binary)('the binary', () => {
+  test('serves the demo with pages, document and migrations inside, and stops cleanly', async () => {
+    const folder = temporaryDir()
+    const status = await serving(folder, ['demo'], async (url, said) => {
+      expect(said).toContain('merchant@demo.example')
+      const list = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number; data: { id: string }[] }
+      expect(list.total).toBe(24)
+      expect((await fetch(`${url}/product-v2/public/${list.data[0]?.id}`)).status).toBe(200)
+      for (const path of ['/', '/docs', '/docs/json', '/health/ready', '/metrics']) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+      const assets = [...(await (await fetch(`${url}/docs`)).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path)
+      expect(assets.length).toBeGreaterThan(1)
+      for (const asset of assets) expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200])
+      const login = await fetch(`${url}/merchant/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'merchant@demo.example', password: 'demo-merchant' }) })
+      const { data } = (await login.json()) as { data: { accessToken: string } }
+      const headers = { authorization: `Bearer ${data.accessToken}` }
+      expect((await fetch(`${url}/shops/v2`, { headers })).status).toBe(200)
+      // Loaded on demand: it must be inside as well.
+      expect((await fetch(`${url}/shops/v2/custody/wallet`, { method: 'POST', headers })).status).toBe(200)
+    })
+    expect(status).toBe(0)
+  })
+
+  test('sets up, imports beside the running server, backs up, restores and checks', async () => {
+    const folder = temporaryDir()
+    await Bun.write(join(folder, 'products.csv'), products)
+    const status = await serving(folder, ['demo'], async (url) => {
+      const imported = await run(folder, ['import', 'products.csv', '--shop', 'demo'])
+      expect([imported.status, imported.out]).toEqual([0, expect.stringContaining('2 created')])
+      const { total } = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number }
+      expect(total).toBe(26)
+      expect((await run(folder, ['backup', 'copy.db'])).status).toBe(0)
+      expect((await run(folder, ['serve'])).status).toBe(1)
+      expect((await run(folder, ['rotate-keys'])).status).toBe(0)
+    })
+    expect(status).toBe(0)
+    expect((await run(folder, ['restore', 'copy.db', '--force'])).status).toBe(0)
+    expect((await run(folder, ['setup', '--email', 'root@example.com', '--another'], 'a-long-password\n')).status).toBe(0)
+    const checked = await run(folder, ['check'])
+    expect([checked.status, checked.err]).toEqual([0, ''])
+  }, 60_000)
+
+  test('explains itself and prints the document without touching the disk', async () => {
+    const folder = temporaryDir()
+    for (const args of [['--help'], ['help', 'settings'], ['import', '--help'], ['version']]) expect([args, (await run(folder, args)).status]).toEqual([args, 0])
+    const { status, out } = await run(folder, ['openapi'])
+    expect([status, JSON.parse(out).openapi]).toEqual([0, expect.stringMatching(/^3\./)])
+    expect((await Bun.$`ls -A ${folder}`.text()).trim()).toBe('')
+  })
+})

@@ -1,0 +1,27 @@
+/** Imports a file into a shop, in small pieces, and says on standard output how many bytes it has read. */
+import { writeSync } from 'node:fs'
+import type { Config } from '../../src/config.ts'
+import { openInstance } from '../../src/instance.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { importProducts } from '../../src/modules/catalog/import.ts'
+import { contextOf } from '../../src/modules/shop/service.ts'
+
+const [config = '', shopName = '', path = ''] = Bun.argv.slice(2)
+const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })
+const shop = await deps.shopStore.findByName(shopName)
+if (!shop) throw new Error('no such shop')
+const bytes = await Bun.file(path).bytes()
+const pieceBytes = 2_000
+
+async function* pieces(): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
+
+const onProgress = (read: number) => void writeSync(1, `${read}\n`)
+await importProducts(deps, { shop: contextOf(shop), actor: system }, pieces, {
+  dryRun: false,
+  overwrite: false,
+  currency: shop.currency,
+  onProgress,
+})
+await close()

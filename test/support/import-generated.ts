@@ -1,0 +1,41 @@
+/** Imports a large generated file into a shop, and says what came of it and by how much the process grew at most. */
+import { writeSync } from 'node:fs'
+import type { Config } from '../../src/config.ts'
+import { openInstance } from '../../src/instance.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { importProducts } from '../../src/modules/catalog/import.ts'
+import { contextOf } from '../../src/modules/shop/service.ts'
+
+const [config = '', shopName = '', products = '0', rowsPerProduct = '1'] = Bun.argv.slice(2)
+const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })
+const shop = await deps.shopStore.findByName(shopName)
+if (!shop) throw new Error('no such shop')
+const filler = 'lorem ipsum '.repeat(800)
+const encoder = new TextEncoder()
+let fileBytes = 0
+
+/** Only the first row's text is the product's; the file carries a long one on every other row. */
+const rowOf = (product: number, row: number) =>
+  row === 0 ? `p-${product},Product ${product},short,Size,0,1.00\n` : `p-${product},,${filler},,${row},1.00\n`
+
+async function* source(): AsyncGenerator<Uint8Array> {
+  fileBytes = 0
+  yield encoder.encode('Handle,Title,Body (HTML),Option1 Name,Option1 Value,Variant Price\n')
+  for (let product = 0; product < Number(products); product++) {
+    const rows = Array.from({ length: Number(rowsPerProduct) }, (_, row) => rowOf(product, row))
+    const bytes = encoder.encode(rows.join(''))
+    fileBytes += bytes.length
+    yield bytes
+  }
+}
+
+Bun.gc(true)
+const before = process.memoryUsage().rss
+let most = before
+const onProgress = () => {
+  most = Math.max(most, process.memoryUsage().rss)
+}
+const options = { dryRun: false, overwrite: false, currency: shop.currency, onProgress }
+const report = await importProducts(deps, { shop: contextOf(shop), actor: system }, source, options)
+writeSync(1, `${JSON.stringify({ report, fileBytes, grownBytes: most - before })}\n`)
+await close()

@@ -7,8 +7,12 @@ import { Database as Sqlite } from 'bun:sqlite'
 const [file = '', shopId = ''] = Bun.argv.slice(2)
 const db = new Sqlite(file, { readonly: true })
 db.run('PRAGMA cache_size = -32000')
-const byId = db.prepare<{ document: string; etag: string }, [string]>('SELECT document, etag FROM product_documents WHERE product_id = ? LIMIT 1')
-const page = db.prepare<{ document: string }, [string, number]>('SELECT document FROM product_documents WHERE shop_id = ? ORDER BY newest_key DESC LIMIT 20 OFFSET ?')
+const byId = db.prepare<{ document: string; etag: string }, [string]>(
+  'SELECT document, etag FROM product_documents WHERE product_id = ? LIMIT 1',
+)
+const page = db.prepare<{ document: string }, [string, number]>(
+  'SELECT document FROM product_documents WHERE shop_id = ? ORDER BY newest_key DESC LIMIT 20 OFFSET ?',
+)
 
 const headers = (etag: string) => ({
   'content-type': 'application/json;charset=utf-8',

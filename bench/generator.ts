@@ -14,7 +14,12 @@ function nextRequest(): string {
   const path = paths[at] ?? '/'
   const etag = etags[at]
   const filled = body?.replaceAll('{n}', `${Date.now()}${sent++}`)
-  const lines = Object.entries({ host, ...headers, ...(etag === undefined ? {} : { 'if-none-match': etag }), ...(filled === undefined ? {} : { 'content-length': String(Buffer.byteLength(filled)) }) })
+  const lines = Object.entries({
+    host,
+    ...headers,
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    ...(filled === undefined ? {} : { 'content-length': String(Buffer.byteLength(filled)) }),
+  })
   return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n${filled ?? ''}`
 }
 

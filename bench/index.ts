@@ -23,7 +23,8 @@ const rows: Row[] = []
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const say = (text: string) => process.stderr.write(`${text}\n`)
-const figure = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
+const figure = (value: number, digits = 0) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 
 async function start(script: string, ...args: string[]): Promise<Child> {
   const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], { cwd: root, stdout: 'pipe', stderr: 'inherit' })
@@ -52,7 +53,11 @@ function writeEverySecond(url: string, key: string): () => Promise<void> {
   let stopped = false
   const loop = (async () => {
     for (let nth = 0; !stopped; nth++) {
-      await fetch(`${url}/product-v2`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-service-api-key': key }, body: JSON.stringify({ title: `Written meanwhile ${nth}`, status: 'ACTIVE' }) })
+      await fetch(`${url}/product-v2`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-service-api-key': key },
+        body: JSON.stringify({ title: `Written meanwhile ${nth}`, status: 'ACTIVE' }),
+      })
       await Bun.sleep(1_000)
     }
   })()
@@ -79,8 +84,16 @@ async function inTurn(souk: Child, floor: Child, requests: { souk: Requests; flo
 function report(what: string, target: string, { souk, floor }: Pair): number {
   const ratios = souk.map((one, at) => one.perSecond / (floor[at]?.perSecond ?? 1))
   const errors = [...souk, ...floor].reduce((sum, one) => sum + one.errors, 0)
-  const rate = (loads: Load[]) => `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
-  rows.push({ what, souk: rate(souk), floor: rate(floor), ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`, spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`, target })
+  const rate = (loads: Load[]) =>
+    `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
+  rows.push({
+    what,
+    souk: rate(souk),
+    floor: rate(floor),
+    ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
+    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    target,
+  })
   return median(souk.map(({ perSecond }) => perSecond))
 }
 
@@ -93,11 +106,26 @@ async function reads(shop: Seeded, label: string): Promise<{ byId: number; page:
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   const byId = report(`product by id, ${label}`, '≥ 0.85', await inTurn(souk, floor, { souk: { paths }, floor: { paths } }))
   const parsed = shop.ids.map((id) => `/parsed/${id}`)
-  report(`product by id, ${label}, floor by Response.json`, '≥ 0.85', await inTurn(souk, floor, { souk: { paths }, floor: { paths: parsed } }))
+  report(
+    `product by id, ${label}, floor by Response.json`,
+    '≥ 0.85',
+    await inTurn(souk, floor, { souk: { paths }, floor: { paths: parsed } }),
+  )
   const pages = Array.from({ length: 50 }, (_, at) => `/product-v2/public/shop/${shop.shopName}?page=${at + 1}`)
-  const page = report(`page of 20 with total, ${label}`, '≥ 0.80', await inTurn(souk, floor, { souk: { paths: pages }, floor: { paths: pages } }))
+  const page = report(
+    `page of 20 with total, ${label}`,
+    '≥ 0.80',
+    await inTurn(souk, floor, { souk: { paths: pages }, floor: { paths: pages } }),
+  )
   await notModified(souk, floor, shop, label)
-  rows.push({ what: `resident memory under load, ${label}`, souk: `${figure(residentMb(souk.pid))} MB`, floor: `${figure(residentMb(floor.pid))} MB`, ratio: `+${figure(residentMb(souk.pid) - residentMb(floor.pid))} MB`, spread: '', target: '≤ +96 MB' })
+  rows.push({
+    what: `resident memory under load, ${label}`,
+    souk: `${figure(residentMb(souk.pid))} MB`,
+    floor: `${figure(residentMb(floor.pid))} MB`,
+    ratio: `+${figure(residentMb(souk.pid) - residentMb(floor.pid))} MB`,
+    spread: '',
+    target: '≤ +96 MB',
+  })
   await stopWriting()
   await latencies(souk, shop, label)
   await floor.stop()
@@ -110,7 +138,11 @@ async function notModified(souk: Child, floor: Child, shop: Seeded, label: strin
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   const etags: string[] = []
   for (const path of paths) etags.push((await fetch(souk.url + path, { method: 'HEAD' })).headers.get('etag') ?? '')
-  report(`304, ${label}`, '≥ 0.85', await inTurn(souk, floor, { souk: { paths, etags }, floor: { paths: shop.ids.map((id) => `/smallest/${id}`), etags } }))
+  report(
+    `304, ${label}`,
+    '≥ 0.85',
+    await inTurn(souk, floor, { souk: { paths, etags }, floor: { paths: shop.ids.map((id) => `/smallest/${id}`), etags } }),
+  )
 }
 
 async function latencyOf(url: string, paths: readonly string[]): Promise<number> {
@@ -123,7 +155,18 @@ async function latencyOf(url: string, paths: readonly string[]): Promise<number>
   return median(times)
 }
 
-const queries = ['red', 'shirt', 'red shirt', 'linen', 'blue cotton lamp', 'word17', 'care people made', 'ivory oak vase', 'harbour', 'red blue']
+const queries = [
+  'red',
+  'shirt',
+  'red shirt',
+  'linen',
+  'blue cotton lamp',
+  'word17',
+  'care people made',
+  'ivory oak vase',
+  'harbour',
+  'red blue',
+]
 
 async function latencies({ url }: Child, shop: Seeded, label: string): Promise<void> {
   const list = `/product-v2/public/shop/${shop.shopName}`
@@ -132,10 +175,20 @@ async function latencies({ url }: Child, shop: Seeded, label: string): Promise<v
     // Other limits are other answers: none of these comes from memory.
     const at = (page: number) => Array.from({ length: 11 }, (_, nth) => `${list}?sort=${sort}&page=${page}&limit=${20 - nth}`)
     const [first, deep] = [await latencyOf(url, at(1)), await latencyOf(url, at(last))]
-    only(`page ${figure(last)} by ${sort}, ${label}`, `first ${figure(first, 2)} ms, deep ${figure(deep, 2)} ms (${deep >= first ? '+' : ''}${figure(deep - first, 2)} ms)`, '≤ +1 ms')
+    only(
+      `page ${figure(last)} by ${sort}, ${label}`,
+      `first ${figure(first, 2)} ms, deep ${figure(deep, 2)} ms (${deep >= first ? '+' : ''}${figure(deep - first, 2)} ms)`,
+      '≤ +1 ms',
+    )
   }
   const times = []
-  for (const q of queries) times.push(await latencyOf(url, Array.from({ length: 11 }, (_, nth) => `${list}?q=${encodeURIComponent(q)}&limit=${10 + nth}`)))
+  for (const q of queries)
+    times.push(
+      await latencyOf(
+        url,
+        Array.from({ length: 11 }, (_, nth) => `${list}?q=${encodeURIComponent(q)}&limit=${10 + nth}`),
+      ),
+    )
   const worst = Math.max(...times)
   only(`search, worst of ten queries, ${label}`, `${figure(worst, 2)} ms ("${queries[times.indexOf(worst)]}")`, '< 20 ms')
 }
@@ -154,8 +207,22 @@ async function durableWrites(dir: string): Promise<void> {
     for (const synchronous of ['OFF', 'FULL'] as const) {
       const souk = await start('souk.ts', shop.dataDir, synchronous)
       const before = await commitsAndWrites(souk.url)
-      const body = JSON.stringify({ title: 'Product {n}', handle: 'p-{n}', status: 'ACTIVE', variants: [{ price: { amount: 1_000, currency: 'USD' }, sku: 'S-{n}', onHand: 3 }] })
-      const { perSecond } = await load(souk.url, { method: 'POST', paths: ['/product-v2'], headers: { 'content-type': 'application/json', 'x-service-api-key': shop.secretKey }, body }, { ...reading, connections: writers })
+      const body = JSON.stringify({
+        title: 'Product {n}',
+        handle: 'p-{n}',
+        status: 'ACTIVE',
+        variants: [{ price: { amount: 1_000, currency: 'USD' }, sku: 'S-{n}', onHand: 3 }],
+      })
+      const { perSecond } = await load(
+        souk.url,
+        {
+          method: 'POST',
+          paths: ['/product-v2'],
+          headers: { 'content-type': 'application/json', 'x-service-api-key': shop.secretKey },
+          body,
+        },
+        { ...reading, connections: writers },
+      )
       const after = await commitsAndWrites(souk.url)
       if (synchronous === 'FULL') commitsPerWrite = (after.commits - before.commits) / (after.writes - before.writes)
       rates[synchronous].push(perSecond)
@@ -163,7 +230,14 @@ async function durableWrites(dir: string): Promise<void> {
     }
   }
   const ratio = median(rates.FULL) / median(rates.OFF)
-  rows.push({ what: `create a product, ${writers} callers, durable`, souk: `${figure(median(rates.FULL))}/s`, floor: `synchronous=OFF ${figure(median(rates.OFF))}/s`, ratio: ratio.toFixed(2), spread: '', target: '≥ 0.50' })
+  rows.push({
+    what: `create a product, ${writers} callers, durable`,
+    souk: `${figure(median(rates.FULL))}/s`,
+    floor: `synchronous=OFF ${figure(median(rates.OFF))}/s`,
+    ratio: ratio.toFixed(2),
+    spread: '',
+    target: '≥ 0.50',
+  })
   only('commits a write', commitsPerWrite.toFixed(3), '≤ 0.15')
 }
 
@@ -175,11 +249,23 @@ async function logins(dir: string): Promise<void> {
   const calm = await load(souk.url, { paths }, { seconds: reading.seconds, connections: 4 })
   const body = JSON.stringify({ email: shop.email, password: shop.password })
   const [login, busy] = await Promise.all([
-    load(souk.url, { method: 'POST', paths: ['/merchant/login'], headers: { 'content-type': 'application/json' }, body }, { seconds: reading.seconds, connections: 8 }),
+    load(
+      souk.url,
+      { method: 'POST', paths: ['/merchant/login'], headers: { 'content-type': 'application/json' }, body },
+      { seconds: reading.seconds, connections: 8 },
+    ),
     load(souk.url, { paths }, { seconds: reading.seconds, connections: 4 }),
   ])
-  only('logins, 8 callers, argon2id 19 MiB t=2', `${figure(login.perSecond, 1)}/s${login.errors > 0 ? ` (${login.errors} errors)` : ''}`, '')
-  only('reads meanwhile (4 callers)', `p50 ${figure(busy.p50Ms, 2)} ms, p99 ${figure(busy.p99Ms, 2)} ms; alone p50 ${figure(calm.p50Ms, 2)} ms, p99 ${figure(calm.p99Ms, 2)} ms`, 'undisturbed')
+  only(
+    'logins, 8 callers, argon2id 19 MiB t=2',
+    `${figure(login.perSecond, 1)}/s${login.errors > 0 ? ` (${login.errors} errors)` : ''}`,
+    '',
+  )
+  only(
+    'reads meanwhile (4 callers)',
+    `p50 ${figure(busy.p50Ms, 2)} ms, p99 ${figure(busy.p99Ms, 2)} ms; alone p50 ${figure(calm.p50Ms, 2)} ms, p99 ${figure(calm.p99Ms, 2)} ms`,
+    'undisturbed',
+  )
   await souk.stop()
 }
 
@@ -195,9 +281,16 @@ async function startUp(dir: string): Promise<void> {
   for (let round = 0; round < 7; round++) {
     const port = 20_000 + Math.floor(Math.random() * 20_000)
     const startedAt = performance.now()
-    const child = Bun.spawn([binary, 'serve'], { cwd: work, env: { ...Bun.env, ...benchSettings(dir), PORT: String(port) }, stdout: 'ignore', stderr: 'ignore' })
+    const child = Bun.spawn([binary, 'serve'], {
+      cwd: work,
+      env: { ...Bun.env, ...benchSettings(dir), PORT: String(port) },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
     for (let tries = 0; tries < 2_000; tries++) {
-      const ok = await fetch(`http://127.0.0.1:${port}/health/ready`).then(({ status }) => status === 200).catch(() => false)
+      const ok = await fetch(`http://127.0.0.1:${port}/health/ready`)
+        .then(({ status }) => status === 200)
+        .catch(() => false)
       if (ok) break
       await Bun.sleep(2)
     }
@@ -205,7 +298,11 @@ async function startUp(dir: string): Promise<void> {
     child.kill('SIGTERM')
     await child.exited
   }
-  only('start of the binary to the first 200', `${figure(median(times))} ms (${figure(Math.min(...times))}–${figure(Math.max(...times))})`, '< 200 ms')
+  only(
+    'start of the binary to the first 200',
+    `${figure(median(times))} ms (${figure(Math.min(...times))}–${figure(Math.max(...times))})`,
+    '< 200 ms',
+  )
 }
 
 function table(): string {

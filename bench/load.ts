@@ -30,7 +30,10 @@ async function byWrk(command: string, url: string, requests: Requests, { seconds
   const script = join(dir, 'requests.lua')
   writeFileSync(script, luaOf(requests))
   try {
-    const child = Bun.spawn([command, '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url], { stdout: 'pipe', stderr: 'pipe' })
+    const child = Bun.spawn([command, '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
     const text = await new Response(child.stdout).text()
     if (!text.includes('Requests/sec')) throw new Error(`wrk gave no result: ${await new Response(child.stderr).text()}`)
     return {
@@ -51,7 +54,9 @@ function luaOf({ method = 'GET', paths, etags = [], headers = {}, body }: Reques
   const base = (scripts++ + 1) * 10_000_000 + (Date.now() % 10_000_000) * 100
   return `
 local paths = {${paths.map(lua).join(',')}}
-local headers = {${Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`).join(',')}}
+local headers = {${Object.entries(headers)
+    .map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
+    .join(',')}}
 local etags = {${etags.map(lua).join(',')}}
 local n = ${base}
 math.randomseed(7)

@@ -2,6 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tagWord } from '../db/search.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { etagOf } from '../src/lib/etag.ts'
@@ -9,7 +10,15 @@ import { createdProduct, publicView, searchWords, sortKeys } from '../src/module
 import { createMerchant } from '../src/modules/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/service.ts'
 
-export type Seeded = { dataDir: string; shopName: string; shopId: string; secretKey: string; email: string; password: string; ids: string[] }
+export type Seeded = {
+  dataDir: string
+  shopName: string
+  shopId: string
+  secretKey: string
+  email: string
+  password: string
+  ids: string[]
+}
 
 export const benchSettings = (dataDir: string): Record<string, string> => ({
   DATA_DIR: dataDir,
@@ -23,7 +32,23 @@ const batch = 5_000
 const bucketDocuments = 1_024
 const idsKept = 10_000
 const colours = ['red', 'blue', 'green', 'black', 'white', 'amber', 'ivory', 'teal', 'olive', 'navy']
-const things = ['shirt', 'lamp', 'chair', 'ring', 'scarf', 'mug', 'rug', 'clock', 'kettle', 'jumper', 'bracelet', 'vase', 'stool', 'basket', 'blanket']
+const things = [
+  'shirt',
+  'lamp',
+  'chair',
+  'ring',
+  'scarf',
+  'mug',
+  'rug',
+  'clock',
+  'kettle',
+  'jumper',
+  'bracelet',
+  'vase',
+  'stool',
+  'basket',
+  'blanket',
+]
 const fabrics = ['linen', 'cotton', 'wool', 'oak', 'brass', 'silk', 'steel', 'clay', 'glass', 'leather']
 
 const pick = <T>(words: readonly T[], nth: number): T => words[nth % words.length] as T
@@ -60,7 +85,12 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
         tags: [pick(colours, nth * 7), pick(fabrics, nth * 3)],
         descriptionHtml: `<p>A ${title}, made to last by people who care for what they make. Word${nth % 5_000} and word${(nth * 31) % 5_000}.</p>`,
         options: [{ name: 'Size', values: ['Small', 'Large'] }],
-        variants: ['Small', 'Large'].map((size, at) => ({ optionValues: [size], price: { amount: 1_000 + ((nth * 97) % 90_000) + at * 500, currency: 'USD' }, sku: `SKU-${nth}-${at}`, onHand: 5 })),
+        variants: ['Small', 'Large'].map((size, at) => ({
+          optionValues: [size],
+          price: { amount: 1_000 + ((nth * 97) % 90_000) + at * 500, currency: 'USD' },
+          sku: `SKU-${nth}-${at}`,
+          onHand: 5,
+        })),
         images: [{ url: `https://images.example.com/${nth}.jpg`, alt: title }],
       },
       shop,
@@ -98,21 +128,51 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
   return (whole, keys) => {
     const { product: p, variants } = whole
     const json = JSON.stringify
-    product.run(p.id, p.shopId, p.handle, p.title, p.descriptionHtml, p.vendor, p.type, json(p.tags), p.status, p.currency, json(p.options), json(p.images), p.seoTitle, p.seoDescription, p.publishedAt, p.createdAt, p.updatedAt)
+    product.run(
+      p.id,
+      p.shopId,
+      p.handle,
+      p.title,
+      p.descriptionHtml,
+      p.vendor,
+      p.type,
+      json(p.tags),
+      p.status,
+      p.currency,
+      json(p.options),
+      json(p.images),
+      p.seoTitle,
+      p.seoDescription,
+      p.publishedAt,
+      p.createdAt,
+      p.updatedAt,
+    )
     for (const v of variants) {
-      variant.run(v.id, v.productId, v.position, v.sku, v.barcode, v.title, json(v.optionValues), v.price, v.compareAtPrice, v.cost, v.weightGrams, v.taxable ? 1 : 0, v.trackInventory ? 1 : 0, v.allowBackorder ? 1 : 0, v.onHand, v.imageId)
+      variant.run(
+        v.id,
+        v.productId,
+        v.position,
+        v.sku,
+        v.barcode,
+        v.title,
+        json(v.optionValues),
+        v.price,
+        v.compareAtPrice,
+        v.cost,
+        v.weightGrams,
+        v.taxable ? 1 : 0,
+        v.trackInventory ? 1 : 0,
+        v.allowBackorder ? 1 : 0,
+        v.onHand,
+        v.imageId,
+      )
     }
     const body = json(publicView(whole))
     document.run(p.id, p.shopId, body, etagOf(body), p.publishedAt, keys.newestKey, keys.titleKey, keys.priceKey)
     for (const one of p.tags) tag.run(p.id, one, p.shopId, keys.newestKey)
     const prefix = p.shopId.slice(p.shopId.indexOf('_') + 1)
     rank.run(p.publishedAt, p.id)
-    words.run(
-      p.publishedAt,
-      searchWords(whole)
-        .map((word) => prefix + word)
-        .join(' '),
-    )
+    words.run(p.publishedAt, [...searchWords(whole), ...p.tags.map(tagWord)].map((word) => prefix + word).join(' '))
   }
 }
 
@@ -122,7 +182,8 @@ function anchors(db: Sqlite, shopId: string, keys: Record<string, string[]>): vo
   db.run('BEGIN')
   for (const [sort, all] of Object.entries(keys)) {
     all.sort()
-    for (let at = 0; at === 0 || at < all.length; at += bucketDocuments) insert.run(shopId, sort, at === 0 ? '' : (all[at] ?? ''), Math.min(bucketDocuments, all.length - at))
+    for (let at = 0; at === 0 || at < all.length; at += bucketDocuments)
+      insert.run(shopId, sort, at === 0 ? '' : (all[at] ?? ''), Math.min(bucketDocuments, all.length - at))
   }
   db.run('COMMIT')
 }

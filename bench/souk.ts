@@ -6,7 +6,11 @@ import { listen } from '../src/server.ts'
 import { benchSettings } from './seed.ts'
 
 const [dataDir = '', synchronous = 'FULL'] = Bun.argv.slice(2)
-const instance = await openInstance({ config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }), as: 'server', sqlite: { synchronous: synchronous === 'OFF' ? 'OFF' : 'FULL' } })
+const instance = await openInstance({
+  config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }),
+  as: 'server',
+  sqlite: { synchronous: synchronous === 'OFF' ? 'OFF' : 'FULL' },
+})
 startJobs(instance.deps)
 const { url } = listen(instance, { host: '127.0.0.1', port: 0 })
 process.stdout.write(`${url}\n`)

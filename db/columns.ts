@@ -14,10 +14,7 @@ export const uniqueIndex = choose(sqlite.uniqueIndex, pg.uniqueIndex)
 export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 
 /** Sorts by bytes on both engines, whatever collation the Postgres database was made with. */
-export const text = choose(
-  (name: string) => sqlite.text(name),
-  pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }),
-)
+export const text = choose((name: string) => sqlite.text(name), pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }))
 /** Text that is one of a few words. */
 export const word = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) => text(name).$type<Words[number]>()
 export const int = choose(

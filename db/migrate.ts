@@ -47,7 +47,8 @@ export function migrateSqlite(
     configure(connection)
     const { applied, pending } = stateOf(connection, migrations)
     if (pending.length === 0) return { applied: [], backup: undefined }
-    if (!mayMigrate) throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
+    if (!mayMigrate)
+      throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
     const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
     connection.run('PRAGMA foreign_keys = OFF')
     connection.run(`PRAGMA application_id = ${applicationId}`)
@@ -83,7 +84,8 @@ function refuseForeignFile(connection: Sqlite): void {
     id = connection.query<{ application_id: number }, []>('PRAGMA application_id').get()?.application_id
     objects = connection.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_master').get()?.n
   } catch (error) {
-    if (engineErrorCode(error) === 'SQLITE_NOTADB') throw new DatabaseRefused('the file is not a database: choose another DATA_DIR, or restore a backup')
+    if (engineErrorCode(error) === 'SQLITE_NOTADB')
+      throw new DatabaseRefused('the file is not a database: choose another DATA_DIR, or restore a backup')
     throw error
   }
   if (id !== applicationId && objects !== 0) throw new DatabaseRefused('the file is a database of another program: choose another DATA_DIR')
@@ -102,7 +104,8 @@ function applySqlite(connection: Sqlite, migration: Migration, now: number): voi
   connection.run('BEGIN IMMEDIATE')
   try {
     for (const statement of statementsOf(migration)) connection.run(statement)
-    if (connection.query('PRAGMA foreign_key_check').get()) throw new DatabaseRefused(`migration ${migration.tag} would leave dangling references; nothing was changed`)
+    if (connection.query('PRAGMA foreign_key_check').get())
+      throw new DatabaseRefused(`migration ${migration.tag} would leave dangling references; nothing was changed`)
     connection.run('INSERT INTO souk_migrations (tag, applied_at) VALUES (?, ?)', [migration.tag, now])
     connection.run('COMMIT')
   } catch (error) {
@@ -130,7 +133,10 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
     await client.query('BEGIN')
     await client.query("SELECT tag FROM souk_migrations WHERE tag = 'lock' FOR UPDATE")
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
-    const pending = pendingOf(migrations, rows.map(({ tag }) => tag))
+    const pending = pendingOf(
+      migrations,
+      rows.map(({ tag }) => tag),
+    )
     for (const migration of pending) {
       for (const statement of statementsOf(migration)) await client.query(statement)
       await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [migration.tag, now])
@@ -153,7 +159,10 @@ export async function pendingPostgres(url: string, migrations: readonly Migratio
     const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
     if (!found[0]?.name) return migrations.map(({ tag }) => tag)
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
-    return pendingOf(migrations, rows.map(({ tag }) => tag)).map(({ tag }) => tag)
+    return pendingOf(
+      migrations,
+      rows.map(({ tag }) => tag),
+    ).map(({ tag }) => tag)
   } finally {
     await client.end()
   }

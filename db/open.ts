@@ -19,7 +19,11 @@ export type OpenOptions = {
   sqlite?: SqliteOptions
 }
 
-export type Opened = { db: Database; /** Tags of the migrations that ran. */ migrated: string[]; /** The copy made before them. */ backup: string | undefined }
+export type Opened = {
+  db: Database /** Tags of the migrations that ran. */
+  migrated: string[] /** The copy made before them. */
+  backup: string | undefined
+}
 
 /**
  * Opens the database ready for use: directory made, lock held, migrations run.
@@ -35,7 +39,8 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} 
   for (const directory of directories) prepareDataDir(directory)
   // A command may hold the lock for the moment in which it opens the database.
   const lock = lockAll(directories, as === 'server' ? lockWaitMs : 0)
-  if (!lock && as === 'server') throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
+  if (!lock && as === 'server')
+    throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     const migration = migrateSqlite(file, sqliteMigrations, { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined })
     if (as === 'command') lock?.release()
@@ -55,7 +60,9 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} 
 export const databaseFile = (url: string): string => url.replace(/^file:(\/\/(?=\/))?/, '')
 
 /** What nobody else may serve: the data directory, and that of the file where DATABASE_URL puts it elsewhere. */
-export const directoriesOf = (url: string, dataDir: string): string[] => [...new Set([resolve(dataDir), dirname(resolve(databaseFile(url)))])]
+export const directoriesOf = (url: string, dataDir: string): string[] => [
+  ...new Set([resolve(dataDir), dirname(resolve(databaseFile(url)))]),
+]
 
 /** NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph: their locks are not to be trusted with a database. */
 const networkFileSystems = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x73757245, 0x00c36400])
@@ -64,7 +71,9 @@ const networkFileSystems = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x53
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   if (isNetworkFileSystem(statfsSync(dataDir).type)) {
-    throw new DatabaseRefused(`${dataDir} is on a network file system, where SQLite loses data: use a local disk, or DATABASE_URL=postgres://…`)
+    throw new DatabaseRefused(
+      `${dataDir} is on a network file system, where SQLite loses data: use a local disk, or DATABASE_URL=postgres://…`,
+    )
   }
 }
 

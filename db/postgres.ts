@@ -1,7 +1,16 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
-import { bind, type Compiled, type Database, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import {
+  bind,
+  type Compiled,
+  type Database,
+  type DatabaseStats,
+  DatabaseUnavailable,
+  engineErrorCode,
+  type Reader,
+  type Writer,
+} from './engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 const connectionsMax = 10
@@ -49,14 +58,17 @@ function transactionOn(client: pg.PoolClient, work: Work): Writer {
     return client.query(query, values)
   })
   const queries = drizzle({ client: guarded })
-  return Object.assign(queries as unknown as Writer, rowsOn(queries), { afterCommit: (effect: () => void) => void work.afterCommit.push(effect) })
+  return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+    afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
+  })
 }
 
 /** Any Postgres-wire engine: serializable transactions, run again when the engine says so. */
 export function openPostgres(url: string, random: () => number): Database {
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000 })
-  // An idle connection that the server closed is replaced by the pool; unhandled, it would end the process.
+  // A connection that the server closed, idle or at work, is replaced; its queries fail by themselves. Unhandled, the event would end the process.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const readQueries = drizzle({ client: clientOf((query, values) => beforeCommit(() => pool.query(query, values))) })
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
   const underWay = new Set<Promise<unknown>>()
@@ -70,9 +82,8 @@ export function openPostgres(url: string, random: () => number): Database {
     }
   }
 
-  async function attempt<T>(work: (tx: Writer) => Promise<T>): Promise<T> {
+  async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work): Promise<T> {
     const client = await connect()
-    const scope = newWork()
     let broken = false
     try {
       const value = await beforeCommit(async () => {
@@ -80,7 +91,6 @@ export function openPostgres(url: string, random: () => number): Database {
         return asWork(scope, () => work(transactionOn(client, scope)))
       })
       await client.query('COMMIT')
-      for (const effect of scope.afterCommit) effect()
       return value
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {
@@ -94,18 +104,22 @@ export function openPostgres(url: string, random: () => number): Database {
 
   async function write<T>(work: (tx: Writer) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      try {
-        const value = await attempt(work)
+      const scope = newWork()
+      const done = await attempt(work, scope).then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error }),
+      )
+      if ('value' in done) {
         stats.writes++
         stats.commits++
-        return value
-      } catch (error) {
-        const code = engineErrorCode(error)
-        if (code === undefined || !retryable.has(code)) throw error
-        if (tries >= attemptsMax) throw new DatabaseUnavailable('too many conflicting writes', { cause: error })
-        stats.retries++
-        await new Promise((resolve) => setTimeout(resolve, random() * Math.min(backoffMaxMs, 2 ** tries)))
+        for (const effect of scope.afterCommit) effect()
+        return done.value
       }
+      const code = engineErrorCode(done.error)
+      if (code === undefined || !retryable.has(code)) throw done.error
+      if (tries >= attemptsMax) throw new DatabaseUnavailable('too many conflicting writes', { cause: done.error })
+      stats.retries++
+      await new Promise((resolve) => setTimeout(resolve, random() * Math.min(backoffMaxMs, 2 ** tries)))
     }
   }
 

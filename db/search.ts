@@ -3,7 +3,13 @@ import { sql } from 'drizzle-orm'
 import { engine } from './columns.ts'
 import type { Reader, Writer } from './engine.ts'
 
-export type SearchableProduct = { productId: string; shopId: string; visibleFrom: number; words: readonly string[] }
+export type SearchableProduct = {
+  productId: string
+  shopId: string
+  visibleFrom: number
+  words: readonly string[] /** In lower case. */
+  tags: readonly string[]
+}
 export type SearchQuery = {
   shopId: string
   words: readonly string[]
@@ -26,25 +32,26 @@ export interface ProductSearch {
   find(read: Reader, query: SearchQuery): Promise<string[]>
 }
 
-const only = ({ tag, collectionId }: SearchQuery, productId: string) => {
-  const column = sql.raw(productId)
-  const tagged = sql`and exists (select 1 from product_tags t where t.product_id = ${column} and t.tag = ${tag})`
-  const collected = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = ${column})`
-  return sql`${tag === undefined ? sql`` : tagged} ${collectionId === undefined ? sql`` : collected}`
-}
+/** A tag is one more word, which no text can hold: that of all words that are asked for, the rarest decides the cost. */
+export const tagWord = (tag: string) => `_${Bun.hash.xxHash3(tag).toString(36)}`
+const wordsAndTags = ({ words, tags }: SearchableProduct) => [...words, ...tags.map(tagWord)]
+const wanted = ({ words, tag }: SearchQuery) => (tag === undefined ? words : [...words, tagWord(tag)])
 
 /**
  * FTS5. Every word carries the shop's id in front, so that a search costs what the shop holds and not what the
  * instance holds. FTS5 walks its rowids in order, which makes newest-first cheap for the commonest word.
  */
 const sqliteSearch: ProductSearch = {
-  async add(tx, { productId, shopId, visibleFrom, words }) {
+  async add(tx, product) {
+    const { productId, shopId, visibleFrom } = product
     const first = sql`${visibleFrom} * 1048576`
     await tx.rows(
       sql`insert into product_ranks (rank, product_id) values (coalesce((select max(rank) + 1 from product_ranks where rank between ${first} and ${first} + 1048575), ${first}), ${productId})`,
     )
     const prefix = shopPrefix(shopId)
-    const text = words.map((word) => prefix + word).join(' ')
+    const text = wordsAndTags(product)
+      .map((word) => prefix + word)
+      .join(' ')
     await tx.rows(sql`insert into product_words (rowid, words) select rank, ${text} from product_ranks where product_id = ${productId}`)
   },
   async remove(tx, productId) {
@@ -53,10 +60,14 @@ const sqliteSearch: ProductSearch = {
   },
   async find(read, query) {
     const prefix = shopPrefix(query.shopId)
-    const match = query.words.map((word) => `"${prefix}${word}"`).join(' AND ')
+    const match = wanted(query)
+      .map((word) => `"${prefix}${word}"`)
+      .join(' AND ')
+    const { collectionId } = query
+    const inCollection = sql`and w.rowid in (select m.rank from collection_products c join product_ranks m on m.product_id = c.product_id where c.collection_id = ${collectionId})`
     const rows = await read.rows<{ id: string }>(
       sql`select r.product_id as id from product_words w join product_ranks r on r.rank = w.rowid
-          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${only(query, 'r.product_id')}
+          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${collectionId === undefined ? sql`` : inCollection}
           order by w.rowid desc limit ${query.limit} offset ${query.offset}`,
     )
     return rows.map(({ id }) => id)
@@ -67,19 +78,24 @@ const sqliteSearch: ProductSearch = {
 const shopPrefix = (shopId: string) => shopId.slice(shopId.indexOf('_') + 1)
 
 const postgresSearch: ProductSearch = {
-  async add(tx, { productId, shopId, visibleFrom, words }) {
+  async add(tx, product) {
+    const { productId, shopId, visibleFrom } = product
     await tx.rows(
-      sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${words.join(' ')}, ' ')))`,
+      sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')))`,
     )
   },
   async remove(tx, productId) {
     await tx.rows(sql`delete from product_words where product_id = ${productId}`)
   },
   async find(read, query) {
-    const match = query.words.map((word) => `'${word}'`).join(' & ')
+    const match = wanted(query)
+      .map((word) => `'${word}'`)
+      .join(' & ')
+    const { collectionId } = query
+    const inCollection = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = w.product_id)`
     const rows = await read.rows<{ id: string }>(
       sql`select w.product_id as id from product_words w
-          where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${only(query, 'w.product_id')}
+          where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${collectionId === undefined ? sql`` : inCollection}
           order by w.visible_from desc, w.product_id desc limit ${query.limit} offset ${query.offset}`,
     )
     return rows.map(({ id }) => id)

@@ -1,7 +1,17 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import { bind, type Compiled, type Database, DatabaseFull, type DatabaseStats, DatabaseUnavailable, engineErrorCode, type Reader, type Writer } from './engine.ts'
+import {
+  bind,
+  type Compiled,
+  type Database,
+  DatabaseFull,
+  type DatabaseStats,
+  DatabaseUnavailable,
+  engineErrorCode,
+  type Reader,
+  type Writer,
+} from './engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
@@ -186,7 +196,9 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       return prepare(text)
     })
     const queries = drizzle({ client })
-    return Object.assign(queries as unknown as Writer, rowsOn(queries), { afterCommit: (effect: () => void) => void work.afterCommit.push(effect) })
+    return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+      afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
+    })
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -250,4 +262,3 @@ async function settledInMicrotasks<T>(work: Promise<T>): Promise<T> {
     clearImmediate(turned)
   }
 }
-

@@ -7,9 +7,9 @@ import { errors } from './http/errors.ts'
 import type { RequestCounts } from './http/metrics.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import type { AuthDeps } from './modules/auth/service.ts'
-import { blogRoutes, type BlogRouteDeps, publicBlogRoutes } from './modules/blog/routes.ts'
-import { catalogRoutes, type CatalogRouteDeps, publicCatalogRoutes } from './modules/catalog/routes.ts'
+import { type BlogRouteDeps, blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
+import { type CatalogRouteDeps, catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { customerLoginRoutes } from './modules/customer/routes.ts'
 import type { CustomerDeps } from './modules/customer/service.ts'
 import { locationRoutes } from './modules/location/routes.ts'
@@ -18,11 +18,16 @@ import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 
-export type AppDeps = HttpDeps & AuthDeps & MerchantDeps & CustomerDeps & CatalogRouteDeps & BlogRouteDeps & { readonly requestCounts: RequestCounts }
+export type AppDeps = HttpDeps &
+  AuthDeps &
+  MerchantDeps &
+  CustomerDeps &
+  CatalogRouteDeps &
+  BlogRouteDeps & { readonly requestCounts: RequestCounts }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
-  const app = new Elysia({ systemRouter: false, handler: { standardHostname: false } })
+  const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
     .use(errors(deps.log))
     .use(jsonBodies())
     .use(twice(deps))
@@ -41,7 +46,14 @@ export function createApp(deps: AppDeps) {
 }
 
 /** What answers at its own path and under API_V3_PREFIX: login and public reads. */
-const twice = (deps: AppDeps) => new Elysia().use(loginRoutes(deps)).use(customerLoginRoutes(deps)).use(publicShopRoutes(deps)).use(publicCatalogRoutes(deps)).use(publicCollectionRoutes(deps)).use(publicBlogRoutes(deps))
+const twice = (deps: AppDeps) =>
+  new Elysia()
+    .use(loginRoutes(deps))
+    .use(customerLoginRoutes(deps))
+    .use(publicShopRoutes(deps))
+    .use(publicCatalogRoutes(deps))
+    .use(publicCollectionRoutes(deps))
+    .use(publicBlogRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',
@@ -54,6 +66,7 @@ const preflightHeaders = {
 /** Answers browsers that ask before they call, for the paths that pages of any origin may call. */
 function withPreflight<App extends AnyElysia>(app: App): App {
   const open = new Set(app.routes.filter(({ method, path }) => openToBrowsers(method, path)).map(({ path }) => path))
-  for (const path of open) app.options(path, () => new Response(null, { status: 204, headers: preflightHeaders }), { detail: { hide: true } })
+  for (const path of open)
+    app.options(path, () => new Response(null, { status: 204, headers: preflightHeaders }), { detail: { hide: true } })
   return app
 }

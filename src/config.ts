@@ -32,7 +32,9 @@ export type LogLevel = (typeof logLevels)[number]
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {
-    super(`The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    super(
+      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    )
   }
 }
 
@@ -46,8 +48,19 @@ type Setting<T> = {
   read: (text: string) => T
 }
 
-const setting = <T>(type: string, fallback: string | undefined, meaning: string, read: (text: string) => T): Setting<T> => ({ type, default: fallback, meaning, read })
-const secret = <T>(type: string, meaning: string, read: (text: string) => T): Setting<T> => ({ type, default: undefined, meaning, secret: true, read })
+const setting = <T>(type: string, fallback: string | undefined, meaning: string, read: (text: string) => T): Setting<T> => ({
+  type,
+  default: fallback,
+  meaning,
+  read,
+})
+const secret = <T>(type: string, meaning: string, read: (text: string) => T): Setting<T> => ({
+  type,
+  default: undefined,
+  meaning,
+  secret: true,
+  read,
+})
 
 const boolean = (text: string) => {
   if (/^(true|1|yes|on)$/i.test(text)) return true
@@ -81,7 +94,8 @@ const httpUrl = (text: string) => {
 const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   const url = URL.parse(text)
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !url.hostname) throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !url.hostname)
+    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
   return text
 }
 const path = (text: string) => {
@@ -106,22 +120,62 @@ export const settings = {
     'list',
     undefined,
     'Host names that requests may be for; unset: any well-formed name',
-    listOf('host names', (item) => /^[a-z0-9.-]+$/.test(item), (item) => item.toLowerCase()),
+    listOf(
+      'host names',
+      (item) => /^[a-z0-9.-]+$/.test(item),
+      (item) => item.toLowerCase(),
+    ),
   ),
-  TRUSTED_PROXIES: setting('list', undefined, 'Addresses (CIDR) of proxies whose forwarding headers are believed', listOf('IP addresses or CIDR blocks', isCidr)),
-  JWT_SECRET: secret('text', 'Signs access tokens; at least 32 characters. A list `new,old` rotates. Made on first start with the embedded database', listOf('secrets of at least 32 characters', isSecret)),
-  ENCRYPTION_KEY: secret('text', 'Seals secrets at rest; at least 32 characters. A list `new,old` rotates, see `souk rotate-keys`. Made on first start with the embedded database', listOf('secrets of at least 32 characters', isSecret)),
-  INTEGRATION_API_KEY: secret('text', 'The key of the integration layer (header `integration-api-key`); at least 16 characters. Made on first start with the embedded database', (text) => {
-    if (text.length < 16 || text.includes(',')) throw new Error('at least 16 characters without a comma')
-    return text
-  }),
+  TRUSTED_PROXIES: setting(
+    'list',
+    undefined,
+    'Addresses (CIDR) of proxies whose forwarding headers are believed',
+    listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  JWT_SECRET: secret(
+    'text',
+    'Signs access tokens; at least 32 characters. A list `new,old` rotates. Made on first start with the embedded database',
+    listOf('secrets of at least 32 characters', isSecret),
+  ),
+  ENCRYPTION_KEY: secret(
+    'text',
+    'Seals secrets at rest; at least 32 characters. A list `new,old` rotates, see `souk rotate-keys`. Made on first start with the embedded database',
+    listOf('secrets of at least 32 characters', isSecret),
+  ),
+  INTEGRATION_API_KEY: secret(
+    'text',
+    'The key of the integration layer (header `integration-api-key`); at least 16 characters. Made on first start with the embedded database',
+    (text) => {
+      if (text.length < 16 || text.includes(',')) throw new Error('at least 16 characters without a comma')
+      return text
+    },
+  ),
   API_V3_PREFIX: setting('path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
   LENDING_PLATFORM_ENABLED: setting('boolean', 'false', 'Whether the lending routes exist', boolean),
-  OPERATOR_IP_ALLOWLIST: setting('list', '127.0.0.0/8,::1', 'Addresses (CIDR) from which operators may call', listOf('IP addresses or CIDR blocks', isCidr)),
-  OPERATOR_COUNTRIES: setting('list', undefined, 'Countries from which operators may call; unset: any', listOf('two-letter country codes', (item) => /^[A-Z]{2}$/.test(item), (item) => item.toUpperCase())),
+  OPERATOR_IP_ALLOWLIST: setting(
+    'list',
+    '127.0.0.0/8,::1',
+    'Addresses (CIDR) from which operators may call',
+    listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  OPERATOR_COUNTRIES: setting(
+    'list',
+    undefined,
+    'Countries from which operators may call; unset: any',
+    listOf(
+      'two-letter country codes',
+      (item) => /^[A-Z]{2}$/.test(item),
+      (item) => item.toUpperCase(),
+    ),
+  ),
   ACCESS_TOKEN_SECONDS: setting('integer', String(60 * minutes), 'Life of an access token', integer(60, days)),
-  REFRESH_TOKEN_SECONDS: setting('integer', String(30 * days), 'Life of a login: after it, the password is asked for again', integer(minutes, 365 * days)),
+  REFRESH_TOKEN_SECONDS: setting(
+    'integer',
+    String(30 * days),
+    'Life of a login: after it, the password is asked for again',
+    integer(minutes, 365 * days),
+  ),
   METRICS_TOKEN: secret('text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
@@ -181,7 +235,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 
 /** With the embedded database the secrets are made on first start; processes that share a server must be given the same. */
 function missingSecrets(config: Config): string[] {
-  const required = { JWT_SECRET: config.jwtSecrets[0], ENCRYPTION_KEY: config.encryptionKeys[0], INTEGRATION_API_KEY: config.integrationApiKey }
+  const required = {
+    JWT_SECRET: config.jwtSecrets[0],
+    ENCRYPTION_KEY: config.encryptionKeys[0],
+    INTEGRATION_API_KEY: config.integrationApiKey,
+  }
   return Object.entries(required)
     .filter(([, value]) => value === undefined)
     .map(([name]) => `${name} must be set when DATABASE_URL names a Postgres server`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import type { SqliteOptions } from '../db/sqlite.ts'
 import { openDatabase } from '../db/open.ts'
+import type { SqliteOptions } from '../db/sqlite.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Config } from './config.ts'
@@ -51,9 +51,23 @@ const systemClock: Clock = { now: () => Date.now() }
 const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
 
 /** Puts an instance together out of its settings: database, keys, stores, services, app. The one place that knows all parts. */
-export async function openInstance({ config, as, clock = systemClock, sleep = Bun.sleep, sqlite, ...given }: InstanceOptions): Promise<Instance> {
+export async function openInstance({
+  config,
+  as,
+  clock = systemClock,
+  sleep = Bun.sleep,
+  sqlite,
+  ...given
+}: InstanceOptions): Promise<Instance> {
   const log = given.log ?? createLog(config.logLevel, clock.now, writeToStderr)
-  const { db, migrated, backup } = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, as, now: clock.now(), random: randomFraction, ...(sqlite ? { sqlite } : {}) })
+  const { db, migrated, backup } = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    as,
+    now: clock.now(),
+    random: randomFraction,
+    ...(sqlite ? { sqlite } : {}),
+  })
   try {
     const keyring = createKeyring(config, !(await hasSealedSecrets(db)))
     await confirmMasterKeys({ db, clock }, keyring)
@@ -75,7 +89,12 @@ export async function openInstance({ config, as, clock = systemClock, sleep = Bu
     const app = createApp(appDeps)
     const edge = createEdge({
       handle: (request) => app.fetch(request),
-      hot: createHotReads({ recordPaths: ['/product-v2/public/', `${config.apiV3Prefix}/product-v2/public/`], findRecord: appDeps.documents.findNow, answers: appDeps.answers, now: clock.now }),
+      hot: createHotReads({
+        recordPaths: ['/product-v2/public/', `${config.apiV3Prefix}/product-v2/public/`],
+        findRecord: appDeps.documents.findNow,
+        answers: appDeps.answers,
+        now: clock.now,
+      }),
       log,
       requestCounts: appDeps.requestCounts,
       allowedHosts: config.allowedHosts,
@@ -94,7 +113,12 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
   const { db, clock, config, keyring } = deps
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
-  const stores = { authStore: createAuthStore(db), shopStore: createShopStore(db), userStore: createUserStore(db), customerStore: createCustomerStore(db) }
+  const stores = {
+    authStore: createAuthStore(db),
+    shopStore: createShopStore(db),
+    userStore: createUserStore(db),
+    customerStore: createCustomerStore(db),
+  }
   const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
   const catalogStore = createCatalogStore(db)
   return {

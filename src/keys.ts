@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { OperatorError } from './lib/errors.ts'
@@ -84,7 +96,9 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   let stored = embedded ? readKeyFile(file) : undefined
   if (embedded && !stored && !complete) {
     if (!mayCreate) {
-      throw new OperatorError(`${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`)
+      throw new OperatorError(
+        `${file} is missing, and without it the secrets in the database cannot be read: put it back from your copy of the keys, or set JWT_SECRET, ENCRYPTION_KEY and INTEGRATION_API_KEY`,
+      )
     }
     createKeyFile(file, { jwt: [secretOf()], encryption: [secretOf()], integrationApiKey: secretOf() })
     stored = readKeyFile(file)
@@ -99,7 +113,10 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
 /** Adds a new first key of each rotating kind to the key file and returns the content. The old ones stay, to open old backups. */
 export function rotateKeyFile(file: string): Secrets {
   const secrets = readKeyFile(file)
-  if (!secrets) throw new OperatorError(`${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`)
+  if (!secrets)
+    throw new OperatorError(
+      `${file} is missing: with keys in the settings, put the new one first in ENCRYPTION_KEY and JWT_SECRET, as new,old`,
+    )
   const rotated = { ...secrets, jwt: [secretOf(), ...secrets.jwt.slice(0, 1)], encryption: [secretOf(), ...secrets.encryption] }
   writeKeyFile(file, rotated)
   return rotated

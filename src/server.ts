@@ -25,7 +25,10 @@ export function listen({ edge, deps, close }: Instance, { host, port }: { host: 
     fetch: (request, self) => edge.fetch(request, self),
     error: (error) => {
       deps.log.error('server.failed', { error })
-      return Response.json({ statusCode: 500, message: 'Something went wrong on our side', error: 'Internal Server Error' }, { status: 500 })
+      return Response.json(
+        { statusCode: 500, message: 'Something went wrong on our side', error: 'Internal Server Error' },
+        { status: 500 },
+      )
     },
   })
   return {

@@ -21,11 +21,31 @@ const anything = /./
 /** A path in a rule's `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
   { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:crypto$/, /^sanitize-html$/] },
-  { what: 'domain', files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/, may: [lib, /^own\/(domain|csv[\w-]*|listing)\.ts$/, /^countries-list(\/minimal\/[\w.]+)?$/, /^csv-parse$/] },
-  { what: 'model', files: /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/, may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, /^own\//] },
-  { what: 'store', files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/, may: [drizzle, /^db\/(columns|engine|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib] },
-  { what: 'routes', files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/, may: [schemas, http, lib, anyModel, /^own\/(?!([\w-]+-)?store\.ts)/] },
-  { what: 'service', files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/, may: [lib, port, anyDomain, /^src\/modules\/[^/]+\/service\.ts$/, /^own\/(?!([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/] },
+  {
+    what: 'domain',
+    files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/,
+    may: [lib, /^own\/(domain|csv[\w-]*|listing)\.ts$/, /^countries-list(\/minimal\/[\w.]+)?$/, /^csv-parse$/],
+  },
+  {
+    what: 'model',
+    files: /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/,
+    may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, /^own\//],
+  },
+  {
+    what: 'store',
+    files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
+    may: [drizzle, /^db\/(columns|engine|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib],
+  },
+  {
+    what: 'routes',
+    files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
+    may: [schemas, http, lib, anyModel, /^own\/(?!([\w-]+-)?store\.ts)/],
+  },
+  {
+    what: 'service',
+    files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
+    may: [lib, port, anyDomain, /^src\/modules\/[^/]+\/service\.ts$/, /^own\/(?!([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+  },
   { what: 'http', files: /^src\/http\//, may: [http, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, lib, /^node:/] },
   { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, lib] },
@@ -45,7 +65,12 @@ function breaches({ file, text }: Source): string[] {
   if (!rule) return [`${file} falls under no rule`]
   const ownFolder = file.split('/').slice(0, 3).join('/')
   return importsOf(file, text)
-    .filter((target) => !rule.may.some((allowed) => allowed.test(target) || (target.startsWith(`${ownFolder}/`) && allowed.test(target.replace(ownFolder, 'own')))))
+    .filter(
+      (target) =>
+        !rule.may.some(
+          (allowed) => allowed.test(target) || (target.startsWith(`${ownFolder}/`) && allowed.test(target.replace(ownFolder, 'own'))),
+        ),
+    )
     .map((target) => `${file} (${rule.what}) → ${target}`)
 }
 
@@ -57,7 +82,9 @@ function importsOf(file: string, text: string): string[] {
 }
 
 async function sources(folders: readonly string[]): Promise<Source[]> {
-  const files = folders.flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(root)].filter((file) => !file.endsWith('.d.ts'))).sort()
+  const files = folders
+    .flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(root)].filter((file) => !file.endsWith('.d.ts')))
+    .sort()
   return Promise.all(files.map(async (file) => ({ file, text: await Bun.file(join(root, file)).text() })))
 }
 
@@ -91,15 +118,20 @@ test('a breach is noticed in every layer, and a type is none', () => {
 })
 
 /** What must come in through `deps`, so that tests can hold it: the clock, chance, the network, the environment. */
-const outside = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w])fetch\(|\bprocess\.env\b|\bBun\.env\b|\bperformance\.now\(|\bBun\.sleep\(|\bsetTimeout\(|\.transaction\(/
+const outside =
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w])fetch\(|\bprocess\.env\b|\bBun\.env\b|\bperformance\.now\(|\bBun\.sleep\(|\bsetTimeout\(|\.transaction\(/
 
 test('modules, jobs and lib take time, chance, the network and the environment from deps', async () => {
-  const found = (await sources(['src/modules', 'src/lib', 'jobs'])).filter(({ text }) => outside.test(withoutComments(text))).map(({ file }) => file)
+  const found = (await sources(['src/modules', 'src/lib', 'jobs']))
+    .filter(({ text }) => outside.test(withoutComments(text)))
+    .map(({ file }) => file)
   expect(found).toEqual([])
 })
 
 test('one place reads the environment for the program, and one decides the dialect', async () => {
-  const found = (await sources(['src', 'db', 'jobs'])).filter(({ text }) => /\bprocess\.env\b|\bBun\.env\b/.test(withoutComments(text))).map(({ file }) => file)
+  const found = (await sources(['src', 'db', 'jobs']))
+    .filter(({ text }) => /\bprocess\.env\b|\bBun\.env\b/.test(withoutComments(text)))
+    .map(({ file }) => file)
   expect(found).toEqual(['db/columns.ts', 'db/generate.ts', 'src/main.ts'])
 })
 

@@ -4,6 +4,7 @@ import type { HttpDeps } from '../deps.ts'
 import { AppError } from '../lib/errors.ts'
 import { assertOrigin } from '../lib/origin.ts'
 import { sameSecret } from '../lib/seal.ts'
+import { isUpload, notJson } from './body.ts'
 import { anonymous, type Principal, type ShopContext } from './principal.ts'
 import { assertShape } from './shape.ts'
 
@@ -65,7 +66,8 @@ const needsToken = () => unauthenticated('A valid access token is required')
 const needsKey = () => unauthenticated('A valid API key is required')
 const needsEither = () => unauthenticated('A valid API key or access token is required')
 
-const bearerOf = (headers: Headers): string | undefined => /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
+const bearerOf = (headers: Headers): string | undefined =>
+  /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
 const keyHeader = 'x-service-api-key'
 
 /** Each route states who may call it: `{ access: 'management' }`. */
@@ -93,7 +95,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   async function asKey(headers: Headers, scope: 'storefront' | 'server', refusal: () => AppError): Promise<Caller> {
     const principal = await ofKey(headers)
     if (!principal) throw refusal()
-    if (!principal.scopes.includes(scope)) throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
+    if (!principal.scopes.includes(scope))
+      throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')
     return { principal, shop: principal.shop }
   }
 
@@ -131,7 +134,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
       transform: required === 'public' || required === 'internal' ? [checkShape] : [authenticateAs(required), checkShape],
       resolve: ({ request }: { request: Request }) => {
         const caller = callers.get(request)
-        if (!caller && required !== 'public' && required !== 'internal') throw new Error('a route took over the transform that authenticates')
+        if (!caller && required !== 'public' && required !== 'internal')
+          throw new Error('a route took over the transform that authenticates')
         const { principal, shop, shopIsMissing } = caller ?? nobody
         if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
         // Only routes whose access has a shop ask for it.
@@ -152,7 +156,9 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
 
 function checkShape({ request, route, body }: { request: Request; route: string; body: unknown }): void {
   const schema = bodyOf.get(`${request.method} ${route}`)
-  if (schema) assertShape(schema, body)
+  if (!schema) return
+  if (isUpload(request)) throw notJson()
+  assertShape(schema, body)
 }
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {

@@ -4,4 +4,7 @@ import type { Principal } from './principal.ts'
 export const requestIdOf = (request: Request): string | undefined => request.headers.get('x-request-id') ?? undefined
 
 /** Who does it, for the audit trail. */
-export const actorOf = (principal: Principal, request: Request): { id: string; requestId: string | undefined } => ({ id: principal.id, requestId: requestIdOf(request) })
+export const actorOf = (principal: Principal, request: Request): { id: string; requestId: string | undefined } => ({
+  id: principal.id,
+  requestId: requestIdOf(request),
+})

@@ -9,7 +9,7 @@ const bodyReadMaxMs = 20_000
 /** Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. */
 export const jsonBodies = () =>
   new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, async ({ request }, contentType) => {
-    // Left for the one route that takes it; of the others, the body's schema refuses it: see errors.ts.
+    // Left for the one route that takes it; those with a schema refuse it: see access.ts.
     if (isUpload(request)) return null
     const bytes = await readBody(request, bodyBytesMax)
     if (bytes.length === 0 && contentType === '') return {}
@@ -26,14 +26,14 @@ export const notJson = () => new AppError('UNSUPPORTED_MEDIA', 'Send the body as
  * The bytes of a body.
  * @throws AppError TOO_LARGE, or TIMEOUT when they do not arrive in time
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+export async function readBody(request: Request, bytesMax: number, withinMs: number = bodyReadMaxMs): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
   if (!reader) return new Uint8Array()
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('TIMEOUT', 'The body took too long to arrive')), bodyReadMaxMs)
+    timer = setTimeout(() => reject(new AppError('TIMEOUT', 'The body took too long to arrive')), withinMs)
   })
   try {
     for (;;) {

@@ -2,7 +2,17 @@ import { BlockList, isIP } from 'node:net'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
-const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip', 'via']
+const forwardingHeaders = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'x-client-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+  'via',
+]
 
 /** Whether the request says that it came through a proxy. */
 export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
@@ -72,5 +82,8 @@ export function limitKeyOf(address: string | undefined): string {
   const left = head.split(':').filter(Boolean)
   const right = tail === undefined ? [] : tail.split(':').filter(Boolean)
   const groups = tail === undefined ? left : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
 }

@@ -42,7 +42,9 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
   let draining = false
 
   async function answer(request: Request): Promise<Response> {
-    const refusal = draining ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds) : refusalOf(request, allowedHosts)
+    const refusal = draining
+      ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds)
+      : refusalOf(request, allowedHosts)
     if (refusal) return answerTo(refusal, isOpen(request) ? { 'access-control-allow-origin': '*' } : {})
     if (request.method !== 'HEAD') return handle(request)
     const whole = await handle(asGet(request))
@@ -61,7 +63,9 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
 
   function idOf(request: Request): { requestId: string; given: boolean } {
     const presented = request.headers.get('x-request-id')
-    return presented !== null && requestIdPattern.test(presented) ? { requestId: presented, given: true } : { requestId: newRequestId(), given: false }
+    return presented !== null && requestIdPattern.test(presented)
+      ? { requestId: presented, given: true }
+      : { requestId: newRequestId(), given: false }
   }
 
   return {
@@ -115,7 +119,8 @@ const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPat
 
 function hostRefusal(host: string, allowedHosts: readonly string[]): AppError | undefined {
   if (!hostPattern.test(host)) return new AppError('INVALID', 'host (header): not a host name')
-  if (allowedHosts.length > 0 && !allowedHosts.includes(host.replace(/:\d+$/, '').toLowerCase())) return new AppError('INVALID', 'host (header): not served here')
+  if (allowedHosts.length > 0 && !allowedHosts.includes(host.replace(/:\d+$/, '').toLowerCase()))
+    return new AppError('INVALID', 'host (header): not served here')
   return undefined
 }
 

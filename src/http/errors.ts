@@ -3,7 +3,6 @@ import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsers } from './access.ts'
-import { isUpload, notJson } from './body.ts'
 
 const unavailableRetrySeconds = 5
 const statusWords: Record<number, string> = {
@@ -33,8 +32,10 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   // A query wraps what the connection threw.
   if (error instanceof Error && error.cause instanceof DatabaseUnavailable) return asAppError(error.cause)
-  if (error instanceof DatabaseFull) return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', undefined, unavailableRetrySeconds)
-  if (error instanceof DatabaseUnavailable) return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+  if (error instanceof DatabaseFull)
+    return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+  if (error instanceof DatabaseUnavailable)
+    return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', undefined, unavailableRetrySeconds)
   return new AppError('INTERNAL', 'Something went wrong on our side')
 }
 
@@ -46,18 +47,20 @@ export function answerTo(error: AppError, headers: Record<string, string> = {}):
 /** The one place where a failure inside a route becomes an answer. */
 export const errors = (log: Log) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request }) => {
-    const known = translate(code, error, request)
-    if (known.code === 'INTERNAL') log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
+    const known = translate(code, error)
+    if (known.code === 'INTERNAL')
+      log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
     return answerTo(known, openToBrowsers(request.method, route) ? { 'access-control-allow-origin': '*' } : {})
   })
 
-function translate(code: unknown, error: unknown, request: Request): AppError {
+function translate(code: unknown, error: unknown): AppError {
   // Elysia takes the code of what was thrown for its own.
   if (code === 'NOT_FOUND' && !(error instanceof AppError)) return new AppError('NOT_FOUND', 'There is nothing at this path')
   if (error instanceof ValidationError && error.type === 'response') return asAppError(error)
-  if (error instanceof ValidationError) return error.type === 'body' && isUpload(request) ? notJson() : invalid(error)
+  if (error instanceof ValidationError) return invalid(error)
   // What the body reader throws arrives wrapped.
-  if (code === 'PARSE') return error instanceof Error && error.cause instanceof AppError ? error.cause : new AppError('INVALID', 'The body is not valid JSON')
+  if (code === 'PARSE')
+    return error instanceof Error && error.cause instanceof AppError ? error.cause : new AppError('INVALID', 'The body is not valid JSON')
   return asAppError(error)
 }
 

@@ -8,7 +8,12 @@ import type { Principal } from './principal.ts'
 export type Keep = (tx: Writer, answer: unknown) => Promise<void>
 
 export type Claim =
-  | { kind: 'claimed'; keep: (status: number) => Keep; fail: (status: number, answer: unknown) => Promise<void>; release: () => Promise<void> }
+  | {
+      kind: 'claimed'
+      keep: (status: number) => Keep
+      fail: (status: number, answer: unknown) => Promise<void>
+      release: () => Promise<void>
+    }
   | { kind: 'replay'; status: number; body: string }
   | { kind: 'mismatch' }
   | { kind: 'inFlight'; retryAfterSeconds: number }

@@ -33,14 +33,21 @@ export function createRequestCounts() {
         const [method, status] = key.split(' ')
         lines.push(`souk_http_requests_total{method="${method}",status="${status}"} ${count}`)
       }
-      lines.push('# HELP souk_http_request_duration_seconds Time from request to answer.', '# TYPE souk_http_request_duration_seconds histogram')
+      lines.push(
+        '# HELP souk_http_request_duration_seconds Time from request to answer.',
+        '# TYPE souk_http_request_duration_seconds histogram',
+      )
       let total = 0
       bucketsMs.forEach((most, at) => {
         total += buckets[at] ?? 0
         lines.push(`souk_http_request_duration_seconds_bucket{le="${most / 1000}"} ${total}`)
       })
       total += buckets[bucketsMs.length] ?? 0
-      lines.push(`souk_http_request_duration_seconds_bucket{le="+Inf"} ${total}`, `souk_http_request_duration_seconds_sum ${sumMs / 1000}`, `souk_http_request_duration_seconds_count ${total}`)
+      lines.push(
+        `souk_http_request_duration_seconds_bucket{le="+Inf"} ${total}`,
+        `souk_http_request_duration_seconds_sum ${sumMs / 1000}`,
+        `souk_http_request_duration_seconds_count ${total}`,
+      )
       return [...lines, ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight)]
     },
   }

@@ -1,5 +1,11 @@
 /** The shop a request is about, as far as every route needs it. */
-export type ShopContext = { readonly id: string; readonly merchantId: string; readonly currency: string; readonly mode: 'TEST' | 'LIVE'; readonly origins: readonly string[] }
+export type ShopContext = {
+  readonly id: string
+  readonly merchantId: string
+  readonly currency: string
+  readonly mode: 'TEST' | 'LIVE'
+  readonly origins: readonly string[]
+}
 
 export type Principal =
   | { readonly kind: 'anonymous'; readonly id: 'anonymous' }

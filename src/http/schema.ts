@@ -3,7 +3,12 @@ import { t } from 'elysia'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
-  t.Unsafe<Words[number]>(t.Union(words.map((word) => t.Literal(word)), options))
+  t.Unsafe<Words[number]>(
+    t.Union(
+      words.map((word) => t.Literal(word)),
+      options,
+    ),
+  )
 
 /** The value, or null. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
@@ -13,7 +18,8 @@ export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(null
 /** Whole numbers in bodies: t.Integer would take "5". */
 export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
 
-export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) => t.String({ maxLength, ...options })
+export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) =>
+  t.String({ maxLength, ...options })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
 export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254 })
 export const Url = t.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
@@ -24,13 +30,19 @@ export const Url = t.String({ format: 'uri', pattern: '^https?://', maxLength: 2
 export const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
 export const CurrencyCode = t.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 export const CountryCode = t.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' })
-export const MoneySchema = t.Object({ amount: integer({ minimum: 0, maximum: 100_000_000_000_000, description: 'Minor units' }), currency: CurrencyCode }, { title: 'Money' })
+export const MoneySchema = t.Object(
+  { amount: integer({ minimum: 0, maximum: 100_000_000_000_000, description: 'Minor units' }), currency: CurrencyCode },
+  { title: 'Money' },
+)
 
 export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
 
 /** The refusals that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
 export const refusals = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
-  Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<Statuses[number] | 400 | 500 | 503, typeof ErrorBody>
+  Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<
+    Statuses[number] | 400 | 500 | 503,
+    typeof ErrorBody
+  >
 
 /** Of the cached public reads, for their `response` map; see http/caching.ts. */
 export const notModified = t.Void({ description: 'Not changed since the version in `if-none-match`' })

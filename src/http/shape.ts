@@ -20,7 +20,9 @@ export function assertShape(schema: TSchema, value: unknown, path: readonly stri
   if (!isContainer(schema)) return
   if (!fits(schema, value)) throw expected(schema, path)
   if (Array.isArray(value)) value.forEach((item, at) => void assertShape(schema['items'], item, [...path, String(at)]))
-  else for (const [name, property] of Object.entries((schema['properties'] as Record<string, TSchema> | undefined) ?? {})) assertShape(property, (value as Record<string, unknown>)[name], [...path, name])
+  else
+    for (const [name, property] of Object.entries((schema['properties'] as Record<string, TSchema> | undefined) ?? {}))
+      assertShape(property, (value as Record<string, unknown>)[name], [...path, name])
 }
 
 const isContainer = (schema: TSchema): boolean => schema['type'] === 'object' || schema['type'] === 'array'
@@ -31,4 +33,5 @@ function fits(schema: TSchema, value: unknown): boolean {
   return typeof value !== 'object' || (value === null) === (schema['type'] === 'null')
 }
 
-const expected = (schema: TSchema | undefined, path: readonly string[]) => new AppError('INVALID', `${path.join('.') || 'body'} (body): Expected ${schema?.['type']}`)
+const expected = (schema: TSchema | undefined, path: readonly string[]) =>
+  new AppError('INVALID', `${path.join('.') || 'body'} (body): Expected ${schema?.['type']}`)

@@ -8,7 +8,10 @@ const issuer = 'souk'
 const audience = 'souk'
 
 /** What of the library we use: signing and verifying with one key. */
-type Signer = { sign(claims: Record<string, string | number | undefined>): Promise<string>; verify(token: string, options: object): Promise<false | Record<string, unknown>> }
+type Signer = {
+  sign(claims: Record<string, string | number | undefined>): Promise<string>
+  verify(token: string, options: object): Promise<false | Record<string, unknown>>
+}
 
 /**
  * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
@@ -21,7 +24,8 @@ export function createTokens(keys: () => readonly MasterKey[], now: () => number
   function signerOf(key: MasterKey): Signer {
     const known = signers.get(key.version)
     if (known) return known
-    const made = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: issuer, aud: audience }).decorator.jwt as unknown as Signer
+    const made = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: issuer, aud: audience }).decorator
+      .jwt as unknown as Signer
     signers.set(key.version, made)
     return made
   }
@@ -31,7 +35,14 @@ export function createTokens(keys: () => readonly MasterKey[], now: () => number
     async sign({ sub, sid, role, shop }: Claims): Promise<string> {
       const [key] = keys()
       if (!key) throw new Error('no key to sign tokens with')
-      return signerOf(key).sign({ sub, sid, role, jti: newTokenId(), exp: Math.floor(now() / 1000) + lifetimeSeconds, ...(shop ? { shop } : {}) })
+      return signerOf(key).sign({
+        sub,
+        sid,
+        role,
+        jti: newTokenId(),
+        exp: Math.floor(now() / 1000) + lifetimeSeconds,
+        ...(shop ? { shop } : {}),
+      })
     },
     /** The claims of a token that we signed and that has not expired. Whether its session still lives is for the caller to ask. */
     async verify(token: string): Promise<Claims | undefined> {

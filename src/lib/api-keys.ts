@@ -26,7 +26,8 @@ export function newApiKey(kind: KeyKind, mode: KeyMode, randomBytes: (count: num
 }
 
 /** Whether the text is a key of ours by its form and its check characters. */
-export const isApiKey = (text: string): boolean => keyPattern.test(text) && checkOf(text.slice(0, -checkLength)) === text.slice(-checkLength)
+export const isApiKey = (text: string): boolean =>
+  keyPattern.test(text) && checkOf(text.slice(0, -checkLength)) === text.slice(-checkLength)
 
 /** What of a key may be stored and shown to tell keys apart. */
 export const prefixOf = (key: string): string => key.slice(0, 12)

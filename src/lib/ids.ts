@@ -23,7 +23,9 @@ const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 /** 16 bytes as the 26 characters of a TypeID's suffix, most significant first. */
 export function encodeSuffix(bytes: Uint8Array): string {
-  const digits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`).toString(32).padStart(26, '0')
+  const digits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+    .toString(32)
+    .padStart(26, '0')
   return digits.replace(/[a-v]/g, (digit) => alphabet.charAt(Number.parseInt(digit, 32)))
 }
 

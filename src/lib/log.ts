@@ -3,7 +3,8 @@ import type { LogLevel } from '../config.ts'
 export type Log = Record<LogLevel, (event: string, fields?: Record<string, unknown>) => void>
 
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
-const secretName = /pass(word|phrase)?$|password|secret|token|authorization|cookie|api[-_]?key|private[-_]?key|encryption|sealed|^jwt$|mnemonic/i
+const secretName =
+  /pass(word|phrase)?$|password|secret|token|authorization|cookie|api[-_]?key|private[-_]?key|encryption|sealed|^jwt$|mnemonic/i
 const secretValue = /\b(?:pk|sk|rk)_(?:live|test)_[0-9A-Za-z]+|\bwhsec_[\w+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$argon2[a-z]*\$\S+/g
 /** `scheme://user:password@host` */
 const urlPassword = /\b([a-z][a-z\d+.-]*:\/\/[^\s:/?#@]*):[^\s@]+@/gi
@@ -14,10 +15,12 @@ const textLengthMax = 4_000
 
 /** A line of JSON an event. Values that are secret by their name or by their look are struck out. */
 export function createLog(level: LogLevel, now: () => number, writeLine: (line: string) => void): Log {
-  const at = (one: LogLevel) => (event: string, fields: Record<string, unknown> = {}) => {
-    if (order[one] < order[level]) return
-    writeLine(JSON.stringify({ time: new Date(now()).toISOString(), level: one, event, ...(redact(fields) as object) }))
-  }
+  const at =
+    (one: LogLevel) =>
+    (event: string, fields: Record<string, unknown> = {}) => {
+      if (order[one] < order[level]) return
+      writeLine(JSON.stringify({ time: new Date(now()).toISOString(), level: one, event, ...(redact(fields) as object) }))
+    }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
@@ -25,7 +28,13 @@ export function createLog(level: LogLevel, now: () => number, writeLine: (line: 
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
-  if (value instanceof Error) return { name: value.name, message: redact(value.message), stack: redact(value.stack ?? ''), ...(value.cause && depth < 4 ? { cause: redact(value.cause, depth + 1) } : {}) }
+  if (value instanceof Error)
+    return {
+      name: value.name,
+      message: redact(value.message),
+      stack: redact(value.stack ?? ''),
+      ...(value.cause && depth < 4 ? { cause: redact(value.cause, depth + 1) } : {}),
+    }
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value
   if (depth > 4) return '…'
   if (Array.isArray(value)) return value.slice(0, 50).map((item) => redact(item, depth + 1))

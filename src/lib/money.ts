@@ -16,7 +16,9 @@ const codesByDecimals: Readonly<Record<number, string>> = {
 }
 
 const decimalsByCode: ReadonlyMap<string, number> = new Map(
-  Object.entries(codesByDecimals).flatMap(([decimals, codes]) => codes.split(/\s+/).map((code): [string, number] => [code, Number(decimals)])),
+  Object.entries(codesByDecimals).flatMap(([decimals, codes]) =>
+    codes.split(/\s+/).map((code): [string, number] => [code, Number(decimals)]),
+  ),
 )
 
 /** The currencies souk takes, as upper-case ISO 4217 codes. */

@@ -14,4 +14,10 @@ export function sliceOf(query: PageQuery, limitMax = limitMaxDefault): Slice {
 }
 
 /** The envelope of a list. */
-export const pageOf = <Item>(data: Item[], total: number, { page, limit }: Slice): Page<Item> => ({ data, page, limit, total, pages: Math.ceil(total / limit) })
+export const pageOf = <Item>(data: Item[], total: number, { page, limit }: Slice): Page<Item> => ({
+  data,
+  page,
+  limit,
+  total,
+  pages: Math.ceil(total / limit),
+})

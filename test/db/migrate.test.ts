@@ -11,10 +11,17 @@ import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 
 const root = join(import.meta.dir, '..', '..')
-const first: Migration = { tag: '0000_first', statements: 'CREATE TABLE parents (id text PRIMARY KEY NOT NULL);--> statement-breakpoint\nCREATE TABLE children (id text PRIMARY KEY NOT NULL, parent text NOT NULL REFERENCES parents(id) ON DELETE CASCADE);' }
+const first: Migration = {
+  tag: '0000_first',
+  statements:
+    'CREATE TABLE parents (id text PRIMARY KEY NOT NULL);--> statement-breakpoint\nCREATE TABLE children (id text PRIMARY KEY NOT NULL, parent text NOT NULL REFERENCES parents(id) ON DELETE CASCADE);',
+}
 const second: Migration = { tag: '0001_second', statements: 'ALTER TABLE parents ADD COLUMN name text;' }
 const third: Migration = { tag: '0002_third', statements: 'ALTER TABLE parents RENAME COLUMN name TO title;' }
-const failing: Migration = { tag: '0002_failing', statements: 'ALTER TABLE parents ADD COLUMN kept text;--> statement-breakpoint\nALTER TABLE nowhere ADD COLUMN lost text;' }
+const failing: Migration = {
+  tag: '0002_failing',
+  statements: 'ALTER TABLE parents ADD COLUMN kept text;--> statement-breakpoint\nALTER TABLE nowhere ADD COLUMN lost text;',
+}
 const messageOf = (run: () => unknown): string => {
   try {
     run()
@@ -37,7 +44,13 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     const dir = temporaryDir()
     return { file: join(dir, 'souk.db'), options: { backups: join(dir, 'backups'), now: 1 } }
   }
-  const columnsOf = (file: string) => withFile(file, (connection) => connection.query<{ name: string }, []>("SELECT name FROM pragma_table_info('parents')").all().map(({ name }) => name))
+  const columnsOf = (file: string) =>
+    withFile(file, (connection) =>
+      connection
+        .query<{ name: string }, []>("SELECT name FROM pragma_table_info('parents')")
+        .all()
+        .map(({ name }) => name),
+    )
 
   test('runs what is missing, in order, once', () => {
     const { file, options } = place()
@@ -75,7 +88,12 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
       connection.run("INSERT INTO parents VALUES ('p')")
       connection.run("INSERT INTO children VALUES ('c', 'p')")
     })
-    const rebuild = ['CREATE TABLE parents_new (id text PRIMARY KEY NOT NULL, extra text)', 'INSERT INTO parents_new (id) SELECT id FROM parents', 'DROP TABLE parents', 'ALTER TABLE parents_new RENAME TO parents']
+    const rebuild = [
+      'CREATE TABLE parents_new (id text PRIMARY KEY NOT NULL, extra text)',
+      'INSERT INTO parents_new (id) SELECT id FROM parents',
+      'DROP TABLE parents',
+      'ALTER TABLE parents_new RENAME TO parents',
+    ]
     migrateSqlite(file, [first, { tag: '0001_rebuild', statements: rebuild.join(';--> statement-breakpoint\n') }], options)
     expect(withFile(file, (connection) => connection.query('SELECT id FROM children').all())).toEqual([{ id: 'c' }])
   })
@@ -87,7 +105,9 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
       connection.run("INSERT INTO parents VALUES ('p')")
       connection.run("INSERT INTO children VALUES ('c', 'p')")
     })
-    expect(messageOf(() => migrateSqlite(file, [first, { tag: '0001_bad', statements: 'DELETE FROM parents' }], options))).toContain('dangling references')
+    expect(messageOf(() => migrateSqlite(file, [first, { tag: '0001_bad', statements: 'DELETE FROM parents' }], options))).toContain(
+      'dangling references',
+    )
     expect(withFile(file, (connection) => connection.query('SELECT id FROM parents').all())).toEqual([{ id: 'p' }])
   })
 
@@ -107,7 +127,8 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(Bun.hash(readFileSync(file))).toBe(theirs)
 
     const letter = `${file}.txt`
-    const text = 'a letter, and no database at all; long enough to be read as the header of one, which it then turns out not to be. '.repeat(3)
+    const text =
+      'a letter, and no database at all; long enough to be read as the header of one, which it then turns out not to be. '.repeat(3)
     writeFileSync(letter, text)
     expect(messageOf(() => migrateSqlite(letter, [first], options))).toContain('DatabaseRefused: the file is not a database')
     expect(readFileSync(letter, 'utf8')).toBe(text)
@@ -116,7 +137,9 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
   test('is left to the server while one is running', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
-    expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain('DatabaseRefused: the database is behind')
+    expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain(
+      'DatabaseRefused: the database is behind',
+    )
     expect(columnsOf(file)).toEqual(['id'])
   })
 
@@ -124,9 +147,15 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     const { file, options } = place()
     migrateSqlite(file, sqliteMigrations, options)
     withFile(file, (connection) => {
-      const loose = connection.query<{ name: string }, []>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'").all()
+      const loose = connection
+        .query<{ name: string }, []>(
+          "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
+        )
+        .all()
       expect(loose).toEqual([])
-      const strict = connection.query<{ n: number }, []>("SELECT count(*) AS n FROM pragma_table_list WHERE schema = 'main' AND strict = 1").get()
+      const strict = connection
+        .query<{ n: number }, []>("SELECT count(*) AS n FROM pragma_table_list WHERE schema = 'main' AND strict = 1")
+        .get()
       expect(strict?.n).toBeGreaterThan(10)
       expect(connection.query('PRAGMA application_id').get()).toEqual({ application_id: 0x736f756b })
       expect(connection.query('PRAGMA user_version').get()).toEqual({ user_version: sqliteMigrations.length })
@@ -175,9 +204,12 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
 describe('the migration trees', () => {
   test('are named in order, each file once', () => {
     for (const [tree, migrations] of Object.entries({ sqlite: sqliteMigrations, postgres: postgresMigrations })) {
-      const files = readdirSync(join(root, 'db', 'migrations', tree)).filter((name) => name.endsWith('.sql')).sort()
+      const files = readdirSync(join(root, 'db', 'migrations', tree))
+        .filter((name) => name.endsWith('.sql'))
+        .sort()
       expect(migrations.map(({ tag }) => `${tag}.sql`)).toEqual(files)
-      for (const { tag, statements } of migrations) expect(statements).toBe(readFileSync(join(root, 'db', 'migrations', tree, `${tag}.sql`), 'utf8'))
+      for (const { tag, statements } of migrations)
+        expect(statements).toBe(readFileSync(join(root, 'db', 'migrations', tree, `${tag}.sql`), 'utf8'))
     }
   })
 
@@ -189,12 +221,24 @@ describe('the migration trees', () => {
       const config = join(copy, '..', 'drizzle.config.json')
       const dialect = tree === 'sqlite' ? 'sqlite' : 'postgresql'
       writeFileSync(config, JSON.stringify({ dialect, schema: join(root, 'db', 'schema', 'index.ts'), out: relative(root, copy) }))
-      const kit = Bun.spawn(['bun', '--bun', join(root, 'node_modules', '.bin', 'drizzle-kit'), 'generate', '--name', 'forgotten', '--config', relative(root, config)], {
-        cwd: root,
-        env: { ...Bun.env, DATABASE_URL: tree === 'sqlite' ? '' : 'postgres://localhost/any' },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
+      const kit = Bun.spawn(
+        [
+          'bun',
+          '--bun',
+          join(root, 'node_modules', '.bin', 'drizzle-kit'),
+          'generate',
+          '--name',
+          'forgotten',
+          '--config',
+          relative(root, config),
+        ],
+        {
+          cwd: root,
+          env: { ...Bun.env, DATABASE_URL: tree === 'sqlite' ? '' : 'postgres://localhost/any' },
+          stdout: 'pipe',
+          stderr: 'pipe',
+        },
+      )
       const output = await new Response(kit.stdout).text()
       expect(await kit.exited).toBe(0)
       expect(output).toContain('No schema changes')

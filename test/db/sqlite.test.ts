@@ -14,7 +14,11 @@ import { startChild } from '../support/process.ts'
 const insert = (id: string) => async (tx: Writer) => {
   await tx.insert(attempts).values({ id, bucket: 'test', at: 0 })
 }
-const messageOf = async (work: Promise<unknown>) => work.then(() => 'kept', (error: Error) => error.message)
+const messageOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'kept',
+    (error: Error) => error.message,
+  )
 
 describe.skipIf(engine !== 'sqlite')('group commit', () => {
   test('lets works that wait together share a commit', async () => {
@@ -169,9 +173,11 @@ describe.skipIf(engine !== 'sqlite')('the file', () => {
     const { url, dataDir } = await testDatabase()
     const fatal: unknown[] = []
     const db = openSqlite(databaseFile(url), { onFatal: (error) => void fatal.push(error) })
-    const broken = await db.write(async () => {
-      throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
-    }).catch((error: Error) => error.message)
+    const broken = await db
+      .write(async () => {
+        throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
+      })
+      .catch((error: Error) => error.message)
     expect(broken).toBe('disk I/O error')
     expect(fatal).toHaveLength(1)
     expect(await messageOf(db.write(insert('after')))).toBe('kept')
@@ -181,7 +187,8 @@ describe.skipIf(engine !== 'sqlite')('the file', () => {
 })
 
 describe.skipIf(engine !== 'sqlite')('the data directory', () => {
-  const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') => openDatabase({ url, dataDir, as, now: 0, random: Math.random })
+  const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') =>
+    openDatabase({ url, dataDir, as, now: 0, random: Math.random })
 
   test('has one server; commands work beside it; the next server may start when it has closed', async () => {
     const dataDir = temporaryDir()

@@ -10,8 +10,13 @@ const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
 const insert = (id: string) => async (tx: Writer) => {
   await tx.insert(attempts).values(row(id))
 }
-const idsIn = async ({ read }: Pick<Database, 'read'>) => (await read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
-const settled = async (work: Promise<unknown>) => work.then(() => 'kept', (error: Error) => error.message)
+const idsIn = async ({ read }: Pick<Database, 'read'>) =>
+  (await read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
+const settled = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'kept',
+    (error: Error) => error.message,
+  )
 
 describe('a write', () => {
   test('is there for readers once it is acknowledged, and hands its value back', async () => {
@@ -91,7 +96,8 @@ describe('a write', () => {
     })
     const tx = kept as Writer
     const refusal = 'a transaction was used after its work had settled'
-    const messageOf = (error: unknown): string => (error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : '')
+    const messageOf = (error: unknown): string =>
+      error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : ''
     const outcome = async (work: () => PromiseLike<unknown>) => {
       try {
         await work()
@@ -131,12 +137,22 @@ describe('a write', () => {
   test('that breaks a unique key is recognised, by index and by primary key, and other failures are not', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    const user = (id: string, email: string) => db.write(async (tx) => void (await tx.insert(users).values({ id, role: 'MERCHANT', email, passwordHash: 'x', createdAt: 0 })))
-    const failure = async (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error)
+    const user = (id: string, email: string) =>
+      db.write(async (tx) => void (await tx.insert(users).values({ id, role: 'MERCHANT', email, passwordHash: 'x', createdAt: 0 })))
+    const failure = async (work: Promise<unknown>) =>
+      work.then(
+        () => undefined,
+        (error: unknown) => error,
+      )
     await user('a', 'a@example.com')
     expect(isUniqueViolation(await failure(user('a', 'b@example.com')))).toBe(true)
     expect(isUniqueViolation(await failure(user('b', 'a@example.com')))).toBe(true)
-    const dangling = await failure(db.write(async (tx) => void (await tx.insert(refreshTokens).values({ hash: 'h', sessionId: 'nobody', createdAt: 0, expiresAt: 0, usedAt: null }))))
+    const dangling = await failure(
+      db.write(
+        async (tx) =>
+          void (await tx.insert(refreshTokens).values({ hash: 'h', sessionId: 'nobody', createdAt: 0, expiresAt: 0, usedAt: null })),
+      ),
+    )
     expect(dangling).toBeInstanceOf(Error)
     expect(isUniqueViolation(dangling)).toBe(false)
     expect(isUniqueViolation(new Error('SQLITE_CONSTRAINT_UNIQUE'))).toBe(false)
@@ -171,7 +187,12 @@ test('a prepared read still works after hundreds of other statements', async () 
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write(insert('a'))
-  const prepared = db.read.select().from(attempts).where(eq(attempts.id, sql.placeholder('id'))).limit(1).prepare()
+  const prepared = db.read
+    .select()
+    .from(attempts)
+    .where(eq(attempts.id, sql.placeholder('id')))
+    .limit(1)
+    .prepare()
   for (let nth = 0; nth < 1_000; nth++) await db.read.rows(sql.raw(`select ${nth} as n`))
   expect(await prepared.execute({ id: 'a' })).toEqual([row('a')])
 })
@@ -179,7 +200,8 @@ test('a prepared read still works after hundreds of other statements', async () 
 test('text sorts by its bytes, and numbers up to the largest amount come back as they went in', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  for (const id of ['b', 'B', 'ä', 'a', '_', '1']) await db.write(async (tx) => void (await tx.insert(attempts).values(row(id, 100_000_000_000_000))))
+  for (const id of ['b', 'B', 'ä', 'a', '_', '1'])
+    await db.write(async (tx) => void (await tx.insert(attempts).values(row(id, 100_000_000_000_000))))
   expect(await idsIn(db)).toEqual(['1', 'B', '_', 'a', 'b', 'ä'])
   const [found] = await db.read.select().from(attempts).limit(1)
   expect(found?.at).toBe(100_000_000_000_000)

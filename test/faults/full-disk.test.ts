@@ -15,14 +15,18 @@ const mounted: string[] = []
 /** A disk of a few megabytes, or undefined where this process may not mount one. */
 function smallDisk(megabytes: number): string | undefined {
   const dir = temporaryDir()
-  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', dir], { stdout: 'ignore', stderr: 'ignore' })
+  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', dir], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
   if (exitCode !== 0) return undefined
   mounted.push(dir)
   return dir
 }
 
 const probe = engine === 'sqlite' ? smallDisk(1) : undefined
-if (engine === 'sqlite' && !probe) process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount a small one\n')
+if (engine === 'sqlite' && !probe)
+  process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount a small one\n')
 
 afterAll(() => {
   for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
@@ -41,7 +45,10 @@ describe.skipIf(!probe)('on a full disk', () => {
     let failure: unknown
     for (let nth = 0; nth < 200 && !failure; nth++) {
       const id = String(nth).padStart(3, '0')
-      const both = await Promise.allSettled([db.write(async (tx) => void (await tx.insert(attempts).values(row(id)))), db.write(async (tx) => void (await tx.insert(attempts).values(row(`${id}b`))))])
+      const both = await Promise.allSettled([
+        db.write(async (tx) => void (await tx.insert(attempts).values(row(id)))),
+        db.write(async (tx) => void (await tx.insert(attempts).values(row(`${id}b`)))),
+      ])
       both.forEach((outcome, at) => {
         if (outcome.status === 'fulfilled') acknowledged.push(at === 0 ? id : `${id}b`)
         else failure = outcome.reason
@@ -52,7 +59,9 @@ describe.skipIf(!probe)('on a full disk', () => {
 
     const idsNow = async () => (await db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
     expect(await idsNow()).toEqual([...acknowledged].sort())
-    const again = await db.write(async (tx) => void (await tx.insert(attempts).values({ ...row('too large'), bucket: 'x'.repeat(ballastBytes) }))).catch((error: unknown) => error)
+    const again = await db
+      .write(async (tx) => void (await tx.insert(attempts).values({ ...row('too large'), bucket: 'x'.repeat(ballastBytes) })))
+      .catch((error: unknown) => error)
     expect(again).toBeInstanceOf(DatabaseFull)
 
     rmSync(ballast)
@@ -60,7 +69,13 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect(await idsNow()).toEqual([...acknowledged, 'room again'].sort())
     await db.write(async (tx) => void (await tx.delete(attempts).where(eq(attempts.id, 'room again'))))
     await db.close()
-    const { db: reopened } = await openDatabase({ url: `file:${join(dataDir, 'souk.db')}`, dataDir, as: 'server', now: 0, random: Math.random })
+    const { db: reopened } = await openDatabase({
+      url: `file:${join(dataDir, 'souk.db')}`,
+      dataDir,
+      as: 'server',
+      now: 0,
+      random: Math.random,
+    })
     expect((await reopened.read.select({ id: attempts.id }).from(attempts)).length).toBe(acknowledged.length)
     await reopened.close()
   })
@@ -72,13 +87,25 @@ describe.skipIf(!probe)('on a full disk', () => {
     const { token, shop } = await app.merchant()
     writeFileSync(ballast, new Uint8Array(1024 * 1024))
     const fill = async () => app.deps.db.write(async (tx) => void (await tx.insert(attempts).values(row(crypto.randomUUID()))))
-    for (let nth = 0; nth < 200; nth++) if (!(await fill().then(() => true, () => false))) break
+    for (let nth = 0; nth < 200; nth++)
+      if (
+        !(await fill().then(
+          () => true,
+          () => false,
+        ))
+      )
+        break
     const description = 'd'.repeat(5_000)
     let refused = await app.call('PATCH', '/shops/v2', { token, body: { description } })
-    for (let nth = 0; nth < 50 && refused.status === 200; nth++) refused = await app.call('PATCH', '/shops/v2', { token, body: { description } })
+    for (let nth = 0; nth < 50 && refused.status === 200; nth++)
+      refused = await app.call('PATCH', '/shops/v2', { token, body: { description } })
     expect(refused.status).toBe(503)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(refused.body).toEqual({ statusCode: 503, message: 'The disk is full: nothing was changed, try again later', error: 'Service Unavailable' })
+    expect(refused.body).toEqual({
+      statusCode: 503,
+      message: 'The disk is full: nothing was changed, try again later',
+      error: 'Service Unavailable',
+    })
     expect((await app.call('GET', `/shops/v2/public/name/${shop.name}`)).status).toBe(200)
     expect((await app.call('GET', '/shops/v2', { token })).status).toBe(200)
     rmSync(ballast)

@@ -33,7 +33,12 @@ test(`every row that was acknowledged before kill -9 is there afterwards, ${roun
   }
   const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
   const rows = await db.read.select({ id: attempts.id }).from(attempts)
-  expect(missingFrom(rows.map(({ id }) => id), acknowledged)).toEqual([])
+  expect(
+    missingFrom(
+      rows.map(({ id }) => id),
+      acknowledged,
+    ),
+  ).toEqual([])
   await db.close()
   await drop()
 }, 60_000)

@@ -21,7 +21,10 @@ test("a request for somebody else's shop is told first what is wrong with it, an
 test('public takes no notice of credentials, even broken ones', async () => {
   await using app = await testApp()
   const { shop } = await app.merchant()
-  for (const headers of [{ authorization: 'Bearer broken' }, { 'x-service-api-key': 'broken' }, { 'x-shop-id': 'shop_nobody' }] as Record<string, string>[]) {
+  for (const headers of [{ authorization: 'Bearer broken' }, { 'x-service-api-key': 'broken' }, { 'x-shop-id': 'shop_nobody' }] as Record<
+    string,
+    string
+  >[]) {
     expect((await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers })).status).toBe(200)
   }
 })
@@ -33,4 +36,41 @@ test('a key decides over a token that comes with it: a broken key is not healed 
   await app.call('PUT', '/shops/v2/tax-rates', { token: other.token, body: { data: [{ country: 'AE', rateBps: 500 }] } })
   expect((await app.call('GET', '/shops/v2/tax-rates', { token, key: 'sk_test_broken' })).status).toBe(401)
   expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token, key: secretKey })).body).toEqual({ data: [] })
+})
+
+test('a route whose own transform took the place of the one that authenticates fails closed', async () => {
+  const { Elysia } = await import('elysia')
+  const { access } = await import('../../src/http/access.ts')
+  const { errors } = await import('../../src/http/errors.ts')
+  await using app = await testApp()
+  const { token } = await app.merchant()
+  let reached = false
+  const http = new Elysia()
+    .use(errors(app.deps.log))
+    .use(access(app.deps))
+    .get(
+      '/mistake',
+      () => {
+        reached = true
+        return 'open'
+      },
+      { access: 'merchant', transform: () => undefined },
+    )
+  for (const headers of [{}, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
+    expect((await http.handle(new Request('http://localhost/mistake', { headers }))).status).toBe(500)
+  }
+  expect(reached).toBe(false)
+})
+
+test('no guarded route has a transform of its own', async () => {
+  const { createApp } = await import('../../src/app.ts')
+  await using app = await testApp({ SIGNUP_ENABLED: 'true' })
+  const counts = createApp(app.deps).routes.map(({ method, path, hooks }) => {
+    const { transform, detail } = hooks as { transform?: unknown[]; detail?: { 'x-access'?: string } }
+    return { route: `${method} ${path}`, access: detail?.['x-access'], transforms: transform?.length ?? 0 }
+  })
+  const guarded = counts.filter(({ access }) => access !== undefined && access !== 'public' && access !== 'internal')
+  expect(guarded.length).toBeGreaterThan(10)
+  // One that authenticates, one that looks at the shape.
+  expect(guarded.filter(({ transforms }) => transforms !== 2)).toEqual([])
 })

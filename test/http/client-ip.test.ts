@@ -44,7 +44,21 @@ describe("the caller's address", () => {
   })
 
   test('is nobody, when the chain holds anything but addresses before a stranger is found', () => {
-    for (const chain of ['unknown', '203.0.113.9, unknown', '203.0.113.9:4711', '', ' ', ',', '203.0.113.9,', '010.2.3.4', '1.2.3', '999.1.1.1', '_hidden', '203.0.113.9 10.0.0.1', '<script>']) {
+    for (const chain of [
+      'unknown',
+      '203.0.113.9, unknown',
+      '203.0.113.9:4711',
+      '',
+      ' ',
+      ',',
+      '203.0.113.9,',
+      '010.2.3.4',
+      '1.2.3',
+      '999.1.1.1',
+      '_hidden',
+      '203.0.113.9 10.0.0.1',
+      '<script>',
+    ]) {
       expect([chain, of(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
       expect([chain, strictly(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
     }
@@ -56,8 +70,10 @@ describe("the caller's address", () => {
 describe('a list of blocks', () => {
   test('holds its addresses and no junk', () => {
     const list = blockList(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'])
-    for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1']) expect([address, list(address)]).toEqual([address, true])
-    for (const address of ['11.0.0.0', '192.0.2.2', '2001:db9::', '::2', '010.2.3.4', '', 'localhost', '10.0.0.1 ']) expect([address, list(address)]).toEqual([address, false])
+    for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1'])
+      expect([address, list(address)]).toEqual([address, true])
+    for (const address of ['11.0.0.0', '192.0.2.2', '2001:db9::', '::2', '010.2.3.4', '', 'localhost', '10.0.0.1 '])
+      expect([address, list(address)]).toEqual([address, false])
     expect(blockList([])('10.0.0.1')).toBe(false)
   })
 })
@@ -70,7 +86,13 @@ describe('what a limit counts by', () => {
   })
 
   test('is the /64 of an IPv6 address, however it is written', () => {
-    const same = ['2001:db8:0:1::1', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:0DB8:0000:0001::', '2001:db8:0:1:0:0:0:9', '2001:db8::1:0:0:0:9']
+    const same = [
+      '2001:db8:0:1::1',
+      '2001:db8:0:1:ffff:ffff:ffff:ffff',
+      '2001:0DB8:0000:0001::',
+      '2001:db8:0:1:0:0:0:9',
+      '2001:db8::1:0:0:0:9',
+    ]
     expect(new Set(same.map(limitKeyOf)).size).toBe(1)
     expect(limitKeyOf('2001:db8:0:2::1')).not.toBe(limitKeyOf('2001:db8:0:1::1'))
     expect(limitKeyOf('::1')).not.toBe(limitKeyOf('1::'))

@@ -1,7 +1,7 @@
 /** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
 import { describe, expect, test } from 'bun:test'
-import { openToBrowsers } from '../../src/http/access.ts'
 import { createApp } from '../../src/app.ts'
+import { openToBrowsers } from '../../src/http/access.ts'
 import { testApp } from '../support/app.ts'
 
 const origin = { origin: 'https://storefront.example' }
@@ -29,14 +29,18 @@ describe('across origins', () => {
       expect(headers.get('access-control-allow-credentials')).toBeNull()
     }
     app.edge.drain()
-    expect((await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })).headers.get('access-control-allow-origin')).toBe('*')
+    expect(
+      (await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })).headers.get('access-control-allow-origin'),
+    ).toBe('*')
   })
 
   test('a 304 may be read too', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })
-    const second = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: { ...origin, 'if-none-match': first.headers.get('etag') ?? '' } })
+    const second = await app.call('GET', `/shops/v2/public/name/${shop.name}`, {
+      headers: { ...origin, 'if-none-match': first.headers.get('etag') ?? '' },
+    })
     expect([second.status, second.headers.get('access-control-allow-origin')]).toEqual([304, '*'])
   })
 
@@ -81,7 +85,14 @@ describe('across origins', () => {
     expect((await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://storefront.example'] } })).status).toBe(200)
     const from = async (value: string) => (await app.call('GET', path, { headers: { origin: value } })).status
     expect(await from('https://storefront.example')).toBe(200)
-    for (const other of ['https://evil.example', 'http://storefront.example', 'https://storefront.example:8443', 'https://storefront.example.evil.example', 'null']) expect([other, await from(other)]).toEqual([other, 403])
+    for (const other of [
+      'https://evil.example',
+      'http://storefront.example',
+      'https://storefront.example:8443',
+      'https://storefront.example.evil.example',
+      'null',
+    ])
+      expect([other, await from(other)]).toEqual([other, 403])
     expect((await app.call('GET', path)).status).toBe(200)
     const refused = await app.call('GET', path, { headers: { origin: 'https://evil.example' } })
     expect(refused.headers.get('access-control-allow-origin')).toBe('*')

@@ -18,7 +18,7 @@ function expectRefusal(answer: Answer, status: number, message?: string | RegExp
   expect(answer.headers.get('x-request-id')).toBeTruthy()
 }
 
-describe('a refusal in the contract\'s shape answers', () => {
+describe("a refusal in the contract's shape answers", () => {
   test('an unknown path, and a known path with another method', async () => {
     await using app = await testApp()
     expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
@@ -32,10 +32,12 @@ describe('a refusal in the contract\'s shape answers', () => {
   test('a body that is no JSON object', async () => {
     await using app = await testApp()
     const post = (raw: string | Uint8Array) => app.call('POST', '/merchant/login', { raw, headers: json })
-    for (const raw of [`{"email":"${canary}"`, `${canary}`, '{"a":1,}', "{'a':1}", 'undefined', '{"a":01}', '\u0000']) expectRefusal(await post(raw), 400, 'The body is not valid JSON')
+    for (const raw of [`{"email":"${canary}"`, `${canary}`, '{"a":1,}', "{'a':1}", 'undefined', '{"a":01}', '\u0000'])
+      expectRefusal(await post(raw), 400, 'The body is not valid JSON')
     expectRefusal(await post(new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])), 400, 'The body is not valid JSON')
     expectRefusal(await post(new Uint8Array([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])), 400, 'The body is not valid JSON')
-    for (const raw of ['[]', 'null', `"${canary}"`, '1', 'true', `[{"email":"${canary}"}]`]) expectRefusal(await post(raw), 400, 'The body must be a JSON object')
+    for (const raw of ['[]', 'null', `"${canary}"`, '1', 'true', `[{"email":"${canary}"}]`])
+      expectRefusal(await post(raw), 400, 'The body must be a JSON object')
   })
 
   test('a body that nests without end, or holds a NUL character in a value or a name', async () => {
@@ -56,26 +58,58 @@ describe('a refusal in the contract\'s shape answers', () => {
     expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+ \(body\): /)
     expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a@example.com' } }), 400, /^password \(body\): /)
     expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 5, password: canary } }), 400, /^email \(body\): /)
-    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: canary.repeat(50), password: 'x' } }), 400, /^email \(body\): /)
-    expectRefusal(await app.call('POST', '/merchant/login', { body: { email: 'a', password: canary.repeat(50) } }), 400, /^password \(body\): /)
+    expectRefusal(
+      await app.call('POST', '/merchant/login', { body: { email: canary.repeat(50), password: 'x' } }),
+      400,
+      /^email \(body\): /,
+    )
+    expectRefusal(
+      await app.call('POST', '/merchant/login', { body: { email: 'a', password: canary.repeat(50) } }),
+      400,
+      /^password \(body\): /,
+    )
   })
 
   test('a body that is not JSON by its type, on every route that takes one', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/csv', 'TEXT/CSV; charset=utf-8', 'application/xml', 'application/jsonp', 'application/octet-stream']) {
-      expectRefusal(await app.call('POST', '/merchant/login', { raw: `email=${canary}`, headers: { 'content-type': type } }), 415, 'Send the body as application/json')
-      expectRefusal(await app.call('PATCH', '/shops/v2', { token, raw: '{}', headers: { 'content-type': type } }), 415, 'Send the body as application/json')
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/csv',
+      'TEXT/CSV; charset=utf-8',
+      'application/xml',
+      'application/jsonp',
+      'application/octet-stream',
+    ]) {
+      expectRefusal(
+        await app.call('POST', '/merchant/login', { raw: `email=${canary}`, headers: { 'content-type': type } }),
+        415,
+        'Send the body as application/json',
+      )
+      expectRefusal(
+        await app.call('PATCH', '/shops/v2', { token, raw: '{}', headers: { 'content-type': type } }),
+        415,
+        'Send the body as application/json',
+      )
     }
     expectRefusal(await app.call('POST', '/merchant/login', { raw: new TextEncoder().encode('{}') }), 415)
-    const taken = await app.call('POST', '/merchant/login', { raw: '{"email":"a@example.com","password":"x"}', headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })
+    const taken = await app.call('POST', '/merchant/login', {
+      raw: '{"email":"a@example.com","password":"x"}',
+      headers: { 'content-type': 'Application/JSON; charset=UTF-8' },
+    })
     expect(taken.status).toBe(401)
   })
 
   test('a body over a megabyte, with its length said or not', async () => {
     await using app = await testApp()
     const large = JSON.stringify({ email: 'x'.repeat(1024 * 1024), password: canary })
-    expectRefusal(await app.call('POST', '/merchant/login', { raw: large, headers: { ...json, 'content-length': String(large.length) } }), 413, 'The body is larger than 1 MB')
+    expectRefusal(
+      await app.call('POST', '/merchant/login', { raw: large, headers: { ...json, 'content-length': String(large.length) } }),
+      413,
+      'The body is larger than 1 MB',
+    )
     const chunks = () =>
       new ReadableStream<Uint8Array>({
         start(controller) {
@@ -83,7 +117,10 @@ describe('a refusal in the contract\'s shape answers', () => {
           controller.close()
         },
       })
-    const response = await app.edge.fetch(new Request('http://localhost/merchant/login', { method: 'POST', headers: json, body: chunks() }), { requestIP: () => ({ address: '127.0.0.1' }) })
+    const response = await app.edge.fetch(
+      new Request('http://localhost/merchant/login', { method: 'POST', headers: json, body: chunks() }),
+      { requestIP: () => ({ address: '127.0.0.1' }) },
+    )
     expect(response.status).toBe(413)
     expect(await response.json()).toEqual({ statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' })
     const filled = `{"email":"a@example.com","password":"x"${' '.repeat(1024 * 1024 - 40)}}`
@@ -92,7 +129,14 @@ describe('a refusal in the contract\'s shape answers', () => {
 
   test('a URL that is not percent-encoded UTF-8, holds a NUL, or is too long', async () => {
     await using app = await testApp()
-    for (const path of ['/shops/v2/public/name/%00', '/shops/v2/public/name/a%zz', '/shops/v2/public/name/%ff', '/shops/v2/public/name/a?x=%00', '/shops/v2/public/name/a?x=%e0%a0', `/shops/v2/public/name/${'%'}`]) {
+    for (const path of [
+      '/shops/v2/public/name/%00',
+      '/shops/v2/public/name/a%zz',
+      '/shops/v2/public/name/%ff',
+      '/shops/v2/public/name/a?x=%00',
+      '/shops/v2/public/name/a?x=%e0%a0',
+      `/shops/v2/public/name/${'%'}`,
+    ]) {
       expectRefusal(await app.call('GET', path), 400)
     }
     expectRefusal(await app.call('GET', `/health/live?${canary.repeat(600)}`), 400, 'The URL is longer than 8192 characters')
@@ -120,7 +164,13 @@ describe('a refusal in the contract\'s shape answers', () => {
     const { token, shop } = await app.merchant()
     const { shops } = await import('../../db/schema/shop.ts')
     const { eq } = await import('drizzle-orm')
-    await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ mode: canary as 'TEST' }).where(eq(shops.id, shop.id))))
+    await app.deps.db.write(
+      async (tx) =>
+        void (await tx
+          .update(shops)
+          .set({ mode: canary as 'TEST' })
+          .where(eq(shops.id, shop.id))),
+    )
     expectRefusal(await app.call('GET', '/shops/v2', { token }), 500, 'Something went wrong on our side')
   })
 
@@ -136,7 +186,8 @@ describe('a refusal in the contract\'s shape answers', () => {
 describe('every answer', () => {
   test('carries the request id that came with it if it is a fit one, and one of ours otherwise', async () => {
     await using app = await testApp()
-    const idFor = async (id: string, path = '/health/live') => (await app.call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+    const idFor = async (id: string, path = '/health/live') =>
+      (await app.call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
     for (const id of ['abc', 'A-1_2:3.4', 'x'.repeat(128)]) {
       expect(await idFor(id)).toBe(id)
       expect(await idFor(id, '/nowhere')).toBe(id)
@@ -149,7 +200,12 @@ describe('every answer', () => {
   test('to HEAD is that to GET without the body', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
-    for (const [path, status] of [['/health/live', 200], [`/shops/v2/public/name/${shop.name}`, 200], ['/nowhere', 404], ['/shops/v2', 401]] as const) {
+    for (const [path, status] of [
+      ['/health/live', 200],
+      [`/shops/v2/public/name/${shop.name}`, 200],
+      ['/nowhere', 404],
+      ['/shops/v2', 401],
+    ] as const) {
       const [get, head] = [await app.call('GET', path), await app.call('HEAD', path)]
       expect([path, get.status, head.status]).toEqual([path, status, status])
       expect(head.text).toBe('')
@@ -172,13 +228,19 @@ describe('every answer', () => {
 test('the Host header is a host name, or the request is refused', async () => {
   await using app = await testApp()
   const withHost = (host: string) => app.call('GET', '/health/live', { headers: { host } })
-  for (const host of ['localhost', 'shop.example:8080', '127.0.0.1', '[::1]:3000', 'x', 'a-b.c']) expect([host, (await withHost(host)).status]).toEqual([host, 200])
-  for (const host of ['', ' ', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a,b', 'a:b', 'a:123456', '-a', '.a', 'x\\y', `${'a'.repeat(254)}`]) expect([host, (await withHost(host)).status]).toEqual([host, 400])
+  for (const host of ['localhost', 'shop.example:8080', '127.0.0.1', '[::1]:3000', 'x', 'a-b.c'])
+    expect([host, (await withHost(host)).status]).toEqual([host, 200])
+  for (const host of ['', ' ', 'a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a,b', 'a:b', 'a:123456', '-a', '.a', 'x\\y', `${'a'.repeat(254)}`])
+    expect([host, (await withHost(host)).status]).toEqual([host, 400])
 })
 
 test('with ALLOWED_HOSTS, requests for any other host are refused', async () => {
   await using app = await testApp({ ALLOWED_HOSTS: 'api.shop.example' })
-  const withHost = async (host: string): Promise<[string, number]> => [host, (await app.call('GET', '/health/live', { headers: { host } } satisfies CallOptions)).status]
+  const withHost = async (host: string): Promise<[string, number]> => [
+    host,
+    (await app.call('GET', '/health/live', { headers: { host } } satisfies CallOptions)).status,
+  ]
   for (const host of ['api.shop.example', 'API.shop.example', 'api.shop.example:8443']) expect(await withHost(host)).toEqual([host, 200])
-  for (const host of ['localhost', 'shop.example', 'api.shop.example.evil.example', 'xapi.shop.example']) expect(await withHost(host)).toEqual([host, 400])
+  for (const host of ['localhost', 'shop.example', 'api.shop.example.evil.example', 'xapi.shop.example'])
+    expect(await withHost(host)).toEqual([host, 400])
 })

@@ -19,7 +19,17 @@ describe('the path of a request is the path that was asked for', () => {
       expect([host, await status('GET /ab/shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 404])
       expect([host, await status('GET /a/b/c/shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 404])
     }
-    for (const host of ['', 'localhost/shops/v2', 'localhost/x', 'a@localhost', 'localhost?', 'localhost#', 'localhost, evil', 'loc alhost', 'localhost:']) {
+    for (const host of [
+      '',
+      'localhost/shops/v2',
+      'localhost/x',
+      'a@localhost',
+      'localhost?',
+      'localhost#',
+      'localhost, evil',
+      'loc alhost',
+      'localhost:',
+    ]) {
       expect([host, await status('GET /shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 400])
     }
     expect(await status('GET /shops/v2 HTTP/1.1', 'host: localhost', 'host: evil.example', authorization)).toBe(400)
@@ -30,7 +40,8 @@ describe('the path of a request is the path that was asked for', () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await using server = serveTestApp(app)
-    const status = async (target: string) => (await sendRaw(server.port, request(`GET ${target} HTTP/1.1`, 'host: localhost', `authorization: Bearer ${token}`))).status
+    const status = async (target: string) =>
+      (await sendRaw(server.port, request(`GET ${target} HTTP/1.1`, 'host: localhost', `authorization: Bearer ${token}`))).status
     expect(await status('http://localhost/shops/v2')).toBe(200)
     expect(await status('http://a/b/shops/v2')).toBe(404)
     expect(await status('//shops/v2')).toBe(404)
@@ -43,13 +54,17 @@ describe('the path of a request is the path that was asked for', () => {
 })
 
 describe('a body', () => {
-  const post = (...headers: string[]) => ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')
+  const post = (...headers: string[]) =>
+    ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')
 
   test('that claims to be too large is refused before it is sent', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { status, body } = await sendRaw(server.port, `${post('content-length: 2000000')}\r\n\r\n{`)
-    expect([status, JSON.parse(body)]).toEqual([413, { statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' }])
+    expect([status, JSON.parse(body)]).toEqual([
+      413,
+      { statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' },
+    ])
   })
 
   test('that does not say its length is refused as soon as it is too large', async () => {
@@ -92,7 +107,12 @@ describe('a body', () => {
   test('with two lengths, or a length and chunks, is refused: nobody can smuggle a second request', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
-    for (const headers of [['content-length: 2', 'content-length: 3'], ['content-length: 2', 'transfer-encoding: chunked'], ['content-length: -1'], ['content-length: 1e3']]) {
+    for (const headers of [
+      ['content-length: 2', 'content-length: 3'],
+      ['content-length: 2', 'transfer-encoding: chunked'],
+      ['content-length: -1'],
+      ['content-length: 1e3'],
+    ]) {
       expect((await sendRaw(server.port, `${post(...headers)}\r\n\r\n{}`)).status).toBe(400)
     }
   })
@@ -103,7 +123,12 @@ describe('a server', () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { listen } = await import('../../src/server.ts')
-    expect(() => listen({ edge: app.edge, deps: app.deps, migrated: [], backup: undefined, close: async () => undefined }, { host: '127.0.0.1', port: server.port })).toThrow()
+    expect(() =>
+      listen(
+        { edge: app.edge, deps: app.deps, migrated: [], backup: undefined, close: async () => undefined },
+        { host: '127.0.0.1', port: server.port },
+      ),
+    ).toThrow()
   })
 
   test('that stops finishes what is under way, refuses what comes meanwhile, and closes', async () => {
@@ -131,16 +156,28 @@ describe('a server', () => {
     expect((await other.answer()).status).toBe(200)
 
     const body = JSON.stringify({ email: 'a@example.com', password: 'whatever' })
-    waiting.send(`POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    waiting.send(
+      `POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
     await underWay
     const stopped = server.stop()
     other.send('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n')
     // A connection with nothing under way may be closed at once; what still gets through is refused.
-    expect(['closed', 503]).toContain(await other.answer().then(({ status }) => status, () => 'closed'))
+    expect(['closed', 503]).toContain(
+      await other.answer().then(
+        ({ status }) => status,
+        () => 'closed',
+      ),
+    )
     letGo()
     expect((await waiting.answer()).status).toBe(401)
     await stopped
-    expect(await rawConnection(server.port).then(() => 'connected', () => 'refused')).toBe('refused')
+    expect(
+      await rawConnection(server.port).then(
+        () => 'connected',
+        () => 'refused',
+      ),
+    ).toBe('refused')
     waiting.close()
     other.close()
   })

@@ -33,12 +33,14 @@ describe('API keys', () => {
   test('with two characters swapped, cut, grown or joined by a comma are none', () => {
     const key = newApiKey('SECRET', 'TEST', () => Uint8Array.from({ length: 30 }, (_, at) => at))
     const swapped = key.slice(0, 10) + key.charAt(11) + key.charAt(10) + key.slice(12)
-    for (const text of [swapped, key.slice(0, -1), `${key}A`, `${key}, ${key}`, ` ${key}`, `${key}\n`, '', 'sk_test_']) expect([text, isApiKey(text)]).toEqual([text, false])
+    for (const text of [swapped, key.slice(0, -1), `${key}A`, `${key}, ${key}`, ` ${key}`, `${key}\n`, '', 'sk_test_'])
+      expect([text, isApiKey(text)]).toEqual([text, false])
   })
 
   test('use every character alike: bytes that would favour some are thrown away', () => {
     const counts = new Map<string, number>()
-    for (let nth = 0; nth < 1_000; nth++) for (const character of newApiKey('SECRET', 'TEST', randomBytes).slice(8, 38)) counts.set(character, (counts.get(character) ?? 0) + 1)
+    for (let nth = 0; nth < 1_000; nth++)
+      for (const character of newApiKey('SECRET', 'TEST', randomBytes).slice(8, 38)) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).toBe(62)
     // 30,000 characters over 62: 484 each. A biased draw would give the first eight a fifth more.
     const first = [...base62.slice(0, 8)].reduce((sum, character) => sum + (counts.get(character) ?? 0), 0) / 8

@@ -8,25 +8,108 @@ const long = (character: string) => character.repeat(32)
 
 /** Every setting there is: its default, values that are taken, and values that stop the start. */
 const cases: Partial<Record<keyof typeof settings, Case>> = {
-  HOST: { field: 'host', byDefault: '127.0.0.1', good: [['0.0.0.0', '0.0.0.0'], ['::1', '::1'], ['shop.example', 'shop.example']], bad: ['a b', 'http://x', 'x:80'] },
-  PORT: { field: 'port', byDefault: 3000, good: [['0', 0], ['65535', 65535]], bad: ['65536', '-1', '80.5', '1e3', '0x50', 'http'] },
+  HOST: {
+    field: 'host',
+    byDefault: '127.0.0.1',
+    good: [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::1', '::1'],
+      ['shop.example', 'shop.example'],
+    ],
+    bad: ['a b', 'http://x', 'x:80'],
+  },
+  PORT: {
+    field: 'port',
+    byDefault: 3000,
+    good: [
+      ['0', 0],
+      ['65535', 65535],
+    ],
+    bad: ['65536', '-1', '80.5', '1e3', '0x50', 'http'],
+  },
   DATA_DIR: { field: 'dataDir', byDefault: resolve('./data'), good: [['/srv/souk', '/srv/souk']], bad: [] },
-  DATABASE_URL: { field: 'databaseUrl', byDefault: `file:${resolve('./data')}/souk.db`, good: [['file:./x.db', 'file:./x.db']], bad: ['mysql://host/db', 'souk.db', 'file:', 'postgres:', 'postgres://'] },
-  PUBLIC_URL: { field: 'publicUrl', byDefault: undefined, good: [['https://shop.example/', 'https://shop.example'], ['http://a.example/souk/', 'http://a.example/souk']], bad: ['shop.example', 'ftp://shop.example', 'https://user:pass@shop.example'] },
-  ALLOWED_HOSTS: { field: 'allowedHosts', byDefault: [], good: [['Shop.example, api.example', ['shop.example', 'api.example']]], bad: ['shop.example,', 'a b', 'https://shop.example'] },
-  TRUSTED_PROXIES: { field: 'trustedProxies', byDefault: [], good: [['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']]], bad: ['10.0.0.0/33', '010.0.0.1', 'proxy', '10.0.0.1/', '::1/129', '10.0.0.0/8/8'] },
-  JWT_SECRET: { field: 'jwtSecrets', byDefault: [], good: [[long('a'), [long('a')]], [`${long('a')}, ${long('b')}`, [long('a'), long('b')]]], bad: ['short-secret', `${long('a')},short-secret`] },
+  DATABASE_URL: {
+    field: 'databaseUrl',
+    byDefault: `file:${resolve('./data')}/souk.db`,
+    good: [['file:./x.db', 'file:./x.db']],
+    bad: ['mysql://host/db', 'souk.db', 'file:', 'postgres:', 'postgres://'],
+  },
+  PUBLIC_URL: {
+    field: 'publicUrl',
+    byDefault: undefined,
+    good: [
+      ['https://shop.example/', 'https://shop.example'],
+      ['http://a.example/souk/', 'http://a.example/souk'],
+    ],
+    bad: ['shop.example', 'ftp://shop.example', 'https://user:pass@shop.example'],
+  },
+  ALLOWED_HOSTS: {
+    field: 'allowedHosts',
+    byDefault: [],
+    good: [['Shop.example, api.example', ['shop.example', 'api.example']]],
+    bad: ['shop.example,', 'a b', 'https://shop.example'],
+  },
+  TRUSTED_PROXIES: {
+    field: 'trustedProxies',
+    byDefault: [],
+    good: [['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']]],
+    bad: ['10.0.0.0/33', '010.0.0.1', 'proxy', '10.0.0.1/', '::1/129', '10.0.0.0/8/8'],
+  },
+  JWT_SECRET: {
+    field: 'jwtSecrets',
+    byDefault: [],
+    good: [
+      [long('a'), [long('a')]],
+      [`${long('a')}, ${long('b')}`, [long('a'), long('b')]],
+    ],
+    bad: ['short-secret', `${long('a')},short-secret`],
+  },
   ENCRYPTION_KEY: { field: 'encryptionKeys', byDefault: [], good: [[long('a'), [long('a')]]], bad: ['short-secret'] },
-  INTEGRATION_API_KEY: { field: 'integrationApiKey', byDefault: undefined, good: [[long('k'), long('k')]], bad: ['short-secret', `${long('k')},${long('k')}`] },
+  INTEGRATION_API_KEY: {
+    field: 'integrationApiKey',
+    byDefault: undefined,
+    good: [[long('k'), long('k')]],
+    bad: ['short-secret', `${long('k')},${long('k')}`],
+  },
   API_V3_PREFIX: { field: 'apiV3Prefix', byDefault: '/api/v3', good: [['/v3', '/v3']], bad: ['v3', '/', '/v3/', '/a b', '/:x'] },
-  SIGNUP_ENABLED: { field: 'signupEnabled', byDefault: false, good: [['true', true], ['ON', true], ['0', false]], bad: ['maybe', '2'] },
-  LENDING_PLATFORM_ENABLED: { field: 'lendingPlatformEnabled', byDefault: false, good: [['yes', true], ['no', false]], bad: ['maybe'] },
-  OPERATOR_IP_ALLOWLIST: { field: 'operatorIpAllowlist', byDefault: ['127.0.0.0/8', '::1'], good: [['192.0.2.1', ['192.0.2.1']]], bad: ['everybody', '192.0.2.1/64'] },
+  SIGNUP_ENABLED: {
+    field: 'signupEnabled',
+    byDefault: false,
+    good: [
+      ['true', true],
+      ['ON', true],
+      ['0', false],
+    ],
+    bad: ['maybe', '2'],
+  },
+  LENDING_PLATFORM_ENABLED: {
+    field: 'lendingPlatformEnabled',
+    byDefault: false,
+    good: [
+      ['yes', true],
+      ['no', false],
+    ],
+    bad: ['maybe'],
+  },
+  OPERATOR_IP_ALLOWLIST: {
+    field: 'operatorIpAllowlist',
+    byDefault: ['127.0.0.0/8', '::1'],
+    good: [['192.0.2.1', ['192.0.2.1']]],
+    bad: ['everybody', '192.0.2.1/64'],
+  },
   OPERATOR_COUNTRIES: { field: 'operatorCountries', byDefault: [], good: [['ae, mn', ['AE', 'MN']]], bad: ['UAE', 'A', 'AE,,MN'] },
   ACCESS_TOKEN_SECONDS: { field: 'accessTokenSeconds', byDefault: 3600, good: [['60', 60]], bad: ['59', '86401'] },
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
-  DISK_FREE_MIN_MB: { field: 'diskFreeMinBytes', byDefault: 104_857_600, good: [['0', 0], ['1', 1_048_576]], bad: ['-1', 'lots'] },
+  DISK_FREE_MIN_MB: {
+    field: 'diskFreeMinBytes',
+    byDefault: 104_857_600,
+    good: [
+      ['0', 0],
+      ['1', 1_048_576],
+    ],
+    bad: ['-1', 'lots'],
+  },
   LOG_LEVEL: { field: 'logLevel', byDefault: 'info', good: [['debug', 'debug']], bad: ['INFO', 'verbose'] },
 }
 
@@ -66,9 +149,19 @@ describe('the settings', () => {
   }
 
   test('tell all that is wrong at once, in one error, without a single value', () => {
-    const env = { PORT: 'port-value', LOG_LEVEL: 'level-value', JWT_SECRET: 'jwt-value', TRUSTED_PROXIES: 'proxy-value', DATABASE_URL: 'url-value' }
+    const env = {
+      PORT: 'port-value',
+      LOG_LEVEL: 'level-value',
+      JWT_SECRET: 'jwt-value',
+      TRUSTED_PROXIES: 'proxy-value',
+      DATABASE_URL: 'url-value',
+    }
     const problems = problemsOf(env)
-    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['DATABASE_URL', 'PORT', 'TRUSTED_PROXIES', 'JWT_SECRET', 'LOG_LEVEL'].sort((a, b) => problems.findIndex((p) => p.startsWith(a)) - problems.findIndex((p) => p.startsWith(b))))
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(
+      ['DATABASE_URL', 'PORT', 'TRUSTED_PROXIES', 'JWT_SECRET', 'LOG_LEVEL'].sort(
+        (a, b) => problems.findIndex((p) => p.startsWith(a)) - problems.findIndex((p) => p.startsWith(b)),
+      ),
+    )
     expect(problems).toHaveLength(5)
     const { message } = new ConfigError(problems)
     for (const value of Object.values(env)) expect(message).not.toContain(value)
@@ -80,7 +173,9 @@ describe('the settings', () => {
     const problems = problemsOf({ DATABASE_URL: url })
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY'])
     expect(problems.join()).not.toContain('hunter2')
-    expect(parseConfig({ DATABASE_URL: url, JWT_SECRET: long('a'), ENCRYPTION_KEY: long('b'), INTEGRATION_API_KEY: long('c') }).databaseUrl).toBe(url)
+    expect(
+      parseConfig({ DATABASE_URL: url, JWT_SECRET: long('a'), ENCRYPTION_KEY: long('b'), INTEGRATION_API_KEY: long('c') }).databaseUrl,
+    ).toBe(url)
   })
 
   test('are read from what is handed in, are frozen, and other variables are left alone', () => {

@@ -23,7 +23,13 @@ describe('ids', () => {
 
   test('sort as their bytes do', () => {
     const sixteen = fc.uint8Array({ minLength: 16, maxLength: 16 })
-    fc.assert(fc.property(sixteen, sixteen, (a, b) => Math.sign(Buffer.compare(a, b)) === (encodeSuffix(a) < encodeSuffix(b) ? -1 : encodeSuffix(a) > encodeSuffix(b) ? 1 : 0)))
+    fc.assert(
+      fc.property(
+        sixteen,
+        sixteen,
+        (a, b) => Math.sign(Buffer.compare(a, b)) === (encodeSuffix(a) < encodeSuffix(b) ? -1 : encodeSuffix(a) > encodeSuffix(b) ? 1 : 0),
+      ),
+    )
   })
 
   test('sort by the time of their making, and within a millisecond by their order', () => {
@@ -42,7 +48,17 @@ describe('ids', () => {
     const newId = createNewId(() => Bun.randomUUIDv7('buffer'))
     for (const kind of Object.keys(idPrefixes) as IdKind[]) expect([kind, isId(kind, newId(kind))]).toEqual([kind, true])
     const id = newId('shop')
-    for (const text of [id.toUpperCase(), `${id}0`, id.slice(0, -1), id.replace('shop_', 'prod_'), id.replace(/.{26}$/, '8zzzzzzzzzzzzzzzzzzzzzzzzz'), `${id.slice(0, -1)}u`, ` ${id}`, `${id}\n`, '']) {
+    for (const text of [
+      id.toUpperCase(),
+      `${id}0`,
+      id.slice(0, -1),
+      id.replace('shop_', 'prod_'),
+      id.replace(/.{26}$/, '8zzzzzzzzzzzzzzzzzzzzzzzzz'),
+      `${id.slice(0, -1)}u`,
+      ` ${id}`,
+      `${id}\n`,
+      '',
+    ]) {
       expect([text, isId('shop', text)]).toEqual([text, false])
     }
   })
@@ -50,6 +66,15 @@ describe('ids', () => {
   test('of two kinds never share a prefix', () => {
     const prefixes = Object.values(idPrefixes)
     expect(new Set(prefixes).size).toBe(prefixes.length)
-    expect(idPrefixes).toMatchObject({ merchant: 'mer', user: 'usr', shop: 'shop', customer: 'cus', product: 'prod', variant: 'var', collection: 'coll', blog: 'blog' })
+    expect(idPrefixes).toMatchObject({
+      merchant: 'mer',
+      user: 'usr',
+      shop: 'shop',
+      customer: 'cus',
+      product: 'prod',
+      variant: 'var',
+      collection: 'coll',
+      blog: 'blog',
+    })
   })
 })

@@ -6,7 +6,11 @@ const publishable = 'pk_test_0123456789abcdefghijABCDEFGHIJ012345'
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZXJfMSJ9.c2lnbmF0dXJl'
 const lineOf = (fields: Record<string, unknown>): string => {
   const lines: string[] = []
-  createLog('debug', () => 0, (line) => void lines.push(line)).info('event', fields)
+  createLog(
+    'debug',
+    () => 0,
+    (line) => void lines.push(line),
+  ).info('event', fields)
   expect(lines).toHaveLength(1)
   return lines[0] ?? ''
 }
@@ -28,7 +32,11 @@ describe('a log line', () => {
 
   test('below the level that was asked for is not written', () => {
     const lines: string[] = []
-    const log = createLog('warn', () => 0, (line) => void lines.push(line))
+    const log = createLog(
+      'warn',
+      () => 0,
+      (line) => void lines.push(line),
+    )
     log.debug('a')
     log.info('b')
     log.warn('c')
@@ -37,7 +45,29 @@ describe('a log line', () => {
   })
 
   test('holds no value whose name says that it is secret, at any depth', () => {
-    const names = ['password', 'Password', 'newPassword', 'passwordHash', 'passphrase', 'secret', 'clientSecret', 'accessToken', 'refresh_token', 'authorization', 'cookie', 'set-cookie', 'apiKey', 'x-service-api-key', 'integration-api-key', 'privateKey', 'private_key', 'encryptionKeys', 'sealedKey', 'jwt', 'mnemonic']
+    const names = [
+      'password',
+      'Password',
+      'newPassword',
+      'passwordHash',
+      'passphrase',
+      'secret',
+      'clientSecret',
+      'accessToken',
+      'refresh_token',
+      'authorization',
+      'cookie',
+      'set-cookie',
+      'apiKey',
+      'x-service-api-key',
+      'integration-api-key',
+      'privateKey',
+      'private_key',
+      'encryptionKeys',
+      'sealedKey',
+      'jwt',
+      'mnemonic',
+    ]
     for (const name of names) {
       expect(lineOf({ [name]: 'hidden value' })).not.toContain('hidden value')
       expect(lineOf({ deep: { list: [{ [name]: { inner: 'hidden value' } }] } })).not.toContain('hidden value')
@@ -46,7 +76,13 @@ describe('a log line', () => {
   })
 
   test('holds no value that looks secret, wherever it stands', () => {
-    const texts = [`key ${secretKey} was refused`, `key ${publishable}`, `Bearer ${token}`, 'whsec_c2VjcmV0c2VjcmV0', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaGhhc2g']
+    const texts = [
+      `key ${secretKey} was refused`,
+      `key ${publishable}`,
+      `Bearer ${token}`,
+      'whsec_c2VjcmV0c2VjcmV0',
+      '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaGhhc2g',
+    ]
     for (const text of texts) {
       const written = lineOf({ note: text, deep: [{ text }] })
       for (const part of ['0123456789abcdef', 'c2lnbmF0dXJl', 'c2VjcmV0c2Vj', 'aGFzaGhhc2g']) expect(written).not.toContain(part)
@@ -69,7 +105,9 @@ describe('a log line', () => {
 
   test('tells of an error and its causes without the secrets in their messages, or the parameters of a query', () => {
     const engineError = new Error(`duplicate ${secretKey}`)
-    const failed = new Error('Failed query: insert into "users" values ($1, $2)\nparams: mer_1,owner@example.com,5f4dcc3b5aa765d6', { cause: engineError })
+    const failed = new Error('Failed query: insert into "users" values ($1, $2)\nparams: mer_1,owner@example.com,5f4dcc3b5aa765d6', {
+      cause: engineError,
+    })
     const line = lineOf({ error: failed })
     expect(line).toContain('Failed query')
     expect(line).toContain('duplicate')

@@ -19,7 +19,9 @@ describe('amounts', () => {
   for (const [currency, decimals] of byDecimals) {
     test(`come back exactly as they were written, with ${decimals} decimals`, () => {
       expect(decimalsOf(currency)).toBe(decimals)
-      fc.assert(fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(written(amount, decimals), currency) === amount))
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(written(amount, decimals), currency) === amount),
+      )
     })
 
     test(`with more than ${decimals} decimals that count are refused, and zeros at the end do not count`, () => {
@@ -34,10 +36,14 @@ describe('amounts', () => {
 
   test('are whole numbers that JavaScript holds exactly, or nothing at all, whatever the text', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.float().map(String), fc.stringMatching(/^[\d.,eE+-]{1,25}$/)), fc.constantFrom(...currencies), (text, currency) => {
-        const amount = parseAmount(text, currency)
-        return amount === undefined || (Number.isSafeInteger(amount) && amount >= 0 && amount <= amountMax)
-      }),
+      fc.property(
+        fc.oneof(fc.string(), fc.float().map(String), fc.stringMatching(/^[\d.,eE+-]{1,25}$/)),
+        fc.constantFrom(...currencies),
+        (text, currency) => {
+          const amount = parseAmount(text, currency)
+          return amount === undefined || (Number.isSafeInteger(amount) && amount >= 0 && amount <= amountMax)
+        },
+      ),
     )
   })
 
@@ -51,7 +57,8 @@ describe('amounts', () => {
   })
 
   test('that are no plain decimals are refused', () => {
-    for (const text of ['', ' ', '-1', '+1', '1,5', '1e3', '0x10', '.5', '1.2.3', '١٢', 'NaN', 'Infinity', '1 000', '9'.repeat(16)]) expect([text, parseAmount(text, 'USD')]).toEqual([text, undefined])
+    for (const text of ['', ' ', '-1', '+1', '1,5', '1e3', '0x10', '.5', '1.2.3', '١٢', 'NaN', 'Infinity', '1 000', '9'.repeat(16)])
+      expect([text, parseAmount(text, 'USD')]).toEqual([text, undefined])
   })
 })
 
@@ -60,11 +67,13 @@ describe('currencies', () => {
     expect(new Set(currencies).size).toBe(currencies.length)
     expect(currencies.every((code) => /^[A-Z]{3}$/.test(code))).toBe(true)
     expect(currencies).toEqual([...currencies].sort())
-    for (const code of ['USD', 'EUR', 'AED', 'SAR', 'KWD', 'BHD', 'OMR', 'JPY', 'MNT']) expect([code, isCurrency(code)]).toEqual([code, true])
+    for (const code of ['USD', 'EUR', 'AED', 'SAR', 'KWD', 'BHD', 'OMR', 'JPY', 'MNT'])
+      expect([code, isCurrency(code)]).toEqual([code, true])
   })
 
   test('of other kinds are none: withdrawn, metals, tests, lower case, names of objects', () => {
-    for (const code of ['HRK', 'DEM', 'XAU', 'XXX', 'XTS', 'usd', 'USDT', '', 'constructor', '__proto__']) expect([code, isCurrency(code)]).toEqual([code, false])
+    for (const code of ['HRK', 'DEM', 'XAU', 'XXX', 'XTS', 'usd', 'USDT', '', 'constructor', '__proto__'])
+      expect([code, isCurrency(code)]).toEqual([code, false])
     expect(() => decimalsOf('XXX')).toThrow(RangeError)
   })
 })

@@ -8,7 +8,13 @@ const other = masterKey('another-secret-of-32-characters-ok', 'encryption')
 
 describe('a sealed secret', () => {
   test('opens to what was sealed, whatever it was', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 500 }), fc.string({ maxLength: 60 }), (plain, about) => unseal(key, seal(key, plain, about, randomBytes(12)), about) === plain))
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 500 }),
+        fc.string({ maxLength: 60 }),
+        (plain, about) => unseal(key, seal(key, plain, about, randomBytes(12)), about) === plain,
+      ),
+    )
   })
 
   test('does not open under another key, for another owner or for another purpose', () => {

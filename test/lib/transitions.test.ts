@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
 import { reachable, sourcesOf, type Transitions } from '../../src/lib/transitions.ts'
 
-const table: Transitions<'DRAFT' | 'SENT' | 'DONE' | 'DROPPED'> = { DRAFT: ['SENT', 'DROPPED'], SENT: ['DONE', 'DROPPED'], DONE: [], DROPPED: [] }
+const table: Transitions<'DRAFT' | 'SENT' | 'DONE' | 'DROPPED'> = {
+  DRAFT: ['SENT', 'DROPPED'],
+  SENT: ['DONE', 'DROPPED'],
+  DONE: [],
+  DROPPED: [],
+}
 
 test('a state may be entered from those that name it', () => {
   expect(sourcesOf(table, 'DROPPED')).toEqual(['DRAFT', 'SENT'])

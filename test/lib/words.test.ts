@@ -37,7 +37,12 @@ describe('handles', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
         const handle = handleOf(title)
-        return handle.length <= 120 && handle.isWellFormed() && handleOf(handle) === handle && /^$|^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(handle)
+        return (
+          handle.length <= 120 &&
+          handle.isWellFormed() &&
+          handleOf(handle) === handle &&
+          /^$|^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(handle)
+        )
       }),
     )
     expect(handleOf(`a${'𐌰'.repeat(100)}`).isWellFormed()).toBe(true)

@@ -10,12 +10,22 @@ if (!binary) process.stderr.write('skipped: the binary smoke test (SOUK_BINARY n
 const environment = (dataDir: string) => ({ PATH: '/usr/bin:/bin', HOME: dataDir, DATA_DIR: dataDir, PORT: '0' })
 
 function start(folder: string, args: readonly string[], stdin = '') {
-  return Bun.spawn([binary ?? '', ...args], { cwd: folder, env: environment(join(folder, 'data')), stdin: new Blob([stdin]), stdout: 'pipe', stderr: 'pipe' })
+  return Bun.spawn([binary ?? '', ...args], {
+    cwd: folder,
+    env: environment(join(folder, 'data')),
+    stdin: new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
 }
 
 async function run(folder: string, args: readonly string[], stdin = ''): Promise<{ status: number; out: string; err: string }> {
   const child = start(folder, args, stdin)
-  const [status, out, err] = await Promise.all([child.exited, Bun.readableStreamToText(child.stdout), Bun.readableStreamToText(child.stderr)])
+  const [status, out, err] = await Promise.all([
+    child.exited,
+    Bun.readableStreamToText(child.stdout),
+    Bun.readableStreamToText(child.stderr),
+  ])
   return { status, out, err }
 }
 
@@ -49,11 +59,16 @@ describe.skipIf(!binary)('the binary', () => {
       const list = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number; data: { id: string }[] }
       expect(list.total).toBe(24)
       expect((await fetch(`${url}/product-v2/public/${list.data[0]?.id}`)).status).toBe(200)
-      for (const path of ['/', '/docs', '/docs/json', '/health/ready', '/metrics']) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+      for (const path of ['/', '/docs', '/docs/json', '/health/ready', '/metrics'])
+        expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
       const assets = [...(await (await fetch(`${url}/docs`)).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path)
       expect(assets.length).toBeGreaterThan(1)
       for (const asset of assets) expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200])
-      const login = await fetch(`${url}/merchant/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'merchant@demo.example', password: 'demo-merchant' }) })
+      const login = await fetch(`${url}/merchant/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'merchant@demo.example', password: 'demo-merchant' }),
+      })
       const { data } = (await login.json()) as { data: { accessToken: string } }
       const headers = { authorization: `Bearer ${data.accessToken}` }
       expect((await fetch(`${url}/shops/v2`, { headers })).status).toBe(200)
@@ -84,7 +99,8 @@ describe.skipIf(!binary)('the binary', () => {
 
   test('explains itself and prints the document without touching the disk', async () => {
     const folder = temporaryDir()
-    for (const args of [['--help'], ['help', 'settings'], ['import', '--help'], ['version']]) expect([args, (await run(folder, args)).status]).toEqual([args, 0])
+    for (const args of [['--help'], ['help', 'settings'], ['import', '--help'], ['version']])
+      expect([args, (await run(folder, args)).status]).toEqual([args, 0])
     const { status, out } = await run(folder, ['openapi'])
     expect([status, JSON.parse(out).openapi]).toEqual([0, expect.stringMatching(/^3\./)])
     expect((await Bun.$`ls -A ${folder}`.text()).trim()).toBe('')

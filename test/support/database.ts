@@ -13,16 +13,19 @@ export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void>
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
 let made = 0
 
-/** An empty directory that is gone when the process ends. */
+/** An empty directory that is gone when the tests have run. */
 export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'souk-test-'))
   directories.add(dir)
   return dir
 }
 const directories = new Set<string>()
-process.on('exit', () => {
+
+/** Removes what the tests left: called once, when all have run (the runner fires no exit event). */
+export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
-})
+  if (postgresTemplate) await administer(`DROP DATABASE IF EXISTS ${await postgresTemplate} WITH (FORCE)`)
+}
 
 let sqliteTemplate: string | undefined
 let postgresTemplate: Promise<string> | undefined

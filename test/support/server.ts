@@ -71,7 +71,9 @@ function parse(text: string, ended: boolean): { answer: RawAnswer; length: numbe
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...lines] = text.slice(0, end).split('\r\n')
-  const headers = new Headers(lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  )
   const declared = headers.get('content-length')
   const bodyEnd = end + 4 + Number(declared ?? (ended ? text.length - end - 4 : 0))
   if (text.length < bodyEnd) return undefined

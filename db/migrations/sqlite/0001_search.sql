@@ -8,4 +8,4 @@ CREATE TABLE `product_ranks` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `product_ranks_product` ON `product_ranks` (`product_id`);
 --> statement-breakpoint
-CREATE VIRTUAL TABLE `product_words` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='unicode61 remove_diacritics 0');
+CREATE VIRTUAL TABLE `product_words` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='unicode61 remove_diacritics 0 tokenchars _');

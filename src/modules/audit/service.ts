@@ -14,9 +14,18 @@ export type AuditEntry = { action: string; subject: string; shopId?: string | un
  * may run more than once.
  */
 export function audit({ clock, newId }: Pick<Deps, 'clock' | 'newId'>, actor: Actor, entry: AuditEntry): (tx: Writer) => Promise<void> {
-  const row = { id: newId('audit'), at: clock.now(), actor: actor.id, action: entry.action, subject: entry.subject, shopId: entry.shopId ?? null, requestId: actor.requestId ?? null }
+  const row = {
+    id: newId('audit'),
+    at: clock.now(),
+    actor: actor.id,
+    action: entry.action,
+    subject: entry.subject,
+    shopId: entry.shopId ?? null,
+    requestId: actor.requestId ?? null,
+  }
   return (tx) => store.insert(tx, row)
 }
 
 /** How often an action was done to a subject since `since` (milliseconds). */
-export const timesDone = (tx: Pick<Writer, 'select'>, action: string, subject: string, since: number): Promise<number> => store.count(tx, { action, subject, since })
+export const timesDone = (tx: Pick<Writer, 'select'>, action: string, subject: string, since: number): Promise<number> =>
+  store.count(tx, { action, subject, since })

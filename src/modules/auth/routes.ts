@@ -13,7 +13,10 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       access: 'public',
       body: RefreshBody,
       response: { 200: LoginAnswer, ...refusals(401, 413, 415) },
-      detail: { summary: 'Trade a refresh token for new tokens', description: 'The old refresh token is spent; using it again ends the session.' },
+      detail: {
+        summary: 'Trade a refresh token for new tokens',
+        description: 'The old refresh token is spent; using it again ends the session.',
+      },
     })
     .post(
       '/auth/logout',

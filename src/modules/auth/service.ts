@@ -21,7 +21,10 @@ const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
  * @returns the ids of the counted attempts, to take back what turns out to be none, and how many each limit held before
  * @throws AppError RATE_LIMITED, saying when to come back
  */
-export async function countAttempt({ db, clock, newId, authStore }: AuthDeps, limits: readonly (readonly [Limit, string])[]): Promise<{ ids: string[]; before: number[] }> {
+export async function countAttempt(
+  { db, clock, newId, authStore }: AuthDeps,
+  limits: readonly (readonly [Limit, string])[],
+): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('audit'), bucket: bucketOf(limit, who), at: now }))
   const held = await db.write(async (tx) => {
@@ -44,22 +47,36 @@ export async function countAttempt({ db, clock, newId, authStore }: AuthDeps, li
  * @param account names the account within the instance, as `user a@b.example`
  * @param address what the caller is limited by; see http/client-ip
  */
-export async function checkPassword(deps: AuthDeps, { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined }): Promise<void> {
+export async function checkPassword(
+  deps: AuthDeps,
+  { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined },
+): Promise<void> {
   const { ids, before } = await countAttempt(deps, [
     [loginByAccountAndAddress, `${account}|${address}`],
     [loginByAddress, address],
     [loginByAccount, account],
   ])
   if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
-  if (!(await deps.passwords.verify(password, hash))) throw refused()
+  // Busy is no answer to whether the password was right: then, too, this was no failure.
+  const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
+  if (matches === false) throw refused()
   await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+  if (matches !== true) throw matches
 }
 
 /** Begins a session and answers with its tokens. */
 export async function startSession(deps: AuthDeps, subject: Subject, actor: Actor): Promise<Login> {
   const now = deps.clock.now()
   const expiresAt = now + deps.config.refreshTokenSeconds * 1000
-  const session = { id: deps.newId('session'), subjectId: subject.id, role: subject.role, shopId: subject.shopId ?? null, createdAt: now, expiresAt, revokedAt: null }
+  const session = {
+    id: deps.newId('session'),
+    subjectId: subject.id,
+    role: subject.role,
+    shopId: subject.shopId ?? null,
+    createdAt: now,
+    expiresAt,
+    revokedAt: null,
+  }
   const refresh = newRefreshToken(deps)
   const record = audit(deps, actor, { action: 'session.started', subject: subject.id, shopId: subject.shopId })
   const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
@@ -91,11 +108,22 @@ export async function refreshSession(deps: AuthDeps, presented: string, requestI
       if (await deps.authStore.revokeSession(tx, live.id, now)) await recordReuse(tx)
       return undefined
     }
-    await deps.authStore.insertRefreshToken(tx, { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null })
+    await deps.authStore.insertRefreshToken(tx, {
+      hash: sha256(next),
+      sessionId: live.id,
+      createdAt: now,
+      expiresAt: live.expiresAt,
+      usedAt: null,
+    })
     return live
   })
   if (!session) throw refreshRefused()
-  return loginAnswer(deps, { id: session.subjectId, role: session.role, ...(session.shopId ? { shopId: session.shopId } : {}) }, session.id, next)
+  return loginAnswer(
+    deps,
+    { id: session.subjectId, role: session.role, ...(session.shopId ? { shopId: session.shopId } : {}) },
+    session.id,
+    next,
+  )
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
@@ -113,7 +141,10 @@ const recordEnd = (deps: AuthDeps, { subjectId, shopId }: Session, action: strin
   audit(deps, { id: subjectId, requestId }, { action, subject: subjectId, shopId: shopId ?? undefined })
 
 /** Whom an access token stands for, while its session lives. */
-export async function subjectOfToken({ tokens, authStore, clock }: Pick<AuthDeps, 'tokens' | 'authStore' | 'clock'>, token: string): Promise<(Subject & { sessionId: string }) | undefined> {
+export async function subjectOfToken(
+  { tokens, authStore, clock }: Pick<AuthDeps, 'tokens' | 'authStore' | 'clock'>,
+  token: string,
+): Promise<(Subject & { sessionId: string }) | undefined> {
   const claims = await tokens.verify(token)
   if (!claims) return undefined
   const session = await authStore.findSession(claims.sid)
@@ -131,6 +162,11 @@ export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps):
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')
 
 async function loginAnswer({ tokens }: AuthDeps, subject: Subject, sessionId: string, refreshToken: string): Promise<Login> {
-  const accessToken = await tokens.sign({ sub: subject.id, sid: sessionId, role: subject.role, ...(subject.shopId ? { shop: subject.shopId } : {}) })
+  const accessToken = await tokens.sign({
+    sub: subject.id,
+    sid: sessionId,
+    role: subject.role,
+    ...(subject.shopId ? { shop: subject.shopId } : {}),
+  })
   return { data: { accessToken, tokenType: 'Bearer', expiresIn: tokens.lifetimeSeconds, refreshToken } }
 }

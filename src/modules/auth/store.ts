@@ -7,7 +7,12 @@ export type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
 export function createAuthStore({ read }: Pick<Database, 'read'>) {
-  const sessionById = read.select().from(sessions).where(eq(sessions.id, sql.placeholder('id'))).limit(1).prepare()
+  const sessionById = read
+    .select()
+    .from(sessions)
+    .where(eq(sessions.id, sql.placeholder('id')))
+    .limit(1)
+    .prepare()
 
   return {
     async findSession(id: string): Promise<Session | undefined> {

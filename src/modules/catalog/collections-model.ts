@@ -17,13 +17,20 @@ const collection = {
 export const CollectionRecord = t.Object(collection, { title: 'Collection' })
 export const CollectionWithIds = t.Object({ ...collection, productIds: t.Array(t.String()) }, { title: 'CollectionWithProductIds' })
 export const Collections = pageOf(CollectionRecord)
-export const PublishedCollections = pageOf(t.Object({ ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) }, { title: 'PublishedCollection' }))
+export const PublishedCollections = pageOf(
+  t.Object(
+    { ...collection, products: t.Array(PublicProduct, { description: 'The first products, in the order of the collection' }) },
+    { title: 'PublishedCollection' },
+  ),
+)
 
 const fields = {
   handle: t.Optional(text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })),
   descriptionHtml: t.Optional(text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })),
   image: t.Optional(nullable(t.Object({ url: Url, alt: maybe(text(512)) }))),
-  publishedAt: t.Optional(nullable(t.String({ format: 'date-time', maxLength: 40, description: 'At creation, left out means now. Null: not published' }))),
+  publishedAt: t.Optional(
+    nullable(t.String({ format: 'date-time', maxLength: 40, description: 'At creation, left out means now. Null: not published' })),
+  ),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
 export const CreateCollection = t.Object({ title, ...fields })

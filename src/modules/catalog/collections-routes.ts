@@ -6,8 +6,23 @@ import { notModified, pageQuery, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
-import { changeCollection, collectionView, createCollection, productsPerCollectionMax, removeCollection, setCollectionProducts } from './collections.ts'
-import { ChangeCollection, CollectionRecord, Collections, CollectionWithIds, CreateCollection, PublishedCollections, SetProducts } from './collections-model.ts'
+import {
+  changeCollection,
+  collectionView,
+  createCollection,
+  productsPerCollectionMax,
+  removeCollection,
+  setCollectionProducts,
+} from './collections.ts'
+import {
+  ChangeCollection,
+  CollectionRecord,
+  Collections,
+  CollectionWithIds,
+  CreateCollection,
+  PublishedCollections,
+  SetProducts,
+} from './collections-model.ts'
 import { ProductId, productInput } from './model.ts'
 import type { CatalogRouteDeps } from './routes.ts'
 
@@ -36,7 +51,10 @@ export const publicCollectionRoutes = (deps: CatalogRouteDeps) =>
       access: 'public',
       query: t.Object(pageQuery),
       response: { 200: PublishedCollections, 304: notModified, ...refusals(403, 404) },
-      detail: { summary: 'Published collections of a shop', description: `Each with its first ${firstProducts} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.` },
+      detail: {
+        summary: 'Published collections of a shop',
+        description: `Each with its first ${firstProducts} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.`,
+      },
     },
   )
 
@@ -46,7 +64,8 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
     .use(idempotency(deps))
     .post(
       '/collection-v2',
-      ({ body, shop, principal, request, once }) => once(201, (keep) => createCollection(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => createCollection(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
       {
         access: 'management',
         idempotent: true,
@@ -85,7 +104,8 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
     )
     .patch(
       '/collection-v2/:id',
-      ({ params, body, shop, principal, request, once }) => once(200, (keep) => changeCollection(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => changeCollection(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
       {
         access: 'management',
         idempotent: true,
@@ -108,10 +128,15 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
         detail: { summary: 'Remove a collection' },
       },
     )
-    .put('/collection-v2/:id/products', ({ params, body, shop, principal, request }) => setCollectionProducts(deps, { shop, actor: actorOf(principal, request) }, params.id, body.productIds), {
-      access: 'management',
-      params: ProductId,
-      body: SetProducts,
-      response: { 200: CollectionWithIds, ...refusals(401, 403, 404, 413, 415) },
-      detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },
-    })
+    .put(
+      '/collection-v2/:id/products',
+      ({ params, body, shop, principal, request }) =>
+        setCollectionProducts(deps, { shop, actor: actorOf(principal, request) }, params.id, body.productIds),
+      {
+        access: 'management',
+        params: ProductId,
+        body: SetProducts,
+        response: { 200: CollectionWithIds, ...refusals(401, 403, 404, 413, 415) },
+        detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },
+      },
+    )

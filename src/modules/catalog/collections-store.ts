@@ -30,10 +30,20 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     const rows = await read.select().from(collections).where(ofShop).orderBy(desc(collections.id)).limit(limit).offset(offset)
     return { collections: rows, total: Number(totals?.n ?? 0) }
   },
-  async listPublished(shopId: string, now: number, { limit, offset }: { limit: number; offset: number }): Promise<{ collections: Collection[]; total: number }> {
+  async listPublished(
+    shopId: string,
+    now: number,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<{ collections: Collection[]; total: number }> {
     const published = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
     const [totals] = await read.select({ n: count() }).from(collections).where(published)
-    const rows = await read.select().from(collections).where(published).orderBy(desc(collections.publishedAt), asc(collections.id)).limit(limit).offset(offset)
+    const rows = await read
+      .select()
+      .from(collections)
+      .where(published)
+      .orderBy(desc(collections.publishedAt), asc(collections.id))
+      .limit(limit)
+      .offset(offset)
     return { collections: rows, total: Number(totals?.n ?? 0) }
   },
   /** The first visible documents of a collection, in its order. */

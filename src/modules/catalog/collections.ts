@@ -39,7 +39,11 @@ const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, 
  * Makes a collection. Without `publishedAt` it is published now; null keeps it off the storefront.
  * @throws AppError CONFLICT when the given handle is taken
  */
-export async function createCollection(deps: CollectionDeps, { shop, actor, keep }: Write, input: CollectionInput & { title: string }): Promise<CollectionView> {
+export async function createCollection(
+  deps: CollectionDeps,
+  { shop, actor, keep }: Write,
+  input: CollectionInput & { title: string },
+): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
   const now = deps.clock.now()
   const made: Collection = {
@@ -56,7 +60,8 @@ export async function createCollection(deps: CollectionDeps, { shop, actor, keep
   const record = audit(deps, actor, { action: 'collection.created', subject: made.id, shopId: shop.id })
   try {
     return await deps.db.write(async (tx) => {
-      const taken = input.handle === undefined ? new Set(await deps.collectionStore.handlesLike(tx, shop.id, made.handle)) : new Set<string>()
+      const taken =
+        input.handle === undefined ? new Set(await deps.collectionStore.handlesLike(tx, shop.id, made.handle)) : new Set<string>()
       const collection = { ...made, handle: firstFree(made.handle, taken) }
       await deps.collectionStore.insert(tx, collection)
       await record(tx)
@@ -77,7 +82,12 @@ function firstFree(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
-export async function changeCollection(deps: CollectionDeps, { shop, actor, keep }: Write, id: string, input: CollectionInput): Promise<CollectionView> {
+export async function changeCollection(
+  deps: CollectionDeps,
+  { shop, actor, keep }: Write,
+  id: string,
+  input: CollectionInput,
+): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
   const change: Partial<Collection> = { updatedAt: deps.clock.now() }
   if (input.title !== undefined) change.title = input.title
@@ -114,7 +124,12 @@ export async function removeCollection(deps: CollectionDeps, { shop, actor }: Wr
  * Puts exactly these products into a collection, in this order.
  * @throws AppError NOT_FOUND; INVALID when an id stands twice or is no product of the shop
  */
-export async function setCollectionProducts(deps: CollectionDeps, { shop, actor }: Write, id: string, productIds: readonly string[]): Promise<CollectionView & { productIds: string[] }> {
+export async function setCollectionProducts(
+  deps: CollectionDeps,
+  { shop, actor }: Write,
+  id: string,
+  productIds: readonly string[],
+): Promise<CollectionView & { productIds: string[] }> {
   const record = audit(deps, actor, { action: 'collection.products_set', subject: id, shopId: shop.id })
   const updatedAt = deps.clock.now()
   return deps.db.write(async (tx) => {

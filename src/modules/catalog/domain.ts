@@ -18,7 +18,13 @@ export const defaultVariantTitle = 'Default Title'
 const wordsMax = 400
 const titleKeyLengthMax = 80
 
-export type ImageInput = { id?: string | undefined; url: string; alt?: string | null | undefined; width?: number | null | undefined; height?: number | null | undefined }
+export type ImageInput = {
+  id?: string | undefined
+  url: string
+  alt?: string | null | undefined
+  width?: number | null | undefined
+  height?: number | null | undefined
+}
 export type VariantInput = {
   id?: string | undefined
   sku?: string | null | undefined
@@ -110,9 +116,14 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     publishedAt: publicationOf(before.product, input.publishedAt, status, given.now),
     updatedAt: given.now,
   }
-  const changed = input.variants ? changedVariants(before.variants, input.variants, product, given.variantIds) : { currency: product.currency, variants: before.variants }
+  const changed = input.variants
+    ? changedVariants(before.variants, input.variants, product, given.variantIds)
+    : { currency: product.currency, variants: before.variants }
   // An image that is gone is nobody's picture any more.
-  const kept = changed.variants.map((variant) => ({ ...variant, imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null }))
+  const kept = changed.variants.map((variant) => ({
+    ...variant,
+    imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null,
+  }))
   assertVariantsFit(kept, options)
   return { product: { ...product, currency: changed.currency }, variants: kept }
 }
@@ -144,7 +155,12 @@ function assertOptions(options: Product['options']): void {
   })
 }
 
-function changedVariants(before: readonly Variant[], input: readonly VariantInput[], product: Product, newIds: readonly string[]): { currency: string; variants: Variant[] } {
+function changedVariants(
+  before: readonly Variant[],
+  input: readonly VariantInput[],
+  product: Product,
+  newIds: readonly string[],
+): { currency: string; variants: Variant[] } {
   if (input.length === 0) throw invalid('variants', 'at least one')
   if (input.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
   const currency = input[0]?.price.currency ?? product.currency
@@ -157,9 +173,11 @@ function changedVariants(before: readonly Variant[], input: readonly VariantInpu
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
     if (one.id !== undefined) known.delete(one.id)
     for (const [field, money] of Object.entries({ price: one.price, compareAtPrice: one.compareAtPrice, cost: one.cost })) {
-      if (money && money.currency !== currency) throw invalid(`variants.${at}.${field}.currency`, 'all prices of a product are in one currency')
+      if (money && money.currency !== currency)
+        throw invalid(`variants.${at}.${field}.currency`, 'all prices of a product are in one currency')
     }
-    if (one.imageId && !product.images.some(({ id }) => id === one.imageId)) throw invalid(`variants.${at}.imageId`, 'no image of this product')
+    if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
+      throw invalid(`variants.${at}.imageId`, 'no image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
     return changedVariant(old, { ...one, imageId }, product.id, newIds[at] ?? '', at + 1)
   })
@@ -169,7 +187,8 @@ function changedVariants(before: readonly Variant[], input: readonly VariantInpu
 function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string, position: number): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
-  const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T => (given === undefined ? (kept === undefined ? fallback : kept) : given)
+  const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T =>
+    given === undefined ? (kept === undefined ? fallback : kept) : given
   return {
     id: old?.id ?? newId,
     productId,
@@ -260,7 +279,11 @@ export function managementView(whole: Whole) {
   const view = publicView(whole)
   return {
     ...view,
-    variants: whole.variants.map((variant, at) => ({ ...(view.variants[at] as ReturnType<typeof publicVariantView>), cost: maybeMoney(variant.cost, whole.product.currency), onHand: variant.onHand })),
+    variants: whole.variants.map((variant, at) => ({
+      ...(view.variants[at] as ReturnType<typeof publicVariantView>),
+      cost: maybeMoney(variant.cost, whole.product.currency),
+      onHand: variant.onHand,
+    })),
   }
 }
 
@@ -295,5 +318,16 @@ export const isListed = ({ status, publishedAt }: Product): boolean => status ==
 /** The distinct words by which a product is found. */
 export function searchWords({ product, variants }: Whole): string[] {
   const skus = variants.map(({ sku }) => sku ?? '')
-  return wordsOf([product.title, product.vendor, product.type, ...product.tags, ...product.options.flatMap(({ values }) => values), ...skus, textOfHtml(product.descriptionHtml)].join(' '), wordsMax)
+  return wordsOf(
+    [
+      product.title,
+      product.vendor,
+      product.type,
+      ...product.tags,
+      ...product.options.flatMap(({ values }) => values),
+      ...skus,
+      textOfHtml(product.descriptionHtml),
+    ].join(' '),
+    wordsMax,
+  )
 }

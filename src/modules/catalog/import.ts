@@ -30,9 +30,26 @@ const errorsMax = 1_000
  * number of times, and again after a crash. One with a bad row is left out and named in the report; the others are stored.
  * @throws AppError INVALID for a file that is none, or an unknown currency
  */
-export async function importProducts(deps: CatalogDeps, { shop, actor }: { shop: ShopContext; actor: Actor }, source: CsvSource, options: ImportOptions): Promise<ImportReport> {
+export async function importProducts(
+  deps: CatalogDeps,
+  { shop, actor }: { shop: ShopContext; actor: Actor },
+  source: CsvSource,
+  options: ImportOptions,
+): Promise<ImportReport> {
   if (!isCurrency(options.currency)) throw new AppError('INVALID', 'currency (query): not an ISO 4217 currency in use')
-  const report: ImportReport = { dryRun: options.dryRun, rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, errors: [], errorsTruncated: false }
+  const report: ImportReport = {
+    dryRun: options.dryRun,
+    rows: 0,
+    products: 0,
+    created: 0,
+    updated: 0,
+    skipped: 0,
+    failed: 0,
+    variants: 0,
+    images: 0,
+    errors: [],
+    errorsTruncated: false,
+  }
   const reader = readProducts(source, { currency: options.currency, ...(options.onProgress ? { onProgress: options.onProgress } : {}) })
   let batch: CsvItem[] = []
   const store = async () => {
@@ -50,7 +67,13 @@ export async function importProducts(deps: CatalogDeps, { shop, actor }: { shop:
   return report
 }
 
-async function importItem(deps: CatalogDeps, { shop, actor }: { shop: ShopContext; actor: Actor }, item: CsvItem, options: ImportOptions, report: ImportReport): Promise<void> {
+async function importItem(
+  deps: CatalogDeps,
+  { shop, actor }: { shop: ShopContext; actor: Actor },
+  item: CsvItem,
+  options: ImportOptions,
+  report: ImportReport,
+): Promise<void> {
   report.rows += item.rows
   report.products++
   if (item.kind === 'rejected') return fail(report, item.errors)
@@ -62,7 +85,8 @@ async function importItem(deps: CatalogDeps, { shop, actor }: { shop: ShopContex
       return
     }
     // A new product needs a title; a known one may be without the column.
-    if (known ? product.title === null : !product.title) return fail(report, [{ row: product.row, column: 'Title', message: 'Must not be blank.' }])
+    if (known ? product.title === null : !product.title)
+      return fail(report, [{ row: product.row, column: 'Title', message: 'Must not be blank.' }])
     const write = { shop: { id: shop.id, currency: options.currency }, actor }
     const stored = known ? await update(deps, write, known, product, options) : await create(deps, write, product, options)
     report[known ? 'updated' : 'created']++
@@ -85,7 +109,12 @@ function fail(report: ImportReport, errors: readonly RowError[]): void {
 type Write = { shop: { id: string; currency: string }; actor: Actor }
 type Stored = { variants: number; images: number }
 
-async function create(deps: CatalogDeps, { shop, actor }: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
+async function create(
+  deps: CatalogDeps,
+  { shop, actor }: Write,
+  product: ImportedProduct,
+  { dryRun, currency }: ImportOptions,
+): Promise<Stored> {
   const input = {
     ...inputOf(product),
     title: product.title ?? '',
@@ -96,7 +125,13 @@ async function create(deps: CatalogDeps, { shop, actor }: Write, product: Import
   return dryRun ? counts(createdProduct(input, shop, preview(deps))) : viewCounts(await createProduct(deps, { shop, actor }, input))
 }
 
-async function update(deps: CatalogDeps, { shop, actor }: Write, known: Whole, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
+async function update(
+  deps: CatalogDeps,
+  { shop, actor }: Write,
+  known: Whole,
+  product: ImportedProduct,
+  { dryRun, currency }: ImportOptions,
+): Promise<Stored> {
   const input: ProductInput = { ...inputOf(product), images: imagesOf(product, known.product.images) }
   // Seen on the storefront again, if it was taken off without becoming a draft.
   if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()
@@ -105,13 +140,18 @@ async function update(deps: CatalogDeps, { shop, actor }: Write, known: Whole, p
     input.options = product.options
     input.variants = product.variants.map((variant) => variantInput(variant, currency, knownVariant(known, variant)))
   }
-  return dryRun ? counts(changedProduct(known, input, preview(deps))) : viewCounts(await changeProduct(deps, { shop, actor }, known.product.id, input))
+  return dryRun
+    ? counts(changedProduct(known, input, preview(deps)))
+    : viewCounts(await changeProduct(deps, { shop, actor }, known.product.id, input))
 }
 
 /** Nothing is stored: ids do not matter. */
 const preview = ({ clock }: CatalogDeps) => ({ productId: '', variantIds: [], imageIds: [], now: clock.now() })
 const counts = ({ product, variants }: Whole): Stored => ({ variants: variants.length, images: product.images.length })
-const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({ variants: variants.length, images: images.length })
+const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({
+  variants: variants.length,
+  images: images.length,
+})
 
 /** Variants are known again by their option values. */
 function knownVariant(known: Whole, { optionValues }: ImportedVariant): Whole['variants'][number] | undefined {
@@ -120,7 +160,18 @@ function knownVariant(known: Whole, { optionValues }: ImportedVariant): Whole['v
 }
 
 /** Columns that are absent say nothing (undefined); blank cells clear. */
-function inputOf({ handle, title, descriptionHtml, vendor, type, tags, status, published, seoTitle, seoDescription }: ImportedProduct): ProductInput {
+function inputOf({
+  handle,
+  title,
+  descriptionHtml,
+  vendor,
+  type,
+  tags,
+  status,
+  published,
+  seoTitle,
+  seoDescription,
+}: ImportedProduct): ProductInput {
   const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
   return {
     handle,
@@ -135,7 +186,10 @@ function inputOf({ handle, title, descriptionHtml, vendor, type, tags, status, p
 }
 
 /** `Published` true without a `Status` column means ACTIVE, published now; false keeps an active product off the storefront. */
-function publicationOf(status: ImportedProduct['status'], published: boolean | null | undefined): Pick<ProductInput, 'status' | 'publishedAt'> {
+function publicationOf(
+  status: ImportedProduct['status'],
+  published: boolean | null | undefined,
+): Pick<ProductInput, 'status' | 'publishedAt'> {
   if (status === undefined && published === undefined) return {}
   if (status === undefined) return published ? { status: 'ACTIVE' } : { status: 'DRAFT', publishedAt: null }
   return { status: status ?? 'DRAFT', ...(published === false ? { publishedAt: null } : {}) }
@@ -144,7 +198,9 @@ function publicationOf(status: ImportedProduct['status'], published: boolean | n
 /** The file's images, else those there are; and every variant's picture among them. Known ones keep their id. */
 function imagesOf(product: ImportedProduct, known: Whole['product']['images']): ImageInput[] {
   const ids = new Map(known.map(({ id, url }) => [url, id]))
-  const images: ImageInput[] = product.images ? product.images.map(({ url, alt }) => ({ id: ids.get(url), url, alt })) : known.map((image) => ({ ...image }))
+  const images: ImageInput[] = product.images
+    ? product.images.map(({ url, alt }) => ({ id: ids.get(url), url, alt }))
+    : known.map((image) => ({ ...image }))
   for (const { imageUrl } of product.variants) {
     if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ id: ids.get(imageUrl), url: imageUrl })
   }
@@ -152,7 +208,8 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
 }
 
 function variantInput(variant: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): VariantInput {
-  const amount = (value: number | null | undefined): Money | null | undefined => (value === null || value === undefined ? value : { amount: value, currency })
+  const amount = (value: number | null | undefined): Money | null | undefined =>
+    value === null || value === undefined ? value : { amount: value, currency }
   const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
   return {
     id: known?.id,

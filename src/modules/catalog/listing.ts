@@ -35,7 +35,10 @@ export function bucketOf(buckets: readonly Bucket[], key: string): number {
 
 /** The buckets after the changes. */
 export function withChanges(anchors: readonly Bucket[], changes: readonly Change[]): Bucket[] {
-  const buckets = anchors[0]?.key === '' ? anchors.map((anchor) => ({ ...anchor })) : [{ key: '', documents: 0 }, ...anchors.map((anchor) => ({ ...anchor }))]
+  const buckets =
+    anchors[0]?.key === ''
+      ? anchors.map((anchor) => ({ ...anchor }))
+      : [{ key: '', documents: 0 }, ...anchors.map((anchor) => ({ ...anchor }))]
   for (const { key, documents } of changes) {
     const bucket = buckets[bucketOf(buckets, key)]
     if (bucket) bucket.documents += documents
@@ -56,7 +59,11 @@ export function locate(buckets: readonly Bucket[], position: number): { key: str
 }
 
 /** The part of an ascending list that is a page of it, read from either end. */
-export function windowOf(total: number, { offset, limit }: { offset: number; limit: number }, descending: boolean): { start: number; count: number } {
+export function windowOf(
+  total: number,
+  { offset, limit }: { offset: number; limit: number },
+  descending: boolean,
+): { start: number; count: number } {
   const count = Math.max(0, Math.min(limit, total - offset))
   return { start: descending ? Math.max(0, total - offset - limit) : offset, count }
 }

@@ -1,13 +1,23 @@
 import { t } from 'elysia'
-import { handlePattern, Instant, integer, maybe, MoneySchema, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import { handlePattern, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
 import { imagesMax, optionsMax, type ProductInput, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
 const Handle = text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })
 
-const Option = t.Object({ name: text(255, { minLength: 1 }), values: t.Array(text(255, { minLength: 1 }), { maxItems: 250 }) }, { title: 'Option' })
+const Option = t.Object(
+  { name: text(255, { minLength: 1 }), values: t.Array(text(255, { minLength: 1 }), { maxItems: 250 }) },
+  { title: 'Option' },
+)
 const Image = t.Object(
-  { id: t.String(), url: t.String(), alt: nullable(t.String()), position: integer(), width: nullable(integer()), height: nullable(integer()) },
+  {
+    id: t.String(),
+    url: t.String(),
+    alt: nullable(t.String()),
+    position: integer(),
+    width: nullable(integer()),
+    height: nullable(integer()),
+  },
   { title: 'Image' },
 )
 const Seo = t.Object({ title: nullable(t.String()), description: nullable(t.String()) }, { title: 'Seo' })
@@ -50,12 +60,22 @@ const afterVariants = {
   createdAt: Instant,
   updatedAt: Instant,
 }
-export const PublicProduct = t.Object({ ...beforeVariants, variants: t.Array(t.Object(publicVariant, { title: 'PublicVariant' })), ...afterVariants }, { title: 'PublicProduct' })
+export const PublicProduct = t.Object(
+  { ...beforeVariants, variants: t.Array(t.Object(publicVariant, { title: 'PublicVariant' })), ...afterVariants },
+  { title: 'PublicProduct' },
+)
 export const ManagedProduct = t.Object(
-  { ...beforeVariants, variants: t.Array(t.Object({ ...publicVariant, cost: nullable(MoneySchema), onHand: integer() }, { title: 'Variant' })), ...afterVariants },
+  {
+    ...beforeVariants,
+    variants: t.Array(t.Object({ ...publicVariant, cost: nullable(MoneySchema), onHand: integer() }, { title: 'Variant' })),
+    ...afterVariants,
+  },
   { title: 'Product' },
 )
-export const PublicProducts = t.Object({ ...pageOf(PublicProduct).properties, totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })) })
+export const PublicProducts = t.Object({
+  ...pageOf(PublicProduct).properties,
+  totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
+})
 export const ManagedProducts = pageOf(ManagedProduct)
 
 const VariantInput = t.Object({
@@ -88,7 +108,11 @@ const fields = {
   status: t.Optional(oneOf(productStatuses, { description: 'Default DRAFT' })),
   options: t.Optional(t.Array(Option, { maxItems: optionsMax })),
   seo: t.Optional(t.Object({ title: maybe(text(255)), description: maybe(text(1_000)) })),
-  publishedAt: t.Optional(nullable(t.String({ format: 'date-time', maxLength: 40, description: 'Left out: now, once the product is ACTIVE. Null: not published' }))),
+  publishedAt: t.Optional(
+    nullable(
+      t.String({ format: 'date-time', maxLength: 40, description: 'Left out: now, once the product is ACTIVE. Null: not published' }),
+    ),
+  ),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
 export const CreateProduct = t.Object({
@@ -101,7 +125,12 @@ const known = { id: t.Optional(text(64)) }
 export const ChangeProduct = t.Object({
   title: t.Optional(title),
   ...fields,
-  variants: t.Optional(t.Array(t.Object({ ...known, ...VariantInput.properties }), { maxItems: variantsMax, description: 'Replaces the list; those with an id are changed, those without are added' })),
+  variants: t.Optional(
+    t.Array(t.Object({ ...known, ...VariantInput.properties }), {
+      maxItems: variantsMax,
+      description: 'Replaces the list; those with an id are changed, those without are added',
+    }),
+  ),
   images: t.Optional(t.Array(t.Object({ ...known, ...ImageInput.properties }), { maxItems: imagesMax })),
 })
 
@@ -138,6 +167,9 @@ export const ImportReport = t.Object(
 )
 
 /** The body of a create or a change as the domain takes it: instants in milliseconds. */
-export function productInput<Body extends { publishedAt?: string | null }>({ publishedAt, ...rest }: Body): Omit<Body, 'publishedAt'> & Pick<ProductInput, 'publishedAt'> {
+export function productInput<Body extends { publishedAt?: string | null }>({
+  publishedAt,
+  ...rest
+}: Body): Omit<Body, 'publishedAt'> & Pick<ProductInput, 'publishedAt'> {
   return { ...rest, publishedAt: typeof publishedAt === 'string' ? Date.parse(publishedAt) : publishedAt }
 }

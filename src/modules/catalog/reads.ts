@@ -1,12 +1,18 @@
 import type { Deps } from '../../deps.ts'
-import { wordsOf } from '../../lib/words.ts'
 import type { Slice } from '../../lib/page.ts'
+import { wordsOf } from '../../lib/words.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'
 import { type Bucket, locate, totalOf, windowOf, withChanges } from './listing.ts'
 import type { CatalogStore } from './store.ts'
 
 export type ReadDeps = Pick<Deps, 'db' | 'clock'> & { readonly catalogStore: CatalogStore; readonly listings: Listings }
-export type PublicQuery = { shopId: string; sort: Sort | undefined; q: string | undefined; tag: string | undefined; collectionId: string | undefined }
+export type PublicQuery = {
+  shopId: string
+  sort: Sort | undefined
+  q: string | undefined
+  tag: string | undefined
+  collectionId: string | undefined
+}
 export type PublicPage = { documents: string[]; total: number; totalCapped?: true }
 
 /** With a search, totals are exact up to this. */
@@ -23,12 +29,25 @@ export async function publicProducts(deps: ReadDeps, query: PublicQuery, slice: 
 }
 
 /** A collection has an order of its own, which holds unless another is asked for. */
-async function ofCollection({ catalogStore, clock }: ReadDeps, { shopId, sort, tag }: PublicQuery, collectionId: string, slice: Slice): Promise<PublicPage> {
+async function ofCollection(
+  { catalogStore, clock }: ReadDeps,
+  { shopId, sort, tag }: PublicQuery,
+  collectionId: string,
+  slice: Slice,
+): Promise<PublicPage> {
   const filter = { shopId, now: clock.now(), tag, collectionId }
-  return { documents: await catalogStore.filtered(filter, sort === undefined ? 'collection' : sorts[sort], slice), total: await catalogStore.countFiltered(filter) }
+  return {
+    documents: await catalogStore.filtered(filter, sort === undefined ? 'collection' : sorts[sort], slice),
+    total: await catalogStore.countFiltered(filter),
+  }
 }
 
-async function tagged({ catalogStore, clock, listings }: ReadDeps, { shopId, sort = 'newest' }: PublicQuery, tag: string, slice: Slice): Promise<PublicPage> {
+async function tagged(
+  { catalogStore, clock, listings }: ReadDeps,
+  { shopId, sort = 'newest' }: PublicQuery,
+  tag: string,
+  slice: Slice,
+): Promise<PublicPage> {
   const now = clock.now()
   const keyBefore = newestKeyAt(now + 1)
   const total = await catalogStore.countTagged(shopId, tag, keyBefore)
@@ -40,7 +59,12 @@ async function tagged({ catalogStore, clock, listings }: ReadDeps, { shopId, sor
   return { documents: await catalogStore.filtered({ shopId, now, tag }, sorts[sort], slice, walk), total }
 }
 
-async function listed({ catalogStore, clock, listings }: ReadDeps, shopId: string, { order, descending }: { order: SortOrder; descending: boolean }, slice: Slice): Promise<PublicPage> {
+async function listed(
+  { catalogStore, clock, listings }: ReadDeps,
+  shopId: string,
+  { order, descending }: { order: SortOrder; descending: boolean },
+  slice: Slice,
+): Promise<PublicPage> {
   const now = clock.now()
   const { buckets, scheduled } = await listings.of(shopId, order, now)
   const total = totalOf(buckets)
@@ -50,14 +74,24 @@ async function listed({ catalogStore, clock, listings }: ReadDeps, shopId: strin
   return { documents: descending ? documents.reverse() : documents, total }
 }
 
-async function searched({ catalogStore, clock }: ReadDeps, { shopId, tag, collectionId }: PublicQuery, q: string, { offset, limit }: Slice): Promise<PublicPage> {
+async function searched(
+  { catalogStore, clock }: ReadDeps,
+  { shopId, tag, collectionId }: PublicQuery,
+  q: string,
+  { offset, limit }: Slice,
+): Promise<PublicPage> {
   const words = wordsOf(q, queryWordsMax)
   if (words.length === 0) return { documents: [], total: 0 }
   const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId }
   const found = await catalogStore.search({ ...query, limit: searchTotalMax + 1, offset: 0 })
   const capped = found.length > searchTotalMax
-  const ids = offset + limit <= found.length || !capped ? found.slice(offset, offset + limit) : await catalogStore.search({ ...query, limit, offset })
-  return { documents: await catalogStore.documentsOf(ids), total: Math.min(found.length, searchTotalMax), ...(capped ? { totalCapped: true as const } : {}) }
+  const ids =
+    offset + limit <= found.length || !capped ? found.slice(offset, offset + limit) : await catalogStore.search({ ...query, limit, offset })
+  return {
+    documents: await catalogStore.documentsOf(ids),
+    total: Math.min(found.length, searchTotalMax),
+    ...(capped ? { totalCapped: true as const } : {}),
+  }
 }
 
 /** The counted lists of what shops show, kept while the database does not change and no publication date passes. */

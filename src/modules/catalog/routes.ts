@@ -13,7 +13,20 @@ import type { ShopDeps } from '../shop/service.ts'
 import type { CollectionDeps } from './collections.ts'
 import { managementView } from './domain.ts'
 import { importProducts } from './import.ts'
-import { ChangeProduct, CreateProduct, ImportQuery, ImportReport, ListManaged, ListPublic, ManagedProduct, ManagedProducts, ProductId, PublicProduct, PublicProducts, productInput } from './model.ts'
+import {
+  ChangeProduct,
+  CreateProduct,
+  ImportQuery,
+  ImportReport,
+  ListManaged,
+  ListPublic,
+  ManagedProduct,
+  ManagedProducts,
+  ProductId,
+  PublicProduct,
+  PublicProducts,
+  productInput,
+} from './model.ts'
 import { publicProducts, type ReadDeps } from './reads.ts'
 import { archiveProduct, type CatalogDeps, changeProduct, createProduct } from './service.ts'
 
@@ -46,9 +59,14 @@ export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
           const shop = await shopNamed(deps, params.shopName)
           const slice = sliceOf(query)
           const { sort, q, tag, collection } = query
-          const within = collection === undefined ? undefined : await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
+          const within =
+            collection === undefined ? undefined : await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
           if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
-          const { documents, total, totalCapped } = await publicProducts(deps, { shopId: shop.id, sort, q, tag, collectionId: within?.id }, slice)
+          const { documents, total, totalCapped } = await publicProducts(
+            deps,
+            { shopId: shop.id, sort, q, tag, collectionId: within?.id },
+            slice,
+          )
           const envelope = JSON.stringify({ ...pageOf([], total, slice), ...(totalCapped ? { totalCapped } : {}) })
           // The documents are JSON already.
           return envelope.replace('[]', () => `[${documents.join(',')}]`)
@@ -58,7 +76,10 @@ export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
         access: 'public',
         query: ListPublic,
         response: { 200: PublicProducts, 304: notModified, ...refusals(403, 404) },
-        detail: { summary: 'Products of a shop', description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.' },
+        detail: {
+          summary: 'Products of a shop',
+          description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.',
+        },
       },
     )
 
@@ -68,13 +89,17 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
     .use(idempotency(deps))
     .post(
       '/product-v2',
-      ({ body, shop, principal, request, once }) => once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
       {
         access: 'management',
         idempotent: true,
         body: CreateProduct,
         response: { 201: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Create a product', description: 'Without `handle` one is made from the title. Without `variants` the product has one, at price 0.' },
+        detail: {
+          summary: 'Create a product',
+          description: 'Without `handle` one is made from the title. Without `variants` the product has one, at price 0.',
+        },
       },
     )
     .get(
@@ -107,7 +132,8 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
     )
     .patch(
       '/product-v2/:id',
-      ({ params, body, shop, principal, request, once }) => once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
       {
         access: 'management',
         idempotent: true,
@@ -117,18 +143,27 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
         detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
       },
     )
-    .delete('/product-v2/:id', ({ params, shop, principal, request }) => archiveProduct(deps, { shop, actor: actorOf(principal, request) }, params.id), {
-      access: 'management',
-      params: ProductId,
-      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
-      detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
-    })
+    .delete(
+      '/product-v2/:id',
+      ({ params, shop, principal, request }) => archiveProduct(deps, { shop, actor: actorOf(principal, request) }, params.id),
+      {
+        access: 'management',
+        params: ProductId,
+        response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+        detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
+      },
+    )
     .post(
       '/product-v2/import',
       async ({ query, shop, principal, request }) => {
-        if (request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'text/csv') throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
+        if (request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'text/csv')
+          throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
         const file = await readBody(request, uploadBytesMax)
-        const options = { dryRun: query.dryRun === 'true', overwrite: query.overwrite === 'true', currency: query.currency ?? shop.currency }
+        const options = {
+          dryRun: query.dryRun === 'true',
+          overwrite: query.overwrite === 'true',
+          currency: query.currency ?? shop.currency,
+        }
         return importProducts(deps, { shop, actor: actorOf(principal, request) }, () => onePart(file), options)
       },
       {
@@ -138,7 +173,8 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
         response: { 200: ImportReport, ...refusals(401, 403, 404, 413, 415) },
         detail: {
           summary: 'Import a Shopify product CSV',
-          description: 'The body is the file (`text/csv`, at most 20 MB), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice.',
+          description:
+            'The body is the file (`text/csv`, at most 20 MB), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice.',
           'x-body': 'text/csv',
         } as object,
       },
@@ -147,4 +183,3 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
 async function* onePart(file: Uint8Array): AsyncGenerator<Uint8Array> {
   yield file
 }
-

@@ -3,12 +3,24 @@ import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
+import { etagOf } from '../../lib/etag.ts'
 import { sanitize } from '../../lib/html.ts'
 import { type Actor, audit } from '../audit/service.ts'
-import { etagOf } from '../../lib/etag.ts'
-import { changedProduct, createdProduct, type Given, isListed, managementView, type ProductDocument, type ProductInput, publicView, searchWords, sortKeys, type Whole } from './domain.ts'
-import { bucketMax, bucketOf, withChanges } from './listing.ts'
 import type { Documents } from './documents.ts'
+import {
+  changedProduct,
+  createdProduct,
+  type Given,
+  isListed,
+  managementView,
+  type ProductDocument,
+  type ProductInput,
+  publicView,
+  searchWords,
+  sortKeys,
+  type Whole,
+} from './domain.ts'
+import { bucketMax, bucketOf, withChanges } from './listing.ts'
 import type { CatalogStore } from './store.ts'
 
 export type CatalogDeps = Deps & { readonly catalogStore: CatalogStore; readonly documents: Documents; readonly folds: Folds }
@@ -27,13 +39,18 @@ const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({
   now: clock.now(),
 })
 
-const clean = <Input extends ProductInput>(input: Input): Input => (input.descriptionHtml === undefined ? input : { ...input, descriptionHtml: sanitize(input.descriptionHtml) })
+const clean = <Input extends ProductInput>(input: Input): Input =>
+  input.descriptionHtml === undefined ? input : { ...input, descriptionHtml: sanitize(input.descriptionHtml) }
 
 /**
  * Makes a product. A handle made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given handle is taken
  */
-export async function createProduct(deps: CatalogDeps, { shop, actor, keep }: ProductWrite, input: ProductInput & { title: string }): Promise<ManagementProduct> {
+export async function createProduct(
+  deps: CatalogDeps,
+  { shop, actor, keep }: ProductWrite,
+  input: ProductInput & { title: string },
+): Promise<ManagementProduct> {
   const made = createdProduct(clean(input), shop, givenFor(deps, input))
   const record = audit(deps, actor, { action: 'product.created', subject: made.product.id, shopId: shop.id })
   const listing = listingWrite(deps)
@@ -70,7 +87,12 @@ async function freeHandle(store: CatalogStore, tx: Writer, shopId: string, wante
  * Changes a product; what `input` leaves undefined stays.
  * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the handle is taken
  */
-export async function changeProduct(deps: CatalogDeps, { shop, actor, keep }: ProductWrite, id: string, input: ProductInput): Promise<ManagementProduct> {
+export async function changeProduct(
+  deps: CatalogDeps,
+  { shop, actor, keep }: ProductWrite,
+  id: string,
+  input: ProductInput,
+): Promise<ManagementProduct> {
   const given = givenFor(deps, input)
   const cleaned = clean(input)
   const record = audit(deps, actor, { action: 'product.changed', subject: id, shopId: shop.id })
@@ -96,7 +118,8 @@ export async function changeProduct(deps: CatalogDeps, { shop, actor, keep }: Pr
 }
 
 /** Takes a product off the shelves for good; orders keep it. Archiving twice is no error. */
-export const archiveProduct = (deps: CatalogDeps, write: ProductWrite, id: string): Promise<ManagementProduct> => changeProduct(deps, write, id, { status: 'ARCHIVED' })
+export const archiveProduct = (deps: CatalogDeps, write: ProductWrite, id: string): Promise<ManagementProduct> =>
+  changeProduct(deps, write, id, { status: 'ARCHIVED' })
 
 /**
  * Prepares what keeps the public side of a product true: call it inside the write, after the product is stored. It puts,
@@ -113,10 +136,27 @@ function listingWrite({ catalogStore, documents, newId }: CatalogDeps): (tx: Wri
     if (before) await catalogStore.forgetSearch(tx, productId)
     if (after) await catalogStore.putDocument(tx, after, searchWords(whole), whole.product.tags)
     else await catalogStore.removeDocument(tx, productId)
-    if (before && after && before.newestKey === after.newestKey && before.titleKey === after.titleKey && before.priceKey === after.priceKey) return
+    if (before && after && before.newestKey === after.newestKey && before.titleKey === after.titleKey && before.priceKey === after.priceKey)
+      return
     const changes = []
-    if (before) changes.push({ id: changeIds[0], shopId, newestKey: before.newestKey, titleKey: before.titleKey, priceKey: before.priceKey, documents: -1 })
-    if (after) changes.push({ id: changeIds[1], shopId, newestKey: after.newestKey, titleKey: after.titleKey, priceKey: after.priceKey, documents: 1 })
+    if (before)
+      changes.push({
+        id: changeIds[0],
+        shopId,
+        newestKey: before.newestKey,
+        titleKey: before.titleKey,
+        priceKey: before.priceKey,
+        documents: -1,
+      })
+    if (after)
+      changes.push({
+        id: changeIds[1],
+        shopId,
+        newestKey: after.newestKey,
+        titleKey: after.titleKey,
+        priceKey: after.priceKey,
+        documents: 1,
+      })
     await catalogStore.appendChanges(tx, changes)
   }
 }
@@ -128,7 +168,10 @@ function documentOf(whole: Whole): ProductDocument {
 }
 
 /** Folds the listing of a shop before its changes grow long. */
-export type Folds = { /** Something was written to the shop's catalog. */ noteWrite(shopId: string): void; /** Folds all there is now. */ foldAll(shopId: string): Promise<void> }
+export type Folds = {
+  /** Something was written to the shop's catalog. */ noteWrite(shopId: string): void /** Folds all there is now. */
+  foldAll(shopId: string): Promise<void>
+}
 
 const foldAfterWrites = 256
 const changesPerFold = 256
@@ -158,7 +201,11 @@ export function createFolds(deps: Pick<Deps, 'db' | 'log'> & { catalogStore: Cat
 }
 
 /** Adds some changes to the shop's anchors. Returns how many there were; zero when all are folded. */
-async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }, shopId: string, most: number): Promise<number> {
+async function foldSome(
+  { db, catalogStore: store }: Pick<Deps, 'db'> & { catalogStore: CatalogStore },
+  shopId: string,
+  most: number,
+): Promise<number> {
   return db.write(async (tx) => {
     const changes = await store.changesOf(tx, shopId, changesPerFold)
     if (changes.length === 0) return 0
@@ -166,7 +213,10 @@ async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalo
     const exact = changes.length < changesPerFold
     for (const order of store.sortOrders) {
       const anchors = await store.anchors(tx, shopId, order)
-      const buckets = withChanges(anchors, changes.map((change) => ({ key: change[`${order}Key`], documents: change.documents })))
+      const buckets = withChanges(
+        anchors,
+        changes.map((change) => ({ key: change[`${order}Key`], documents: change.documents })),
+      )
       const touched = new Set([0, ...changes.map((change) => bucketOf(buckets, change[`${order}Key`]))])
       for (const [at, bucket] of buckets.entries()) {
         if (exact && bucket.documents > most) await part(tx, shopId, order, bucket)
@@ -175,12 +225,20 @@ async function foldSome({ db, catalogStore: store }: Pick<Deps, 'db'> & { catalo
         else await store.putAnchor(tx, shopId, order, bucket)
       }
     }
-    await store.removeChanges(tx, changes.map(({ id }) => id))
+    await store.removeChanges(
+      tx,
+      changes.map(({ id }) => id),
+    )
     return changes.length
   })
 
   /** Parts a bucket that grew too large into half-full ones. */
-  async function part(tx: Writer, shopId: string, order: (typeof store.sortOrders)[number], bucket: { key: string; documents: number }): Promise<void> {
+  async function part(
+    tx: Writer,
+    shopId: string,
+    order: (typeof store.sortOrders)[number],
+    bucket: { key: string; documents: number },
+  ): Promise<void> {
     let { key, documents } = bucket
     while (documents > most) {
       const next = await store.keyAt(tx, shopId, order, key, most / 2)

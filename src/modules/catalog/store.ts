@@ -1,6 +1,14 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { collectionProducts, listingAnchors, listingChanges, productDocuments, products, productTags, variants } from '../../../db/schema/catalog.ts'
+import {
+  collectionProducts,
+  listingAnchors,
+  listingChanges,
+  productDocuments,
+  products,
+  productTags,
+  variants,
+} from '../../../db/schema/catalog.ts'
 import { productSearch, type SearchQuery } from '../../../db/search.ts'
 import type { Product, ProductDocument, SortOrder, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
@@ -20,7 +28,12 @@ const sortOrders = ['newest', 'title', 'price'] as const
 export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   const documentById = read.one<StoredDocument>(
     read
-      .select({ document: productDocuments.document, etag: productDocuments.etag, visible_from: productDocuments.visibleFrom, shop_id: productDocuments.shopId })
+      .select({
+        document: productDocuments.document,
+        etag: productDocuments.etag,
+        visible_from: productDocuments.visibleFrom,
+        shop_id: productDocuments.shopId,
+      })
       .from(productDocuments)
       .where(eq(productDocuments.productId, sql.placeholder('id')))
       .limit(1),
@@ -42,14 +55,26 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
 
   const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
   /** Joined from the filter's side: a rare tag or a collection is a few rows of a large shop. */
-  function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>({ shopId, now, tag, collectionId }: Filter, columns: Columns) {
+  function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>(
+    { shopId, now, tag, collectionId }: Filter,
+    columns: Columns,
+  ) {
     const all = read.select(columns).from(productDocuments).where(visible(shopId, now)).$dynamic()
-    if (tag !== undefined) all.innerJoin(productTags, and(eq(productTags.productId, productDocuments.productId), eq(productTags.shopId, shopId), eq(productTags.tag, tag)))
-    if (collectionId !== undefined) all.innerJoin(collectionProducts, and(eq(collectionProducts.productId, productDocuments.productId), eq(collectionProducts.collectionId, collectionId)))
+    if (tag !== undefined)
+      all.innerJoin(
+        productTags,
+        and(eq(productTags.productId, productDocuments.productId), eq(productTags.shopId, shopId), eq(productTags.tag, tag)),
+      )
+    if (collectionId !== undefined)
+      all.innerJoin(
+        collectionProducts,
+        and(eq(collectionProducts.productId, productDocuments.productId), eq(collectionProducts.collectionId, collectionId)),
+      )
     return all
   }
 
-  const taggedBefore = (shopId: string, tag: string, key: string) => and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
+  const taggedBefore = (shopId: string, tag: string, key: string) =>
+    and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
 
   /** The documents of these products, in the order of the ids. */
   async function documentsOf(ids: readonly string[]): Promise<string[]> {
@@ -70,7 +95,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
      * The shop's anchors, the changes since, and the documents that are not visible yet: those with a `newestKey` of at
      * least `hiddenFrom`. Of one sort order, and in one statement: a fold between two would lose what it folds.
      */
-    async listing(shopId: string, order: SortOrder, hiddenFrom: string): Promise<{ anchors: Bucket[]; changes: Bucket[]; hidden: { key: string; visibleFrom: number }[] }> {
+    async listing(
+      shopId: string,
+      order: SortOrder,
+      hiddenFrom: string,
+    ): Promise<{ anchors: Bucket[]; changes: Bucket[]; hidden: { key: string; visibleFrom: number }[] }> {
       const rows = await read.rows<{ kind: 'anchor' | 'change' | 'hidden'; key: string; documents: number; at: number }>(
         sql`select 'anchor' as kind, key, documents, 0 as at from listing_anchors where shop_id = ${shopId} and sort = ${order}
             union all select 'change', ${changeKeys[order]}, documents, 0 from listing_changes where shop_id = ${shopId}
@@ -93,11 +122,19 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
 
     /** How many visible documents carry the tag: an index says it. */
     async countTagged(shopId: string, tag: string, keyBefore: string): Promise<number> {
-      const [row] = await read.select({ n: count() }).from(productTags).where(taggedBefore(shopId, tag, keyBefore))
+      const [row] = await read
+        .select({ n: count() })
+        .from(productTags)
+        .where(taggedBefore(shopId, tag, keyBefore))
       return Number(row?.n ?? 0)
     },
     /** A page of the visible documents that carry the tag, newest first. */
-    async newestTagged(shopId: string, tag: string, keyBefore: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
+    async newestTagged(
+      shopId: string,
+      tag: string,
+      keyBefore: string,
+      { limit, offset }: { limit: number; offset: number },
+    ): Promise<string[]> {
       const rows = await read
         .select({ id: productTags.productId })
         .from(productTags)
@@ -117,14 +154,28 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       { limit, offset }: { limit: number; offset: number },
       walk = false,
     ): Promise<string[]> {
-      const order = sort === 'collection' ? asc(collectionProducts.position) : sort.descending ? desc(keyColumns[sort.order]) : asc(keyColumns[sort.order])
+      const order =
+        sort === 'collection'
+          ? asc(collectionProducts.position)
+          : sort.descending
+            ? desc(keyColumns[sort.order])
+            : asc(keyColumns[sort.order])
       if (walk && tag !== undefined) {
         // A count, because SQLite may turn EXISTS into a join that starts at the tag.
         const carries = sql`(select count(*) from ${productTags} where ${productTags.productId} = ${productDocuments.productId} and ${productTags.tag} = ${tag}) > 0`
-        const rows = await read.select({ document: productDocuments.document }).from(productDocuments).where(and(visible(shopId, now), carries)).orderBy(order).limit(limit).offset(offset)
+        const rows = await read
+          .select({ document: productDocuments.document })
+          .from(productDocuments)
+          .where(and(visible(shopId, now), carries))
+          .orderBy(order)
+          .limit(limit)
+          .offset(offset)
         return rows.map(({ document }) => document)
       }
-      const rows = (await matching({ shopId, now, tag, collectionId }, { document: productDocuments.document }).orderBy(order).limit(limit).offset(offset)) as { document: string }[]
+      const rows = (await matching({ shopId, now, tag, collectionId }, { document: productDocuments.document })
+        .orderBy(order)
+        .limit(limit)
+        .offset(offset)) as { document: string }[]
       return rows.map(({ document }) => document)
     },
     async countFiltered(filter: Filter): Promise<number> {
@@ -152,11 +203,27 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
     /** The shop's products for its own people, newest first. */
-    async list(shopId: string, status: Product['status'] | undefined, { limit, offset }: { limit: number; offset: number }): Promise<{ wholes: Whole[]; total: number }> {
+    async list(
+      shopId: string,
+      status: Product['status'] | undefined,
+      { limit, offset }: { limit: number; offset: number },
+    ): Promise<{ wholes: Whole[]; total: number }> {
       const condition = and(eq(products.shopId, shopId), status ? eq(products.status, status) : undefined)
       const [totals] = await read.select({ n: count() }).from(products).where(condition)
       const rows = await read.select().from(products).where(condition).orderBy(desc(products.id)).limit(limit).offset(offset)
-      const parts = rows.length === 0 ? [] : await read.select().from(variants).where(inArray(variants.productId, rows.map(({ id }) => id))).orderBy(asc(variants.productId), asc(variants.position))
+      const parts =
+        rows.length === 0
+          ? []
+          : await read
+              .select()
+              .from(variants)
+              .where(
+                inArray(
+                  variants.productId,
+                  rows.map(({ id }) => id),
+                ),
+              )
+              .orderBy(asc(variants.productId), asc(variants.position))
       const byProduct = Map.groupBy(parts, ({ productId }) => productId)
       return { wholes: rows.map((product) => ({ product, variants: byProduct.get(product.id) ?? [] })), total: Number(totals?.n ?? 0) }
     },
@@ -193,8 +260,9 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     async putDocument(tx: Writer, document: ProductDocument, words: readonly string[], tags: readonly string[]): Promise<void> {
       const { productId, ...rest } = document
       await tx.insert(productDocuments).values(document).onConflictDoUpdate({ target: productDocuments.productId, set: rest })
-      await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words })
-      const rows = tags.map((tag) => ({ shopId: document.shopId, tag: tag.toLowerCase(), productId, newestKey: document.newestKey }))
+      const lowerCase = tags.map((tag) => tag.toLowerCase())
+      await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
+      const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
       if (rows.length > 0) await tx.insert(productTags).values(rows)
     },
     async removeDocument(tx: Writer, productId: string): Promise<void> {
@@ -224,7 +292,9 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
         .onConflictDoUpdate({ target: [listingAnchors.shopId, listingAnchors.sort, listingAnchors.key], set: { documents } })
     },
     async removeAnchor(tx: Writer, shopId: string, sort: SortOrder, key: string): Promise<void> {
-      await tx.delete(listingAnchors).where(and(eq(listingAnchors.shopId, shopId), eq(listingAnchors.sort, sort), eq(listingAnchors.key, key)))
+      await tx
+        .delete(listingAnchors)
+        .where(and(eq(listingAnchors.shopId, shopId), eq(listingAnchors.sort, sort), eq(listingAnchors.key, key)))
     },
     /** The key at a position counted from `key` on. */
     async keyAt(tx: Writer, shopId: string, sort: SortOrder, key: string, position: number): Promise<string | undefined> {
@@ -239,7 +309,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
     /** Shops with more than so many changes to fold. */
     async shopsWithChanges(most: number): Promise<string[]> {
-      const rows = await read.select({ shopId: listingChanges.shopId, n: count() }).from(listingChanges).groupBy(listingChanges.shopId).having(gt(count(), most))
+      const rows = await read
+        .select({ shopId: listingChanges.shopId, n: count() })
+        .from(listingChanges)
+        .groupBy(listingChanges.shopId)
+        .having(gt(count(), most))
       return rows.map(({ shopId }) => shopId)
     },
     sortOrders,

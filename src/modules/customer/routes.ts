@@ -17,7 +17,11 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         const shop = await deps.shopStore.findByName(body.shopName)
         if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
         assertShopOrigin(request.headers, shop.origins)
-        const customer = await signUpCustomer(deps, { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' }, deps.limitKey(request))
+        const customer = await signUpCustomer(
+          deps,
+          { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' },
+          deps.limitKey(request),
+        )
         set.status = 201
         return customerView(customer)
       },

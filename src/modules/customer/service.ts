@@ -12,11 +12,23 @@ export type CustomerDeps = AuthDeps & ShopDeps & { readonly customerStore: Custo
  * Makes a customer of a shop with a password of their own.
  * @throws AppError NOT_FOUND for an unknown shop, CONFLICT when the shop knows the e-mail address, RATE_LIMITED
  */
-export async function signUpCustomer(deps: CustomerDeps, { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string }, address: string): Promise<Customer> {
+export async function signUpCustomer(
+  deps: CustomerDeps,
+  { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
+  address: string,
+): Promise<Customer> {
   await countAttempt(deps, [[signupByAddress, address]])
   const now = deps.clock.now()
   const id = deps.newId('customer')
-  const customer: Customer = { id, shopId, email: normalEmail(email), name, passwordHash: await deps.passwords.hash(password), createdAt: now, updatedAt: now }
+  const customer: Customer = {
+    id,
+    shopId,
+    email: normalEmail(email),
+    name,
+    passwordHash: await deps.passwords.hash(password),
+    createdAt: now,
+    updatedAt: now,
+  }
   const record = audit(deps, { id }, { action: 'customer.created', subject: id, shopId })
   try {
     await deps.db.write(async (tx) => {

@@ -22,7 +22,8 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       const found = await db.write(async (tx) => {
         if (await store.insert(tx, row)) return undefined
         const known = await store.find(tx, row)
-        const free = !known || known.expiresAt <= now || (known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now)
+        const free =
+          !known || known.expiresAt <= now || (known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now)
         if (free) await store.replace(tx, row)
         return free ? undefined : known
       })
@@ -35,7 +36,8 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   }
 
   function claimed(mine: { scope: string; key: string; attempt: string }): Claim {
-    const sealed = (status: number, answer: unknown) => keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
+    const sealed = (status: number, answer: unknown) =>
+      keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
     return {
       kind: 'claimed',
       keep: (status) => async (tx, answer) => {

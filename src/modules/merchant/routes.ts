@@ -10,16 +10,17 @@ import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.t
 import { login, type MerchantDeps, signUp } from './service.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
-  new Elysia({ tags: ['Login'] }).use(access(deps)).post(
-    '/merchant/login',
-    ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)),
-    {
+  new Elysia({ tags: ['Login'] })
+    .use(access(deps))
+    .post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)), {
       access: 'public',
       body: LoginBody,
       response: { 200: LoginAnswer, ...refusals(401, 413, 415, 429) },
-      detail: { summary: 'Log in as a merchant or a super admin', description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.' },
-    },
-  )
+      detail: {
+        summary: 'Log in as a merchant or a super admin',
+        description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.',
+      },
+    })
 
 export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
   new Elysia({ tags: ['Login'] })
@@ -40,7 +41,10 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
           if (!deps.config.signupEnabled) throw new AppError('NOT_FOUND', 'There is nothing at this path')
         },
         response: { 201: SignupAnswer, ...refusals(404, 409, 413, 415, 429) },
-        detail: { summary: 'Open a shop', description: 'Off (404) unless SIGNUP_ENABLED. The shop starts in mode TEST. At most 30 an hour from an address.' },
+        detail: {
+          summary: 'Open a shop',
+          description: 'Off (404) unless SIGNUP_ENABLED. The shop starts in mode TEST. At most 30 an hour from an address.',
+        },
       },
     )
     .get(

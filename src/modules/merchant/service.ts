@@ -15,7 +15,12 @@ export type Credentials = { email: string; password: string }
  * @param address what the caller is limited by
  * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password; RATE_LIMITED
  */
-export async function login(deps: MerchantDeps, { email, password }: Credentials, address: string, requestId: string | undefined): Promise<Login> {
+export async function login(
+  deps: MerchantDeps,
+  { email, password }: Credentials,
+  address: string,
+  requestId: string | undefined,
+): Promise<Login> {
   const account = normalEmail(email)
   const user = await deps.userStore.findByEmail(account)
   await checkPassword(deps, { account: `user ${account}`, address, password, hash: user?.passwordHash })
@@ -27,10 +32,21 @@ export async function login(deps: MerchantDeps, { email, password }: Credentials
  * Makes a merchant and their first shop, in mode TEST.
  * @throws AppError CONFLICT when the e-mail address or the shop's name is taken; INVALID for an unknown currency or country
  */
-export async function createMerchant(deps: MerchantDeps, { email, password }: Credentials, newShop: NewShop, by?: Actor): Promise<{ user: User; shop: Shop }> {
+export async function createMerchant(
+  deps: MerchantDeps,
+  { email, password }: Credentials,
+  newShop: NewShop,
+  by?: Actor,
+): Promise<{ user: User; shop: Shop }> {
   const id = deps.newId('merchant')
   const { shop, insert } = openShop(deps, id, newShop)
-  const user: User = { id, role: 'MERCHANT', email: normalEmail(email), passwordHash: await deps.passwords.hash(password), createdAt: deps.clock.now() }
+  const user: User = {
+    id,
+    role: 'MERCHANT',
+    email: normalEmail(email),
+    passwordHash: await deps.passwords.hash(password),
+    createdAt: deps.clock.now(),
+  }
   const record = audit(deps, by ?? { id }, { action: 'merchant.created', subject: id, shopId: shop.id })
   try {
     await deps.db.write(async (tx) => {
@@ -46,14 +62,25 @@ export async function createMerchant(deps: MerchantDeps, { email, password }: Cr
 }
 
 /** Sign-up over the network: limited by address, and counted before the costly hash. */
-export async function signUp(deps: MerchantDeps, credentials: Credentials, newShop: NewShop, address: string): Promise<{ user: User; shop: Shop }> {
+export async function signUp(
+  deps: MerchantDeps,
+  credentials: Credentials,
+  newShop: NewShop,
+  address: string,
+): Promise<{ user: User; shop: Shop }> {
   await countAttempt(deps, [[signupByAddress, address]])
   return createMerchant(deps, credentials, newShop)
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */
 export async function createSuperAdmin(deps: MerchantDeps, { email, password }: Credentials): Promise<User> {
-  const user: User = { id: deps.newId('user'), role: 'SUPER_ADMIN', email: normalEmail(email), passwordHash: await deps.passwords.hash(password), createdAt: deps.clock.now() }
+  const user: User = {
+    id: deps.newId('user'),
+    role: 'SUPER_ADMIN',
+    email: normalEmail(email),
+    passwordHash: await deps.passwords.hash(password),
+    createdAt: deps.clock.now(),
+  }
   const record = audit(deps, system, { action: 'super_admin.created', subject: user.id })
   try {
     await deps.db.write(async (tx) => {

@@ -6,7 +6,12 @@ export type User = typeof users.$inferSelect
 export type UserStore = ReturnType<typeof createUserStore>
 
 export function createUserStore({ read }: Pick<Database, 'read'>) {
-  const byEmail = read.select().from(users).where(eq(users.email, sql.placeholder('email'))).limit(1).prepare()
+  const byEmail = read
+    .select()
+    .from(users)
+    .where(eq(users.email, sql.placeholder('email')))
+    .limit(1)
+    .prepare()
   return {
     async findByEmail(email: string): Promise<User | undefined> {
       const [user] = await byEmail.execute({ email })

@@ -7,12 +7,29 @@ import { refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { Live, Ready } from './model.ts'
-import { metrics, readiness } from './service.ts'
+import { type Check, metrics, readiness } from './service.ts'
 
 const retrySeconds = 5
+/** Probes come from many sides at once, and each check writes. */
+const readinessKeptMs = 1_000
 
-export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestCounts }) =>
-  new Elysia({ tags: ['Service'] })
+/** The last checks while they are fresh; those who ask at once wait for the same ones. */
+function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
+  let checks: Promise<Check[]> | undefined
+  let madeAt = 0
+  return () => {
+    const now = deps.clock.now()
+    if (!checks || now - madeAt >= readinessKeptMs) {
+      madeAt = now
+      checks = readiness(deps)
+    }
+    return checks
+  }
+}
+
+export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestCounts }) => {
+  const current = createReadiness(deps)
+  return new Elysia({ tags: ['Service'] })
     .use(access(deps))
     .get('/health/live', () => ({ status: 'ok' as const }), {
       access: 'public',
@@ -22,7 +39,7 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
     .get(
       '/health/ready',
       async () => {
-        const checks = await readiness(deps)
+        const checks = await current()
         const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
         if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, undefined, retrySeconds)
         return { status: 'ok' as const, checks }
@@ -30,7 +47,10 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
       {
         access: 'public',
         response: { 200: Ready, ...refusals() },
-        detail: { summary: 'Whether the instance can do its work', description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.' },
+        detail: {
+          summary: 'Whether the instance can do its work',
+          description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.',
+        },
       },
     )
     .get(
@@ -39,15 +59,23 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
         const token = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
         if (!known && (isForwarded(request) || !isLoopback(deps.guardedAddress(request)))) {
-          throw token === undefined ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token') : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
+          throw token === undefined
+            ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
+            : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
         }
-        return new Response(metrics(deps, deps.requestCounts), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }) as never
+        return new Response(metrics(deps, deps.requestCounts), {
+          headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
+        }) as never
       },
       {
         access: 'internal',
         response: { 200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }), ...refusals(401, 403) },
-        detail: { summary: 'Metrics for Prometheus', description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.' },
+        detail: {
+          summary: 'Metrics for Prometheus',
+          description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.',
+        },
       },
     )
+}
 
 const isLoopback = (address: string | undefined) => address !== undefined && (address === '::1' || address.startsWith('127.'))

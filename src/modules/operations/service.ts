@@ -25,7 +25,10 @@ async function holds(check: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** The instance in figures, in Prometheus' text format. */
-export function metrics({ db, clock, build, diskFree }: Pick<Deps, 'db' | 'clock' | 'build' | 'diskFree'>, requests: RequestCounts): string {
+export function metrics(
+  { db, clock, build, diskFree }: Pick<Deps, 'db' | 'clock' | 'build' | 'diskFree'>,
+  requests: RequestCounts,
+): string {
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()
   const lines = [

@@ -13,7 +13,9 @@ export const operationsStore = {
   },
   /** A write that changes a row to itself: it needs the lock, the log and the disk, like any other. */
   async touch(tx: Writer): Promise<boolean> {
-    const rows = await tx.rows(sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations) returning tag`)
+    const rows = await tx.rows(
+      sql`update souk_migrations set applied_at = applied_at where tag = (select min(tag) from souk_migrations) returning tag`,
+    )
     return rows.length === 1
   },
   async answers(read: Reader): Promise<boolean> {

@@ -3,7 +3,10 @@ import { CountryCode, CurrencyCode, Email, Instant, integer, MoneySchema, maybe,
 import { graceSecondsMax, shopNamePattern } from './domain.ts'
 import type { Shop, Wallet } from './store.ts'
 
-export const ShopName = t.String({ pattern: shopNamePattern, description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them' })
+export const ShopName = t.String({
+  pattern: shopNamePattern,
+  description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them',
+})
 export const ShopNameParam = t.Object({ shopName: text(63) })
 
 const Contact = t.Object({ email: maybe(Email), phone: maybe(text(40)) })
@@ -84,14 +87,23 @@ export const SetTaxRates = t.Object({
 })
 
 const ShippingMethod = t.Object(
-  { code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$' }), title: text(200, { minLength: 1 }), countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }), price: MoneySchema },
+  {
+    code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$' }),
+    title: text(200, { minLength: 1 }),
+    countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }),
+    price: MoneySchema,
+  },
   { title: 'ShippingMethod' },
 )
 export const ShippingMethods = t.Object({ data: t.Array(ShippingMethod) })
-export const SetShippingMethods = t.Object({ data: t.Array(t.Object({ ...ShippingMethod.properties, countries: t.Optional(ShippingMethod.properties.countries) }), { maxItems: 100 }) })
+export const SetShippingMethods = t.Object({
+  data: t.Array(t.Object({ ...ShippingMethod.properties, countries: t.Optional(ShippingMethod.properties.countries) }), { maxItems: 100 }),
+})
 
 export const PrivateKey = t.Object({ privateKey: t.String() })
-export const RotateKey = t.Object({ graceSeconds: t.Optional(integer({ minimum: 0, maximum: graceSecondsMax, description: 'How long the old key stays valid; default 0' })) })
+export const RotateKey = t.Object({
+  graceSeconds: t.Optional(integer({ minimum: 0, maximum: graceSecondsMax, description: 'How long the old key stays valid; default 0' })),
+})
 export const RotatedKey = t.Object({ privateKey: t.String(), previousKeyExpiresAt: Instant })
 export const WalletRecord = t.Object({ address: t.String(), network: t.Literal('evm'), createdAt: Instant }, { title: 'Wallet' })
 
@@ -115,7 +127,11 @@ export const shopView = (shop: Shop) => ({
 
 export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, createdAt: iso(wallet.createdAt) })
 
-export const publicShopView = ({ id, name, title, description, logoUrl, currency, country, status }: Shop, publishableKey: string | null, walletAddress: string | null) => ({
+export const publicShopView = (
+  { id, name, title, description, logoUrl, currency, country, status }: Shop,
+  publishableKey: string | null,
+  walletAddress: string | null,
+) => ({
   id,
   name,
   title,

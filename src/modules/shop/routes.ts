@@ -22,7 +22,16 @@ import {
   WalletRecord,
   walletView,
 } from './model.ts'
-import { changeShop, custodyWallet, readPrivateKey, rotatePrivateKey, type ShopDeps, setShippingMethods, setTaxRates, shopNamed } from './service.ts'
+import {
+  changeShop,
+  custodyWallet,
+  readPrivateKey,
+  rotatePrivateKey,
+  type ShopDeps,
+  setShippingMethods,
+  setTaxRates,
+  shopNamed,
+} from './service.ts'
 
 const noStore = { 'cache-control': 'no-store' }
 
@@ -40,12 +49,16 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       response: { 200: ShopRecord, ...refusals(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
-    .patch('/shops/v2', async ({ shop, body, request, principal }) => shopView(await changeShop(deps, shop, body, actorOf(principal, request))), {
-      access: 'merchant',
-      body: ChangeShop,
-      response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
-      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
-    })
+    .patch(
+      '/shops/v2',
+      async ({ shop, body, request, principal }) => shopView(await changeShop(deps, shop, body, actorOf(principal, request))),
+      {
+        access: 'merchant',
+        body: ChangeShop,
+        response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
+        detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+      },
+    )
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await ownShop(deps, shop.id)).taxRates }), {
       access: 'management',
       response: { 200: TaxRates, ...refusals(401, 403, 404) },
@@ -105,14 +118,24 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         access: 'merchant',
         body: RotateKey,
         response: { 200: RotatedKey, ...refusals(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the secret API key', description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.' },
+        detail: {
+          summary: 'Replace the secret API key',
+          description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',
+        },
       },
     )
-    .post('/shops/v2/custody/wallet', async ({ shop, request, principal }) => walletView(await custodyWallet(deps, shop, actorOf(principal, request))), {
-      access: 'merchant',
-      response: { 200: WalletRecord, ...refusals(401, 403, 404) },
-      detail: { summary: 'Create the custodial wallet', description: 'Called again, it answers the same wallet. Its key never leaves the server.' },
-    })
+    .post(
+      '/shops/v2/custody/wallet',
+      async ({ shop, request, principal }) => walletView(await custodyWallet(deps, shop, actorOf(principal, request))),
+      {
+        access: 'merchant',
+        response: { 200: WalletRecord, ...refusals(401, 403, 404) },
+        detail: {
+          summary: 'Create the custodial wallet',
+          description: 'Called again, it answers the same wallet. Its key never leaves the server.',
+        },
+      },
+    )
 
 export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
   new Elysia({ tags: ['Shops'] }).use(access(deps)).get(
@@ -121,7 +144,10 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
         const shop = await shopNamed(deps, params.shopName)
-        const [key, wallet] = await Promise.all([deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode), deps.shopStore.findWallet(shop.id)])
+        const [key, wallet] = await Promise.all([
+          deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
+          deps.shopStore.findWallet(shop.id),
+        ])
         return JSON.stringify(publicShopView(shop, key?.publicValue ?? null, wallet?.address ?? null))
       }) as never
     },

@@ -29,7 +29,11 @@ export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: st
  * Prepares a shop in mode TEST with its two keys; call `insert` inside the write that opens it.
  * @throws AppError INVALID for an unknown currency or country
  */
-export function openShop(deps: ShopDeps, merchantId: string, { name, country, currency, title }: NewShop): { shop: Shop; insert: (tx: Writer) => Promise<void> } {
+export function openShop(
+  deps: ShopDeps,
+  merchantId: string,
+  { name, country, currency, title }: NewShop,
+): { shop: Shop; insert: (tx: Writer) => Promise<void> } {
   assertCurrency(currency, 'currency')
   assertCountry(country, 'country')
   const now = deps.clock.now()
@@ -68,7 +72,12 @@ export function refuseTakenName(error: unknown, what: string): never {
   throw error
 }
 
-function makeKey({ newId, clock, randomBytes, keyring }: Deps, shopId: string, kind: ApiKey['kind'], mode: ApiKey['mode']): { key: string; row: ApiKey } {
+function makeKey(
+  { newId, clock, randomBytes, keyring }: Deps,
+  shopId: string,
+  kind: ApiKey['kind'],
+  mode: ApiKey['mode'],
+): { key: string; row: ApiKey } {
   const key = newApiKey(kind, mode, randomBytes)
   const id = newId('key')
   const secret = kind === 'SECRET'
@@ -90,7 +99,10 @@ function makeKey({ newId, clock, randomBytes, keyring }: Deps, shopId: string, k
 }
 
 /** The key and its shop, while the key is valid and of the shop's mode. */
-export async function keyAndShop({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<{ key: ApiKey; shop: Shop } | undefined> {
+export async function keyAndShop(
+  { shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>,
+  presented: string,
+): Promise<{ key: ApiKey; shop: Shop } | undefined> {
   if (!isApiKey(presented)) return undefined
   const found = await shopStore.findKey(sha256(presented))
   if (!found || (found.key.expiresAt !== null && found.key.expiresAt <= clock.now())) return undefined
@@ -108,11 +120,17 @@ export type ShopChange = {
 }
 
 /** @throws AppError INVALID, NOT_FOUND */
-export async function changeShop(deps: ShopDeps, shop: ShopContext, { storefrontOrigins, ...change }: ShopChange, actor: Actor): Promise<Shop> {
+export async function changeShop(
+  deps: ShopDeps,
+  shop: ShopContext,
+  { storefrontOrigins, ...change }: ShopChange,
+  actor: Actor,
+): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
-  if (origins?.some((origin) => origin === undefined)) throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
+  if (origins?.some((origin) => origin === undefined))
+    throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   return update(deps, shop.id, { ...given, ...(origins ? { origins: [...new Set(origins as string[])] } : {}) }, 'shop.changed', actor)
 }
@@ -124,7 +142,12 @@ export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: T
   return update(deps, shop.id, { taxRates }, 'shop.tax_rates_set', actor)
 }
 
-export async function setShippingMethods(deps: ShopDeps, shop: ShopContext, shippingMethods: ShippingMethod[], actor: Actor): Promise<Shop> {
+export async function setShippingMethods(
+  deps: ShopDeps,
+  shop: ShopContext,
+  shippingMethods: ShippingMethod[],
+  actor: Actor,
+): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
   for (const { price, countries } of shippingMethods) {
@@ -174,7 +197,12 @@ export async function readPrivateKey(deps: ShopDeps, shop: ShopContext, actor: A
 /**
  * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
  */
-export async function rotatePrivateKey(deps: ShopDeps, shop: ShopContext, graceSeconds: number, actor: Actor): Promise<{ privateKey: string; previousKeyExpiresAt: number }> {
+export async function rotatePrivateKey(
+  deps: ShopDeps,
+  shop: ShopContext,
+  graceSeconds: number,
+  actor: Actor,
+): Promise<{ privateKey: string; previousKeyExpiresAt: number }> {
   const now = deps.clock.now()
   const { key, row } = makeKey(deps, shop.id, 'SECRET', shop.mode)
   const record = audit(deps, actor, { action: 'shop.private_key_rotated', subject: shop.id, shopId: shop.id })
@@ -196,7 +224,12 @@ export async function custodyWallet(deps: ShopDeps, shop: ShopContext, actor: Ac
   // Loaded when it is needed: the program starts without it.
   const { generatePrivateKey, privateKeyToAddress } = await import('viem/accounts')
   const key = generatePrivateKey()
-  const wallet: Wallet = { shopId: shop.id, address: privateKeyToAddress(key), sealedKey: deps.keyring.seal(key, walletSeal(shop.id)), createdAt: deps.clock.now() }
+  const wallet: Wallet = {
+    shopId: shop.id,
+    address: privateKeyToAddress(key),
+    sealedKey: deps.keyring.seal(key, walletSeal(shop.id)),
+    createdAt: deps.clock.now(),
+  }
   const record = audit(deps, actor, { action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
   const made = await deps.db.write(async (tx) => {
     const inserted = await deps.shopStore.insertWallet(tx, wallet)

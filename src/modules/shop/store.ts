@@ -8,9 +8,25 @@ export type Wallet = typeof wallets.$inferSelect
 export type ShopStore = ReturnType<typeof createShopStore>
 
 export function createShopStore({ read }: Pick<Database, 'read'>) {
-  const byId = read.select().from(shops).where(eq(shops.id, sql.placeholder('id'))).limit(1).prepare()
-  const byName = read.select().from(shops).where(eq(shops.name, sql.placeholder('name'))).limit(1).prepare()
-  const firstOf = read.select().from(shops).where(eq(shops.merchantId, sql.placeholder('merchantId'))).orderBy(asc(shops.id)).limit(1).prepare()
+  const byId = read
+    .select()
+    .from(shops)
+    .where(eq(shops.id, sql.placeholder('id')))
+    .limit(1)
+    .prepare()
+  const byName = read
+    .select()
+    .from(shops)
+    .where(eq(shops.name, sql.placeholder('name')))
+    .limit(1)
+    .prepare()
+  const firstOf = read
+    .select()
+    .from(shops)
+    .where(eq(shops.merchantId, sql.placeholder('merchantId')))
+    .orderBy(asc(shops.id))
+    .limit(1)
+    .prepare()
   const keyByHash = read
     .select({ key: apiKeys, shop: shops })
     .from(apiKeys)
@@ -48,7 +64,12 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
       return row
     },
     /** The newest key of a kind that has no end set. */
-    async currentKey(shopId: string, kind: ApiKey['kind'], mode: ApiKey['mode'], from: Pick<Writer, 'select'> = read): Promise<ApiKey | undefined> {
+    async currentKey(
+      shopId: string,
+      kind: ApiKey['kind'],
+      mode: ApiKey['mode'],
+      from: Pick<Writer, 'select'> = read,
+    ): Promise<ApiKey | undefined> {
       const current = and(eq(apiKeys.shopId, shopId), eq(apiKeys.kind, kind), eq(apiKeys.mode, mode), isNull(apiKeys.expiresAt))
       const [key] = await from.select().from(apiKeys).where(current).orderBy(desc(apiKeys.createdAt), desc(apiKeys.id)).limit(1)
       return key

@@ -56,7 +56,10 @@ describe('a login', () => {
     await using app = await testApp({}, { passwords })
     const { password } = await app.merchant()
     verified.length = 0
-    const [known, nobody] = [await app.call('POST', '/merchant/login', { body: wrong }), await app.call('POST', '/merchant/login', { body: unknown })]
+    const [known, nobody] = [
+      await app.call('POST', '/merchant/login', { body: wrong }),
+      await app.call('POST', '/merchant/login', { body: unknown }),
+    ]
     expect(known.status).toBe(401)
     expect(nobody.status).toBe(401)
     expect(nobody.text).toBe(known.text)
@@ -85,7 +88,7 @@ describe('a login', () => {
     expect(right.status).toBe(200)
   })
 
-  test('of a super admin goes the same way, and opens nothing that is a merchant\'s', async () => {
+  test("of a super admin goes the same way, and opens nothing that is a merchant's", async () => {
     await using app = await testApp()
     const { email, password } = await app.superAdmin()
     const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
@@ -144,7 +147,11 @@ describe('failed logins', () => {
     expect(Number(limited.headers.get('retry-after'))).toBe(15 * 60)
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '203.0.113.9' })).status).toBe(200)
     // All of an IPv6 caller's /64 is one address.
-    for (let nth = 0; nth < 50; nth++) await app.call('POST', '/merchant/login', { body: { email: `user${nth}@example.com`, password: 'wrong' }, from: `2001:db8::${nth.toString(16)}` })
+    for (let nth = 0; nth < 50; nth++)
+      await app.call('POST', '/merchant/login', {
+        body: { email: `user${nth}@example.com`, password: 'wrong' },
+        from: `2001:db8::${nth.toString(16)}`,
+      })
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8::ffff' })).status).toBe(429)
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:0:1::1' })).status).toBe(200)
   })
@@ -186,13 +193,15 @@ describe('failed logins', () => {
 
   test('cannot be spread by made-up forwarding headers', async () => {
     await using app = await testApp()
-    for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
+    for (let nth = 0; nth < 10; nth++)
+      await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
     expect((await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': '198.51.100.99' } })).status).toBe(429)
   })
 
   test('are counted by the address that a trusted proxy names', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '10.0.0.1' })
-    const tryFrom = (address: string) => app.call('POST', '/merchant/login', { body: wrong, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
+    const tryFrom = (address: string) =>
+      app.call('POST', '/merchant/login', { body: wrong, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
     for (let nth = 0; nth < 10; nth++) expect((await tryFrom('198.51.100.1')).status).toBe(401)
     expect((await tryFrom('198.51.100.1')).status).toBe(429)
     expect((await tryFrom('198.51.100.2')).status).toBe(401)

@@ -59,7 +59,12 @@ describe('a refresh token', () => {
   test('that is unknown, cut, an access token or nothing is refused alike', async () => {
     await using app = await testApp()
     const { token, refreshToken } = await app.merchant()
-    const texts = ['x', refreshToken.slice(0, -1), `${refreshToken}=`, refreshToken.toLowerCase() === refreshToken ? 'y' : refreshToken.toLowerCase()]
+    const texts = [
+      'x',
+      refreshToken.slice(0, -1),
+      `${refreshToken}=`,
+      refreshToken.toLowerCase() === refreshToken ? 'y' : refreshToken.toLowerCase(),
+    ]
     for (const text of texts) expect((await refresh(app, text)).status).toBe(401)
     expect((await refresh(app, token)).status).toBe(400)
     expect((await refresh(app, '')).status).toBe(400)
@@ -105,7 +110,8 @@ describe('logging out', () => {
 describe('an access token', () => {
   const secret = 'test-only-jwt-secret-0123456789abcdef'
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const decode = (token: string, at: number): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[at] ?? '', 'base64url').toString())
+  const decode = (token: string, at: number): Record<string, unknown> =>
+    JSON.parse(Buffer.from(token.split('.')[at] ?? '', 'base64url').toString())
   /** Signs as the program does: its key is derived from the secret. */
   const sign = (header: object, claims: object, { from = secret, hash = 'sha256' }: { from?: string; hash?: string } = {}) => {
     const body = `${part(header)}.${part(claims)}`
@@ -160,7 +166,14 @@ describe('an access token', () => {
       'claims that are no object': sign(header, [1]),
     }
     for (const [what, text] of Object.entries(forged)) expect([what, await opens(app, text)]).toEqual([what, 401])
-    for (const authorization of [token, `Basic ${token}`, `Bearer  ${token}`, `Bearer ${token} x`, `Bearer ${token}, Bearer ${token}`, 'Bearer']) {
+    for (const authorization of [
+      token,
+      `Basic ${token}`,
+      `Bearer  ${token}`,
+      `Bearer ${token} x`,
+      `Bearer ${token}, Bearer ${token}`,
+      'Bearer',
+    ]) {
       expect([(await app.call('GET', '/merchant/me', { headers: { authorization } })).status, authorization]).toEqual([401, authorization])
     }
     expect((await app.call('GET', '/merchant/me', { headers: { authorization: `bearer ${token}` } })).status).toBe(200)
@@ -175,12 +188,17 @@ describe('an access token', () => {
     expect(await opens(app, token)).toBe(401)
   })
 
-  test('of a customer names the shop, and opens nothing that is a merchant\'s', async () => {
+  test("of a customer names the shop, and opens nothing that is a merchant's", async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const { data } = await startSession(app.deps, { id: 'cus_x', role: 'CUSTOMER', shopId: shop.id }, system)
     expect(decode(data.accessToken, 1)).toMatchObject({ role: 'CUSTOMER', shop: shop.id })
-    for (const [method, path] of [['GET', '/shops/v2'], ['GET', '/merchant/me'], ['GET', '/shops/v2/private-key'], ['GET', '/shops/v2/tax-rates']] as const) {
+    for (const [method, path] of [
+      ['GET', '/shops/v2'],
+      ['GET', '/merchant/me'],
+      ['GET', '/shops/v2/private-key'],
+      ['GET', '/shops/v2/tax-rates'],
+    ] as const) {
       expect([path, (await app.call(method, path, { token: data.accessToken })).status]).toEqual([path, 403])
     }
   })

@@ -209,7 +209,7 @@ async function fill(app: TestApp, shopId: string, count: number): Promise<void> 
           titleKey: `${nth}`,
           priceKey: `${nth}`,
         })
-        await productSearch.add(tx, { productId: id, shopId, visibleFrom: at, words: ['bead', String(nth)] })
+        await productSearch.add(tx, { productId: id, shopId, visibleFrom: at, words: ['bead', String(nth)], tags: [] })
       }
     })
   }

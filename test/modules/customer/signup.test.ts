@@ -10,7 +10,14 @@ describe('signing up as a customer', () => {
     const body = { shopName: one.shop.name, email: 'Buyer@Example.com', password: 'long enough', name: 'A Buyer' }
     const made = await app.call('POST', '/customer/signup', { body: { ...body, id: 'cus_mine', passwordHash: 'x' } })
     expect(made.status).toBe(201)
-    expect(made.body).toEqual({ id: made.body.id, shopId: one.shop.id, email: 'buyer@example.com', name: 'A Buyer', createdAt: '2026-01-06T12:00:00.000Z', updatedAt: '2026-01-06T12:00:00.000Z' })
+    expect(made.body).toEqual({
+      id: made.body.id,
+      shopId: one.shop.id,
+      email: 'buyer@example.com',
+      name: 'A Buyer',
+      createdAt: '2026-01-06T12:00:00.000Z',
+      updatedAt: '2026-01-06T12:00:00.000Z',
+    })
     expect(made.body.id).toMatch(/^cus_/)
     expect(made.headers.get('cache-control')).toBe('no-store')
     for (const path of ['/customer/login', '/api/v3/customer/login']) expect((await app.call('POST', path, { body })).status).toBe(200)
@@ -34,7 +41,12 @@ describe('signing up as a customer', () => {
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
     expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: 'nobody' } })).status).toBe(404)
-    for (const [field, value] of [['email', 'x'], ['password', 'short'], ['name', 'n'.repeat(201)], ['shopName', '']] as const) {
+    for (const [field, value] of [
+      ['email', 'x'],
+      ['password', 'short'],
+      ['name', 'n'.repeat(201)],
+      ['shopName', ''],
+    ] as const) {
       const answer = await app.call('POST', '/customer/signup', { body: { ...body, [field]: value } })
       expect([answer.status, answer.body.message.split(' ')[0]]).toEqual([400, field])
     }
@@ -43,7 +55,17 @@ describe('signing up as a customer', () => {
   test('counts against the 30 an hour of the address', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
-    for (let nth = 0; nth < 30; nth++) expect((await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: `c${nth}@example.com`, password: 'long enough' } })).status).toBe(201)
-    expect((await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'late@example.com', password: 'long enough' } })).status).toBe(429)
+    for (let nth = 0; nth < 30; nth++)
+      expect(
+        (
+          await app.call('POST', '/customer/signup', {
+            body: { shopName: shop.name, email: `c${nth}@example.com`, password: 'long enough' },
+          })
+        ).status,
+      ).toBe(201)
+    expect(
+      (await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'late@example.com', password: 'long enough' } }))
+        .status,
+    ).toBe(429)
   })
 })

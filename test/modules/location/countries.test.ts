@@ -21,7 +21,14 @@ describe('countries', () => {
       if (country.callingCode !== null) expect(country.callingCode).toMatch(/^\+\d{1,6}$/)
     }
     expect(data.map(({ code }) => code)).toEqual(data.map(({ code }) => code).sort())
-    expect(data.find(({ code }) => code === 'AE')).toEqual({ code: 'AE', code3: 'ARE', name: 'United Arab Emirates', currency: 'AED', callingCode: '+971', region: 'Asia' })
+    expect(data.find(({ code }) => code === 'AE')).toEqual({
+      code: 'AE',
+      code3: 'ARE',
+      name: 'United Arab Emirates',
+      currency: 'AED',
+      callingCode: '+971',
+      region: 'Asia',
+    })
     expect(data.find(({ code }) => code === 'MN')).toMatchObject({ code3: 'MNG', currency: 'MNT' })
   })
 

@@ -24,13 +24,25 @@ describe('signing up as a merchant', () => {
     expect(answer.status).toBe(201)
     expect(answer.body.merchant).toEqual({ id: answer.body.merchant.id, email: 'new@example.com', createdAt: '2026-01-06T12:00:00.000Z' })
     expect(answer.body.merchant.id).toMatch(/^mer_[0-9a-z]{26}$/)
-    expect(answer.body.shop).toMatchObject({ name: 'new-shop', title: 'new-shop', mode: 'TEST', status: 'ACTIVE', country: 'AE', currency: 'AED', storefrontOrigins: [] })
+    expect(answer.body.shop).toMatchObject({
+      name: 'new-shop',
+      title: 'new-shop',
+      mode: 'TEST',
+      status: 'ACTIVE',
+      country: 'AE',
+      currency: 'AED',
+      storefrontOrigins: [],
+    })
     for (const hidden of ['password', 'hash', 'sk_', 'merchantId', 'sealed']) expect(answer.text).not.toContain(hidden)
     const { body } = await app.call('POST', '/merchant/login', { body: { email: signup.email, password: signup.password } })
     const token = body.data.accessToken
     expect((await app.call('GET', '/shops/v2', { token })).body.id).toBe(answer.body.shop.id)
     expect((await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toMatch(/^sk_test_/)
-    expect((await app.call('GET', '/merchant/me', { token })).body).toEqual({ merchant: answer.body.merchant, shops: [answer.body.shop], kyb: null })
+    expect((await app.call('GET', '/merchant/me', { token })).body).toEqual({
+      merchant: answer.body.merchant,
+      shops: [answer.body.shop],
+      kyb: null,
+    })
     const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'merchant.created'))
     expect(row).toMatchObject({ actor: answer.body.merchant.id, shopId: answer.body.shop.id })
   })
@@ -38,7 +50,11 @@ describe('signing up as a merchant', () => {
   test('with a taken e-mail address or shop name is 409, and leaves nothing half-made', async () => {
     await using app = await testApp(on)
     await app.call('POST', '/merchant/signup', { body: signup })
-    for (const body of [{ ...signup, shopName: 'other-shop' }, { ...signup, email: ' new@example.COM'.trim(), shopName: 'third-shop' }, { ...signup, email: 'other@example.com' }]) {
+    for (const body of [
+      { ...signup, shopName: 'other-shop' },
+      { ...signup, email: ' new@example.COM'.trim(), shopName: 'third-shop' },
+      { ...signup, email: 'other@example.com' },
+    ]) {
       const answer = await app.call('POST', '/merchant/signup', { body })
       expect([answer.status, answer.body.message]).toEqual([409, 'The e-mail address or the shop name is taken'])
     }
@@ -48,7 +64,9 @@ describe('signing up as a merchant', () => {
 
   test('many times at once with one name makes one', async () => {
     await using app = await testApp(on)
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, nth) => app.call('POST', '/merchant/signup', { body: { ...signup, email: `m${nth}@example.com` } })))
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) => app.call('POST', '/merchant/signup', { body: { ...signup, email: `m${nth}@example.com` } })),
+    )
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(7)
     expect(await app.deps.db.read.select({ id: users.id }).from(users)).toHaveLength(1)
@@ -78,7 +96,10 @@ describe('signing up as a merchant', () => {
       ['currency', 'DEM'],
     ]
     for (const [field, value] of broken) {
-      const answer = await app.call('POST', '/merchant/signup', { body: { ...signup, [field]: value }, from: `203.0.113.${broken.findIndex(([, one]) => one === value)}` })
+      const answer = await app.call('POST', '/merchant/signup', {
+        body: { ...signup, [field]: value },
+        from: `203.0.113.${broken.findIndex(([, one]) => one === value)}`,
+      })
       expect([field, value, answer.status]).toEqual([field, value, 400])
       expect(answer.body.message).toStartWith(`${field} (body): `)
       if (String(value).length > 5) expect(answer.body.message).not.toContain(String(value))
@@ -93,13 +114,18 @@ describe('signing up as a merchant', () => {
   test('is possible 30 times an hour from an address', async () => {
     await using app = await testApp(on)
     for (let nth = 0; nth < 30; nth++) {
-      const answer = await app.call('POST', '/merchant/signup', { body: { ...signup, email: `m${nth}@example.com`, shopName: `shop-${nth}` } })
+      const answer = await app.call('POST', '/merchant/signup', {
+        body: { ...signup, email: `m${nth}@example.com`, shopName: `shop-${nth}` },
+      })
       expect(answer.status).toBe(201)
     }
     const body = { ...signup, email: 'late@example.com', shopName: 'late-shop' }
     const limited = await app.call('POST', '/merchant/signup', { body })
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3600'])
-    expect((await app.call('POST', '/merchant/signup', { body: { ...body, email: 'x@example.com', shopName: 'x-shop' }, from: '203.0.113.9' })).status).toBe(201)
+    expect(
+      (await app.call('POST', '/merchant/signup', { body: { ...body, email: 'x@example.com', shopName: 'x-shop' }, from: '203.0.113.9' }))
+        .status,
+    ).toBe(201)
     app.clock.advance(3_600_000)
     expect((await app.call('POST', '/merchant/signup', { body })).status).toBe(201)
   })

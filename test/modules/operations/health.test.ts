@@ -8,7 +8,10 @@ describe('health', () => {
     expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
     const { status, body, headers } = await app.call('GET', '/health/ready')
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
-    expect(body).toEqual({ status: 'ok', checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace'].map((name) => ({ name, ok: true })) })
+    expect(body).toEqual({
+      status: 'ok',
+      checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace'].map((name) => ({ name, ok: true })),
+    })
   })
 
   test('is not ready under the watermark of the disk, and says what fails', async () => {
@@ -16,10 +19,22 @@ describe('health', () => {
     await using app = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => free })
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
     free--
+    app.clock.advance(1_000)
     const answer = await app.call('GET', '/health/ready')
     expect(answer.body).toEqual({ statusCode: 503, message: 'Not ready: diskSpace', error: 'Service Unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await app.call('GET', '/health/live')).status).toBe(200)
+  })
+
+  test('many probes at once share the checks, which are made again after a second', async () => {
+    await using app = await testApp()
+    const { stats } = app.deps.db
+    const before = stats.writes
+    await Promise.all(Array.from({ length: 20 }, () => app.call('GET', '/health/ready')))
+    expect(stats.writes).toBe(before + 1)
+    app.clock.advance(1_000)
+    await app.call('GET', '/health/ready')
+    expect(stats.writes).toBe(before + 2)
   })
 
   test('is not ready when a migration is missing, and is when a newer version added one', async () => {
@@ -27,6 +42,7 @@ describe('health', () => {
     const { db } = app.deps
     await db.write(async (tx) => void (await tx.rows(sql`insert into souk_migrations (tag, applied_at) values ('9999_newer', 0)`)))
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    app.clock.advance(1_000)
     await db.write(async (tx) => void (await tx.rows(sql`update souk_migrations set tag = '0001_lost' where tag like '0001%'`)))
     expect((await app.call('GET', '/health/ready')).body.message).toBe('Not ready: migrationsCurrent')
   })
@@ -45,7 +61,11 @@ describe('metrics', () => {
     await app.call('GET', '/nowhere')
     await app.call('PROPFIND', '/nowhere')
     const { status, text, headers } = await app.call('GET', '/metrics')
-    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8', 'no-store'])
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      'no-store',
+    ])
     expect(text).toContain('souk_http_requests_total{method="GET",status="404"} 1\n')
     expect(text).toContain('souk_http_requests_total{method="OTHER",status="404"} 1\n')
     expect(text).toContain('souk_http_request_duration_seconds_count 2\n')
@@ -57,7 +77,8 @@ describe('metrics', () => {
 
   test('are for this machine, unless somebody forwarded the request', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
-    const status = async (from: string, headers: Record<string, string> = {}) => (await app.call('GET', '/metrics', { from, headers })).status
+    const status = async (from: string, headers: Record<string, string> = {}) =>
+      (await app.call('GET', '/metrics', { from, headers })).status
     expect(await status('127.0.0.1')).toBe(200)
     expect(await status('::1')).toBe(200)
     expect(await status('::ffff:127.0.0.1')).toBe(200)
@@ -72,7 +93,13 @@ describe('metrics', () => {
   test('open to a metrics token from anywhere, and to no other', async () => {
     await using app = await testApp({ METRICS_TOKEN: 'a-metrics-token-for-tests' })
     const { token } = await app.merchant()
-    const withToken = async (value: string) => (await app.call('GET', '/metrics', { from: '203.0.113.9', headers: { authorization: `Bearer ${value}`, 'x-forwarded-for': '198.51.100.1' } })).status
+    const withToken = async (value: string) =>
+      (
+        await app.call('GET', '/metrics', {
+          from: '203.0.113.9',
+          headers: { authorization: `Bearer ${value}`, 'x-forwarded-for': '198.51.100.1' },
+        })
+      ).status
     expect(await withToken('a-metrics-token-for-tests')).toBe(200)
     for (const value of ['a-metrics-token-for-test', 'A-METRICS-TOKEN-FOR-TESTS', token]) expect(await withToken(value)).toBe(401)
     await using closed = await testApp()

@@ -11,11 +11,19 @@ import { type TestApp, testApp } from '../../support/app.ts'
 
 const works = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
 const readings = async ({ deps }: TestApp, shopId: string) =>
-  (await deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.private_key_read'), eq(auditLog.subject, shopId)))).length
+  (
+    await deps.db.read
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.action, 'shop.private_key_read'), eq(auditLog.subject, shopId)))
+  ).length
 
 /** Every text in the database, whatever its table. */
 async function everything({ deps: { db } }: TestApp): Promise<string> {
-  const names = engine === 'sqlite' ? "select name from sqlite_master where type = 'table' and name not like 'product_words%'" : "select tablename as name from pg_tables where schemaname = 'public'"
+  const names =
+    engine === 'sqlite'
+      ? "select name from sqlite_master where type = 'table' and name not like 'product_words%'"
+      : "select tablename as name from pg_tables where schemaname = 'public'"
   const tables = await db.read.rows<{ name: string }>(sql.raw(names))
   const rows = await Promise.all(tables.map(({ name }) => db.read.rows(sql.raw(`select * from "${name}"`))))
   return JSON.stringify(rows)
@@ -42,13 +50,20 @@ describe('the private key', () => {
     }
     for (let nth = 0; nth < 3; nth++) {
       const limited = await app.call('GET', '/shops/v2/private-key', { token })
-      expect([limited.status, Number(limited.headers.get('retry-after')) > 0, limited.headers.get('cache-control')]).toEqual([429, true, 'no-store'])
+      expect([limited.status, Number(limited.headers.get('retry-after')) > 0, limited.headers.get('cache-control')]).toEqual([
+        429,
+        true,
+        'no-store',
+      ])
       expect(limited.text).not.toContain('sk_')
     }
     expect(await readings(app, shop.id)).toBe(10)
     expect((await app.call('GET', '/shops/v2/private-key', { token: other.token })).status).toBe(200)
     app.clock.advance(50 * 60_000)
-    const { refreshToken } = { refreshToken: (await app.call('POST', '/merchant/login', { body: { email: 'merchant1@example.com', password: 'password-of-1' } })).body.data.accessToken }
+    const { refreshToken } = {
+      refreshToken: (await app.call('POST', '/merchant/login', { body: { email: 'merchant1@example.com', password: 'password-of-1' } }))
+        .body.data.accessToken,
+    }
     expect((await app.call('GET', '/shops/v2/private-key', { token: refreshToken })).status).toBe(200)
     expect((await app.call('GET', '/shops/v2/private-key', { token: refreshToken })).status).toBe(429)
   })
@@ -62,7 +77,7 @@ describe('the private key', () => {
     expect(await readings(app, shop.id)).toBe(10)
   })
 
-  test('is the merchant\'s alone: no key reads it, and nobody else\'s token', async () => {
+  test("is the merchant's alone: no key reads it, and nobody else's token", async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     const other = await app.merchant()
@@ -81,12 +96,14 @@ describe('the private key', () => {
     expect(database).toContain(sha256(secretKey))
     expect(database).not.toContain(secretKey)
     expect(JSON.stringify(app.logged)).not.toContain(secretKey)
-    for (const path of ['/shops/v2', '/merchant/me', `/shops/v2/public/name/${shop.name}`]) expect((await app.call('GET', path, { token })).text).not.toContain('sk_')
+    for (const path of ['/shops/v2', '/merchant/me', `/shops/v2/public/name/${shop.name}`])
+      expect((await app.call('GET', path, { token })).text).not.toContain('sk_')
   })
 })
 
 describe('rotating the private key', () => {
-  const rotate = (app: TestApp, token: string, body?: unknown) => app.call('POST', '/shops/v2/private-key/rotate', { token, ...(body === undefined ? {} : { body }) })
+  const rotate = (app: TestApp, token: string, body?: unknown) =>
+    app.call('POST', '/shops/v2/private-key/rotate', { token, ...(body === undefined ? {} : { body }) })
 
   test('without grace ends the old key at once', async () => {
     await using app = await testApp()
@@ -161,7 +178,18 @@ describe('an API key', () => {
     const { secretKey, publishableKey } = await app.merchant()
     expect(await works(app, secretKey)).toBe(200)
     const last = secretKey.endsWith('A') ? 'B' : 'A'
-    for (const key of [secretKey.slice(0, -1) + last, secretKey.slice(0, -1), `${secretKey}A`, secretKey.replace('_test_', '_live_'), secretKey.replace('sk_', 'pk_'), `${secretKey}, ${secretKey}`, `${publishableKey}, ${secretKey}`, newApiKey('SECRET', 'TEST', app.deps.randomBytes), 'x', sha256(secretKey)]) {
+    for (const key of [
+      secretKey.slice(0, -1) + last,
+      secretKey.slice(0, -1),
+      `${secretKey}A`,
+      secretKey.replace('_test_', '_live_'),
+      secretKey.replace('sk_', 'pk_'),
+      `${secretKey}, ${secretKey}`,
+      `${publishableKey}, ${secretKey}`,
+      newApiKey('SECRET', 'TEST', app.deps.randomBytes),
+      'x',
+      sha256(secretKey),
+    ]) {
       expect([key, await works(app, key)]).toEqual([key, 401])
     }
     expect(await works(app, publishableKey)).toBe(403)
@@ -178,7 +206,14 @@ describe('an API key', () => {
   test('notes when it was used, to the minute, without holding up the request', async () => {
     await using app = await testApp()
     const { secretKey } = await app.merchant()
-    const lastUsed = async () => (await app.deps.db.read.select().from(apiKeys).where(eq(apiKeys.hash, sha256(secretKey))).limit(1))[0]?.lastUsedAt
+    const lastUsed = async () =>
+      (
+        await app.deps.db.read
+          .select()
+          .from(apiKeys)
+          .where(eq(apiKeys.hash, sha256(secretKey)))
+          .limit(1)
+      )[0]?.lastUsedAt
     const settle = () => app.deps.db.write(async () => undefined)
     expect(await lastUsed()).toBeNull()
     const first = app.clock.now()
@@ -205,10 +240,17 @@ describe('the custodial wallet', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     const { body } = answers[0] as (typeof answers)[0]
-    expect(body).toEqual({ address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/), network: 'evm', createdAt: new Date(app.clock.now()).toISOString() })
+    expect(body).toEqual({
+      address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
+      network: 'evm',
+      createdAt: new Date(app.clock.now()).toISOString(),
+    })
     app.clock.advance(1_000)
     expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1', address: '0x2' } })).body).toEqual(body)
-    const trail = await app.deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.wallet_created'), eq(auditLog.subject, shop.id)))
+    const trail = await app.deps.db.read
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.action, 'shop.wallet_created'), eq(auditLog.subject, shop.id)))
     expect(trail).toHaveLength(1)
   })
 
@@ -229,6 +271,12 @@ describe('the custodial wallet', () => {
     expect(privateKeyToAddress(key as `0x${string}`)).toBe(answer.body.address)
     expect(() => app.deps.keyring.unseal(wallet?.sealedKey ?? '', walletSeal('shop_other'))).toThrow()
     const bare = key.slice(2)
-    for (const place of [await everything(app), JSON.stringify(app.logged), answer.text, (await app.call('GET', '/shops/v2', { token })).text]) expect(place.toLowerCase()).not.toContain(bare)
+    for (const place of [
+      await everything(app),
+      JSON.stringify(app.logged),
+      answer.text,
+      (await app.call('GET', '/shops/v2', { token })).text,
+    ])
+      expect(place.toLowerCase()).not.toContain(bare)
   })
 })

@@ -1,9 +1,9 @@
 /** A shop as its merchant sees and changes it, and as the public finds it. */
 import { describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { shops } from '../../../db/schema/shop.ts'
-import { engine } from '../../../db/columns.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
@@ -35,7 +35,22 @@ describe("the caller's shop", () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { body, headers } = await app.call('GET', '/shops/v2', { token })
-    expect(Object.keys(body).sort()).toEqual(['address', 'contact', 'country', 'createdAt', 'currency', 'description', 'id', 'logoUrl', 'mode', 'name', 'status', 'storefrontOrigins', 'title', 'updatedAt'])
+    expect(Object.keys(body).sort()).toEqual([
+      'address',
+      'contact',
+      'country',
+      'createdAt',
+      'currency',
+      'description',
+      'id',
+      'logoUrl',
+      'mode',
+      'name',
+      'status',
+      'storefrontOrigins',
+      'title',
+      'updatedAt',
+    ])
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
@@ -78,16 +93,35 @@ describe('changing the shop', () => {
       expect((await app.call('GET', '/shops/v2', { token })).body).toEqual(body)
       before = body
     }
-    const trail = await app.deps.db.read.select().from(auditLog).where(and(eq(auditLog.action, 'shop.changed'), eq(auditLog.subject, shop.id)))
+    const trail = await app.deps.db.read
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.action, 'shop.changed'), eq(auditLog.subject, shop.id)))
     expect(trail).toHaveLength(changes.length)
     expect(trail.every(({ actor, shopId, requestId }) => actor === id && shopId === shop.id && requestId !== null)).toBe(true)
   })
 
-  test('ignores fields that are not the merchant\'s to set, and never stores them', async () => {
+  test("ignores fields that are not the merchant's to set, and never stores them", async () => {
     await using app = await testApp()
     const { token, shop, id } = await app.merchant()
-    const raw = JSON.stringify({ title: 'Mine', id: 'shop_mine', name: 'other', merchantId: 'mer_x', mode: 'LIVE', status: 'KYB_VERIFIED', country: 'MN', createdAt: 0, taxRates: [1], contact: { email: 'a@example.com', extra: 'x' }, constructor: 1 })
-    const { status, body, text } = await app.call('PATCH', '/shops/v2', { token, raw: `${raw.slice(0, -1)},"__proto__":{"mode":"LIVE","polluted":true}}`, headers: { 'content-type': 'application/json' } })
+    const raw = JSON.stringify({
+      title: 'Mine',
+      id: 'shop_mine',
+      name: 'other',
+      merchantId: 'mer_x',
+      mode: 'LIVE',
+      status: 'KYB_VERIFIED',
+      country: 'MN',
+      createdAt: 0,
+      taxRates: [1],
+      contact: { email: 'a@example.com', extra: 'x' },
+      constructor: 1,
+    })
+    const { status, body, text } = await app.call('PATCH', '/shops/v2', {
+      token,
+      raw: `${raw.slice(0, -1)},"__proto__":{"mode":"LIVE","polluted":true}}`,
+      headers: { 'content-type': 'application/json' },
+    })
     expect(status).toBe(200)
     expect(body).toMatchObject({ id: shop.id, name: shop.name, title: 'Mine', mode: 'TEST', status: 'ACTIVE', country: 'US' })
     expect(text).not.toContain('extra')
@@ -144,10 +178,13 @@ describe('changing the shop', () => {
     expect(await stored(app, shop.id)).toEqual(before)
   })
 
-  test("keeps storefront origins as browsers send them, each once", async () => {
+  test('keeps storefront origins as browsers send them, each once', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { body } = await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['HTTPS://A.Example/', 'https://a.example:443', 'https://a.example', 'http://a.example'] } })
+    const { body } = await app.call('PATCH', '/shops/v2', {
+      token,
+      body: { storefrontOrigins: ['HTTPS://A.Example/', 'https://a.example:443', 'https://a.example', 'http://a.example'] },
+    })
     expect(body.storefrontOrigins).toEqual(['https://a.example', 'http://a.example'])
   })
 })
@@ -159,7 +196,10 @@ describe('tax rates and shipping methods', () => {
   test('are none at first, and are replaced whole, by the merchant or a secret key', async () => {
     await using app = await testApp()
     const { token, secretKey, shop } = await app.merchant()
-    for (const [path, item] of [['tax-rates', tax], ['shipping-methods', method]] as const) {
+    for (const [path, item] of [
+      ['tax-rates', tax],
+      ['shipping-methods', method],
+    ] as const) {
       expect((await app.call('GET', `/shops/v2/${path}`, { token })).body).toEqual({ data: [] })
       const put = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, unknown: 'x' }] } })
       expect([put.status, put.body]).toEqual([200, { data: [item] }])
@@ -174,16 +214,34 @@ describe('tax rates and shipping methods', () => {
   test('fill in what may be left out', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({ data: [{ country: 'AE', region: null, rateBps: 500, inclusive: false }] })
+    expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({
+      data: [{ country: 'AE', region: null, rateBps: 500, inclusive: false }],
+    })
     const { countries: _, ...everywhere } = method
-    expect((await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [everywhere] } })).body.data[0].countries).toEqual([])
+    expect((await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [everywhere] } })).body.data[0].countries).toEqual(
+      [],
+    )
   })
 
   test('that break a rule are 400 and change nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const wrongTaxes = [[{ ...tax, rateBps: -1 }], [{ ...tax, rateBps: 10_001 }], [{ ...tax, rateBps: 7.25 }], [{ ...tax, rateBps: '725' }], [{ ...tax, country: 'QQ' }], [tax, tax], [{ ...tax, region: null }, { country: 'US', rateBps: 1 }], 'none', [null]]
-    for (const data of wrongTaxes) expect([data, (await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })).status]).toEqual([data, 400])
+    const wrongTaxes = [
+      [{ ...tax, rateBps: -1 }],
+      [{ ...tax, rateBps: 10_001 }],
+      [{ ...tax, rateBps: 7.25 }],
+      [{ ...tax, rateBps: '725' }],
+      [{ ...tax, country: 'QQ' }],
+      [tax, tax],
+      [
+        { ...tax, region: null },
+        { country: 'US', rateBps: 1 },
+      ],
+      'none',
+      [null],
+    ]
+    for (const data of wrongTaxes)
+      expect([data, (await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })).status]).toEqual([data, 400])
     const wrongMethods = [
       [{ ...method, code: 'With Space' }],
       [{ ...method, code: '' }],
@@ -196,7 +254,8 @@ describe('tax rates and shipping methods', () => {
       [{ ...method, price: 500 }],
       [method, method],
     ]
-    for (const data of wrongMethods) expect([data, (await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data } })).status]).toEqual([data, 400])
+    for (const data of wrongMethods)
+      expect([data, (await app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data } })).status]).toEqual([data, 400])
     expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: {} })).status).toBe(400)
     expect((await app.call('GET', '/shops/v2/tax-rates', { token })).body).toEqual({ data: [] })
     expect((await app.call('GET', '/shops/v2/shipping-methods', { token })).body).toEqual({ data: [] })
@@ -206,7 +265,11 @@ describe('tax rates and shipping methods', () => {
     await using app = await testApp()
     const one = await app.merchant()
     const other = await app.merchant()
-    await app.call('PUT', '/shops/v2/tax-rates', { key: one.secretKey, headers: { 'x-shop-id': other.shop.id }, body: { data: [{ country: 'AE', rateBps: 500 }] } })
+    await app.call('PUT', '/shops/v2/tax-rates', {
+      key: one.secretKey,
+      headers: { 'x-shop-id': other.shop.id },
+      body: { data: [{ country: 'AE', rateBps: 500 }] },
+    })
     expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token })).body).toEqual({ data: [] })
     expect((await app.call('GET', '/shops/v2/tax-rates', { token: one.token })).body.data).toHaveLength(1)
   })
@@ -220,7 +283,18 @@ describe('the public look-up', () => {
     for (const path of [`/shops/v2/public/name/${shop.name}`, `/api/v3/shops/v2/public/name/${shop.name}`]) {
       const { status, body, text, headers } = await app.call('GET', path)
       expect(status).toBe(200)
-      expect(body).toEqual({ id: shop.id, name: shop.name, title: shop.name, description: '', logoUrl: null, currency: 'USD', country: 'US', publishableKey, walletAddress: null, verified: false })
+      expect(body).toEqual({
+        id: shop.id,
+        name: shop.name,
+        title: shop.name,
+        description: '',
+        logoUrl: null,
+        currency: 'USD',
+        country: 'US',
+        publishableKey,
+        walletAddress: null,
+        verified: false,
+      })
       for (const hidden of ['private@example.com', 'sk_', 'merchant', 'address":{', 'mode']) expect(text).not.toContain(hidden)
       expect(headers.get('cache-control')).toBe('public, max-age=0, s-maxage=60')
       expect(headers.get('etag')).toMatch(/^"[^"]+"$/)
@@ -231,7 +305,8 @@ describe('the public look-up', () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const answers = []
-    for (const name of ['nobody', shop.name.toUpperCase(), `${shop.name}x`, '%27%20or%201=1--', '%2e', 'constructor']) answers.push(await app.call('GET', `/shops/v2/public/name/${name}`))
+    for (const name of ['nobody', shop.name.toUpperCase(), `${shop.name}x`, '%27%20or%201=1--', 'constructor'])
+      answers.push(await app.call('GET', `/shops/v2/public/name/${name}`))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
@@ -239,7 +314,8 @@ describe('the public look-up', () => {
   test('answers 304 to those who hold this very version, and not a moment longer', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
-    const get = (etag?: string) => app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
+    const get = (etag?: string) =>
+      app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
     const etag = (await get()).headers.get('etag') ?? ''
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const answer = await get(known)

@@ -1,0 +1,75 @@
+/** What a Postgres engine promises besides: conflicts are retried, and a server that goes away is told from a mistake. */
+import { describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
+import { DatabaseUnavailable } from '../../db/engine.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { asAppError } from '../../src/http/errors.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
+
+describe.skipIf(engine !== 'postgres')('on Postgres', () => {
+  test('two works that read what the other writes are run one after the other, in the end', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    // Write skew: each sees no row of the other and adds one. Serially, only the first would.
+    const addIfNone = (id: string) =>
+      db.write(async (tx) => {
+        const rows = await tx.select().from(attempts)
+        if (rows.length === 0) await tx.insert(attempts).values(row(id))
+      })
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(Array.from({ length: 6 }, (_, nth) => addIfNone(`${round}-${nth}`)))
+      expect(await db.read.select().from(attempts)).toHaveLength(1)
+      await db.write(async (tx) => void (await tx.delete(attempts)))
+    }
+    expect(db.stats.retries).toBeGreaterThan(0)
+  })
+
+  test('a server that cannot be reached is a database that is busy: 503, for reads and writes', async () => {
+    const db = openPostgres('postgres://souk@127.0.0.1:1/nowhere', Math.random)
+    const written = await failure(db.write(async (tx) => void (await tx.insert(attempts).values(row('a')))))
+    expect(written).toBeInstanceOf(DatabaseUnavailable)
+    expect(asAppError(written)).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'The database is busy: nothing was changed, try again later',
+    })
+    expect(asAppError(await failure(db.read.select().from(attempts).execute()))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(JSON.stringify(asAppError(written))).not.toContain('127.0.0.1')
+    await db.close()
+  })
+
+  test('a connection that is lost in the middle of a work keeps nothing of it, and the next write has a new one', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const lost = await failure(
+      db.write(async (tx) => {
+        await tx.insert(attempts).values(row('lost'))
+        await tx.rows(sql`select pg_terminate_backend(pg_backend_pid())`)
+        await tx.insert(attempts).values(row('after'))
+      }),
+    )
+    expect(lost).toBeInstanceOf(DatabaseUnavailable)
+    await db.write(async (tx) => void (await tx.insert(attempts).values(row('next'))))
+    expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['next'])
+  })
+
+  test('writes beyond the number of connections wait, and none is lost', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    await Promise.all(
+      Array.from({ length: 60 }, (_, nth) =>
+        db.write(async (tx) => void (await tx.insert(attempts).values(row(String(nth).padStart(2, '0'))))),
+      ),
+    )
+    expect(await db.read.select().from(attempts)).toHaveLength(60)
+    expect(await db.read.select().from(attempts).where(eq(attempts.id, '07'))).toEqual([row('07')])
+  })
+})

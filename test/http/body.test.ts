@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { readBody } from '../../src/http/body.ts'
+
+const streamed = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, cancel: () => void = () => undefined) =>
+  new Request('http://localhost/', { method: 'POST', body: new ReadableStream<Uint8Array>({ start, cancel }) })
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('reading a body', () => {
+  test('puts its pieces together, up to the limit and not a byte further', async () => {
+    const pieces = streamed((controller) => {
+      for (const text of ['ab', '', 'cd']) controller.enqueue(new TextEncoder().encode(text))
+      controller.close()
+    })
+    expect(Buffer.from(await readBody(pieces, 4)).toString()).toBe('abcd')
+    expect(await readBody(new Request('http://localhost/', { method: 'POST' }), 4)).toHaveLength(0)
+    expect(await failure(readBody(new Request('http://localhost/', { method: 'POST', body: 'abcde' }), 4))).toMatchObject({
+      code: 'TOO_LARGE',
+    })
+  })
+
+  test('that stalls ends when its time is up, and lets go of the connection', async () => {
+    let letGo = false
+    const stalled = streamed(
+      (controller) => controller.enqueue(new Uint8Array([0x7b])),
+      () => {
+        letGo = true
+      },
+    )
+    expect(await failure(readBody(stalled, 100, 5))).toMatchObject({ code: 'TIMEOUT', message: 'The body took too long to arrive' })
+    expect(letGo).toBe(true)
+  })
+
+  test('that trickles in ends too: the time is for the whole', async () => {
+    let timer: ReturnType<typeof setInterval> | undefined
+    const trickling = streamed(
+      (controller) => {
+        timer = setInterval(() => controller.enqueue(new Uint8Array([0x20])), 1)
+      },
+      () => clearInterval(timer),
+    )
+    expect(await failure(readBody(trickling, 1_000_000, 30))).toMatchObject({ code: 'TIMEOUT' })
+  })
+
+  test("that breaks off is the sender's mistake, told without what the socket said", async () => {
+    const broken = streamed((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
+    expect(await failure(readBody(broken, 100))).toMatchObject({ code: 'INVALID', message: 'The body broke off' })
+  })
+})

@@ -20,8 +20,10 @@ export type OpenOptions = {
 }
 
 export type Opened = {
-  db: Database /** Tags of the migrations that ran. */
-  migrated: string[] /** The copy made before them. */
+  db: Database
+  /** Tags of the migrations that ran. */
+  migrated: string[]
+  /** The copy made before them. */
   backup: string | undefined
 }
 

@@ -7,7 +7,8 @@ export type SearchableProduct = {
   productId: string
   shopId: string
   visibleFrom: number
-  words: readonly string[] /** In lower case. */
+  words: readonly string[]
+  /** In lower case. */
   tags: readonly string[]
 }
 export type SearchQuery = {

@@ -5,7 +5,12 @@ import { checkpoint } from './checkpoint.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 
-type Job = { name: string /** Croner pattern, with seconds. */; pattern: string; run: (deps: AppDeps) => Promise<unknown> }
+type Job = {
+  name: string
+  /** Croner pattern, with seconds. */
+  pattern: string
+  run: (deps: AppDeps) => Promise<unknown>
+}
 
 const jobs: readonly Job[] = [
   { name: 'forget', pattern: '0 */10 * * * *', run: forget },

@@ -1,6 +1,11 @@
 /** A bar for work that takes a while: drawn on a terminal only, and gone when the work is done. */
 
-export type Progress = { /** So much of the total is done. */ at(done: number): void /** Takes the bar away. */; end(): void }
+export type Progress = {
+  /** So much of the total is done. */
+  at(done: number): void
+  /** Takes the bar away. */
+  end(): void
+}
 
 type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown }
 type Options = {

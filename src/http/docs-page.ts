@@ -75,7 +75,7 @@ export const homeHtml = (version: string) => `<!doctype html>
 <main>
 <h1>souk<span>.</span></h1>
 <p class="version">Version ${version}, up and answering</p>
-<p>A commerce backend: shops, catalog, carts, orders, checkout and lending behind one HTTP API.</p>
+<p>A commerce backend: shops, products, collections and blogs behind one HTTP API.</p>
 <ul>
 <li><a href="/docs"><strong>Documentation</strong><span>Every route, with its fields and answers</span></a></li>
 <li><a href="/docs/json"><strong>OpenAPI document</strong><span>The same, for tools and generated clients</span></a></li>

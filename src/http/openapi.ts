@@ -76,7 +76,7 @@ const tagDescriptions: Record<string, string> = {
   Service: 'Health, metrics and documentation of this instance.',
 }
 
-const apiDescription = `A commerce backend: shops, catalog, carts, orders, checkout, lending and a trust fabric.
+const apiDescription = `A commerce backend: merchants, shops and keys, products, collections and blogs.
 
 **Conventions**
 

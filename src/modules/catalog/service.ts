@@ -169,7 +169,9 @@ function documentOf(whole: Whole): ProductDocument {
 
 /** Folds the listing of a shop before its changes grow long. */
 export type Folds = {
-  /** Something was written to the shop's catalog. */ noteWrite(shopId: string): void /** Folds all there is now. */
+  /** Something was written to the shop's catalog. */
+  noteWrite(shopId: string): void
+  /** Folds all there is now. */
   foldAll(shopId: string): Promise<void>
 }
 

@@ -1,0 +1,72 @@
+/** What the pages say of the program, held to the program: a page that is wrong is worse than none. */
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import packageJson from '../package.json'
+import { commands } from '../src/cli/commands.ts'
+import { settingsMarkdown } from '../src/cli/settings-table.ts'
+import { testApp } from './support/app.ts'
+
+const root = join(import.meta.dir, '..')
+const pages = ['README.md', 'docs/api.md', 'docs/architecture.md', 'docs/operations.md']
+const read = (page: string) => readFileSync(join(root, page), 'utf8')
+const readme = read('README.md')
+/** What the first group that took part holds, for each match. */
+const matchesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...groups]) => groups.find(Boolean) ?? '')
+
+describe('the README', () => {
+  test('has the settings exactly as src/config.ts has them (if not: paste what this test prints between the markers)', () => {
+    const [, table = ''] = /<!-- settings:.*?-->\n\n(.*?)\n<!-- \/settings -->/s.exec(readme) ?? []
+    expect(table).toBe(settingsMarkdown())
+  })
+
+  test.each(Object.keys(commands))('has the command %s in its table', (name) => {
+    expect(readme).toMatch(new RegExp(`^\\| \`souk ${RegExp.escape(name)}[ \`]`, 'm'))
+  })
+})
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page)
+
+  test('names no command and no script that is not there', () => {
+    // In code, in prose or in shell: elsewhere a line may just begin with the name.
+    const code = matchesOf(text, /```sh\n(.*?)```|(`[^`\n]+`)/gs).join('\n')
+    const called = matchesOf(code, /(?:^`?|run |docker exec (?:-it )?souk |-u souk |bin\/)souk ([a-z][a-z-]*)/gm)
+    expect(called.filter((name) => !Object.hasOwn(commands, name))).toEqual([])
+    const scripts = matchesOf(text, /bun(?:@[\d.]+)? run ([a-z][a-z:]*)/g)
+    expect(scripts.filter((name) => !Object.hasOwn(packageJson.scripts, name))).toEqual([])
+    expect(called.length + scripts.length).toBeGreaterThan(0)
+  })
+
+  test('links to files and headings that are there', () => {
+    const links = matchesOf(text, /\]\(([^)]+)\)/g).filter((link) => !/^https?:/.test(link))
+    expect(links.length).toBeGreaterThan(0)
+    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
+  })
+})
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#')
+  const target = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(root, target))) return false
+  return (
+    heading === undefined ||
+    matchesOf(read(target), /^#+ (.+)$/gm)
+      .map(anchorOf)
+      .includes(heading)
+  )
+}
+
+/** A heading's anchor as GitHub makes it. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-')
+
+test('docs/operations.md lists the metrics that an instance has, and no other', async () => {
+  await using app = await testApp({}, { diskFree: () => 1_000_000_000 })
+  const { text } = await app.call('GET', '/metrics')
+  const listed = matchesOf(read('docs/operations.md'), /^\| `((?:souk|process)_[a-z_]+)` \|/gm)
+  expect(listed.sort()).toEqual(matchesOf(text, /^# TYPE (\S+)/gm).sort())
+})

@@ -19,9 +19,14 @@ const headers = (etag: string) => ({
   etag,
   'cache-control': 'public, max-age=0, s-maxage=60',
   'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'etag, retry-after, x-request-id',
   'x-request-id': crypto.randomUUID(),
   'x-content-type-options': 'nosniff',
 })
+const notModifiedHeaders = () => {
+  const { 'content-type': _, ...rest } = headers('"any-etag-of-this-length"')
+  return rest
+}
 const missing = () => Response.json({ statusCode: 404, message: 'No such product', error: 'Not Found' }, { status: 404 })
 
 const server = Bun.serve({
@@ -43,8 +48,9 @@ const server = Bun.serve({
       const body = `{"data":[${rows.map(({ document }) => document).join(',')}],"page":${nth},"limit":20,"total":0,"pages":0}`
       return new Response(body, { headers: headers(`"${Bun.hash.xxHash3(body).toString(36)}"`) })
     },
-    /** The smallest answer there is. */
-    '/smallest/:id': () => new Response(null, { status: 304 }),
+    /** The smallest answer with the headers that a 304 has, and the smallest there is. */
+    '/smallest/:id': () => new Response(null, { status: 304, headers: notModifiedHeaders() }),
+    '/bare/:id': () => new Response(null, { status: 304 }),
   },
   fetch: missing,
 })

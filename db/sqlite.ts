@@ -38,7 +38,7 @@ export const applicationId = 0x736f756b
 /** What every connection to the database file sets; see docs/architecture.md for the reason of each. */
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
   const pragmas = ['busy_timeout = 5000', 'journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON']
-  pragmas.push('cache_size = -8000', 'journal_size_limit = 67108864', 'trusted_schema = 0', 'temp_store = MEMORY')
+  pragmas.push('cache_size = -4000', 'journal_size_limit = 67108864', 'trusted_schema = 0', 'temp_store = MEMORY')
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 
@@ -81,7 +81,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   // The loop must not stand still while another process writes: we retry by ourselves.
   writer.run('PRAGMA busy_timeout = 0')
   const reader = new Sqlite(file, { readonly: true, strict: true })
-  for (const pragma of ['busy_timeout = 5000', 'cache_size = -16000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
+  for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
   const prepare = statementCache(writer)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')

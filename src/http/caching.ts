@@ -1,21 +1,54 @@
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
 import { etagOf } from '../lib/etag.ts'
 
-const publicHeaders = { 'cache-control': 'public, max-age=0, s-maxage=60', 'access-control-allow-origin': '*' }
+const cacheControl = 'public, max-age=0, s-maxage=60'
 const jsonType = 'application/json;charset=utf-8'
+/** What pages of other origins may read of an answer besides its body. */
+export const exposedHeaders = 'etag, retry-after, x-request-id'
 
-/**
- * The body as JSON with its ETag, or 304 when the caller holds that very version.
- * @param more headers besides
- */
-export function publicJson(request: Request, body: string, etag: string, more?: Record<string, string>): Response {
-  const known = request.headers.get('if-none-match')
-  if (known !== null && holds(known, etag)) return new Response(null, { status: 304, headers: { etag, ...publicHeaders, ...more } })
-  return new Response(body, { headers: { 'content-type': jsonType, etag, ...publicHeaders, ...more } })
+/** The body as JSON with its ETag, or 304 when the caller holds that very version. */
+export function publicJson(request: Request, body: string, etag: string): Response {
+  const held = request.headers.get('if-none-match')
+  const headers = {
+    etag,
+    'cache-control': cacheControl,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': exposedHeaders,
+  }
+  if (held !== null && holds(held, etag)) return new Response(null, { status: 304, headers })
+  return new Response(body, { headers: { 'content-type': jsonType, ...headers } })
+}
+
+/** The same answers for those that go out as they are: with every header that an answer must have, and nothing looked up twice. */
+export const ready = {
+  json: (body: string, etag: string, requestId: string) =>
+    new Response(body, {
+      headers: {
+        'content-type': jsonType,
+        etag,
+        'cache-control': cacheControl,
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': exposedHeaders,
+        'x-request-id': requestId,
+        'x-content-type-options': 'nosniff',
+      },
+    }),
+  notModified: (etag: string, requestId: string) =>
+    new Response(null, {
+      status: 304,
+      headers: {
+        etag,
+        'cache-control': cacheControl,
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': exposedHeaders,
+        'x-request-id': requestId,
+        'x-content-type-options': 'nosniff',
+      },
+    }),
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */
-function holds(header: string, etag: string): boolean {
+export function holds(header: string, etag: string): boolean {
   if (header === etag || header === '*') return true
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
 }

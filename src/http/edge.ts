@@ -10,7 +10,9 @@ import type { RequestCounts } from './metrics.ts'
 export type Peer = { requestIP(request: Request): { address: string } | null }
 
 export type Edge = {
-  fetch(request: Request, server?: Peer): Promise<Response>
+  fetch(request: Request, server?: Peer): Response | Promise<Response>
+  /** The same for a request whose path is that of a public record, and names this id. */
+  fetchRecord(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** Refuses new work from now on. */
   drain(): void
 }
@@ -29,7 +31,7 @@ type EdgeDeps = {
 
 const urlLengthMax = 8_192
 const knownHostsMax = 100
-const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const requestIdPattern = /^[\w.:-]{1,128}$/
 const drainRetrySeconds = 5
 const slowMs = 1_000
@@ -47,8 +49,11 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
       : refusalOf(request, allowedHosts)
     if (refusal) return answerTo(refusal, isOpen(request) ? { 'access-control-allow-origin': '*' } : {})
     if (request.method !== 'HEAD') return handle(request)
-    const whole = await handle(asGet(request))
-    return new Response(null, { status: whole.status, headers: whole.headers })
+    // The server leaves the body away, and says how long it would have been.
+    const get = asGet(request)
+    const peer = peers.get(request)
+    if (peer) peers.set(get, { requestIP: () => peer.requestIP(request) })
+    return handle(get)
   }
 
   const hosts = new Set<string>()
@@ -61,44 +66,52 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
     return true
   }
 
-  function idOf(request: Request): { requestId: string; given: boolean } {
-    const presented = request.headers.get('x-request-id')
-    return presented !== null && requestIdPattern.test(presented)
-      ? { requestId: presented, given: true }
-      : { requestId: newRequestId(), given: false }
+  async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
+    let response: Response
+    try {
+      response = await answer(request)
+    } catch (error) {
+      log.error('request.failed', { requestId, error })
+      response = answerTo(asAppError(error))
+    }
+    const { headers } = response
+    headers.set('x-request-id', requestId)
+    headers.set('x-content-type-options', 'nosniff')
+    // What did not say that it may be kept holds something of somebody's.
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+    const elapsedMs = monotonicMs() - startedAt
+    requestCounts.finished(request.method, response.status, elapsedMs)
+    tell(log, request, response.status, elapsedMs, requestId)
+    return response
+  }
+
+  /** Counts, names and looks at a request, and gives it to `quick`; what that leaves is answered in full. Not async: what is answered at once costs no promise. */
+  function respond(
+    request: Request,
+    server: Peer | undefined,
+    quick: (requestId: string) => Response | undefined,
+  ): Response | Promise<Response> {
+    const startedAt = monotonicMs()
+    const { method, headers } = request
+    requestCounts.started()
+    const presented = headers.get('x-request-id')
+    const given = presented !== null && requestIdPattern.test(presented)
+    const requestId = given ? presented : newRequestId()
+    if (method === 'GET' && !draining && isKnownHost(headers.get('host'))) {
+      const answered = quick(requestId)
+      if (answered) {
+        requestCounts.finished('GET', answered.status, monotonicMs() - startedAt)
+        return answered
+      }
+    }
+    if (!given) headers.set('x-request-id', requestId)
+    if (server) peers.set(request, server)
+    return answerFully(request, requestId, startedAt)
   }
 
   return {
-    async fetch(request, server) {
-      const startedAt = monotonicMs()
-      requestCounts.started()
-      const { requestId, given } = idOf(request)
-      if (request.method === 'GET' && !draining && isKnownHost(request.headers.get('host'))) {
-        const answered = hot(request, { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' })
-        if (answered) {
-          requestCounts.finished('GET', answered.status, monotonicMs() - startedAt)
-          return answered
-        }
-      }
-      if (!given) request.headers.set('x-request-id', requestId)
-      if (server) peers.set(request, server)
-      let response: Response
-      try {
-        response = await answer(request)
-      } catch (error) {
-        log.error('request.failed', { requestId, error })
-        response = answerTo(asAppError(error))
-      }
-      const { headers } = response
-      headers.set('x-request-id', requestId)
-      headers.set('x-content-type-options', 'nosniff')
-      // What did not say that it may be kept holds something of somebody's.
-      if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
-      const elapsedMs = monotonicMs() - startedAt
-      requestCounts.finished(request.method, response.status, elapsedMs)
-      tell(log, request, response.status, elapsedMs, requestId)
-      return response
-    },
+    fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
+    fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     drain() {
       draining = true
     },

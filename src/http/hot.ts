@@ -1,37 +1,46 @@
-import { type AnswerCache, pathAndQuery, publicJson } from './caching.ts'
+import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
 
-/** A public record that can be answered at once. */
-export type HotRecord = { document: string; etag: string; visible_from: number }
+/** A public record whose version is known; see modules/catalog/documents.ts. */
+export type HotRecord = { readonly etag: string; readonly visible_from: number }
 
-type HotDeps = {
-  /** What comes before the id, as `/product-v2/public/`. */
-  recordPaths: readonly string[]
-  /** The record, if it can be said without waiting. */
-  findRecord: (id: string) => HotRecord | undefined
-  answers: AnswerCache
-  now: () => number
+/** Where hot records come from. */
+export type HotRecords<Kept extends HotRecord> = {
+  keptNow(id: string): Kept | undefined
+  textOf(id: string, kept: Kept): string | undefined
 }
-
-const idPattern = /^[a-z]{2,6}_[0-9a-z]{26}$/
 
 /**
  * Answers the most frequent reads ahead of the framework, from memory or by one prepared statement. The routes give the
  * very same answers; whatever is not plain here (unknown, not visible yet, from a browser whose origin is to be checked)
  * is left to them.
  */
-export function createHotReads({ recordPaths, findRecord, answers, now }: HotDeps) {
-  return (request: Request, headers: Record<string, string>): Response | undefined => {
-    if (request.headers.has('origin')) return undefined
-    const path = pathAndQuery(request.url)
-    for (const prefix of recordPaths) {
-      if (!path.startsWith(prefix)) continue
-      const id = path.slice(prefix.length)
-      const found = idPattern.test(id) ? findRecord(id) : undefined
-      if (found && found.visible_from <= now()) return publicJson(request, found.document, found.etag, headers)
-    }
-    const kept = answers.kept(path)
-    return kept ? publicJson(request, kept.body, kept.etag, headers) : undefined
-  }
+export type HotReads = {
+  /** A record by its id. */
+  record(request: Request, id: string, requestId: string): Response | undefined
+  /** A whole answer that was given before. */
+  again(request: Request, requestId: string): Response | undefined
 }
 
-export type HotReads = ReturnType<typeof createHotReads>
+type HotDeps<Kept extends HotRecord> = { records: HotRecords<Kept>; answers: AnswerCache; now: () => number }
+
+const idLengthMax = 40
+
+export function createHotReads<Kept extends HotRecord>({ records, answers, now }: HotDeps<Kept>): HotReads {
+  return {
+    record({ headers }, id, requestId) {
+      if (id.length > idLengthMax || headers.has('origin')) return undefined
+      const kept = records.keptNow(id)
+      if (!kept || kept.visible_from > now()) return undefined
+      const held = headers.get('if-none-match')
+      if (held !== null && holds(held, kept.etag)) return ready.notModified(kept.etag, requestId)
+      const text = records.textOf(id, kept)
+      return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
+    },
+    again({ url, headers }, requestId) {
+      const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
+      if (!kept) return undefined
+      const held = headers.get('if-none-match')
+      return held !== null && holds(held, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
+    },
+  }
+}

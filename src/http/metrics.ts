@@ -1,13 +1,16 @@
 /** Counts what the boundary sees of requests, for /metrics. */
 import { gauge } from '../lib/prometheus.ts'
 
-const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OTHER'] as const
+const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
 const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
 
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
 export function createRequestCounts() {
-  const requests = new Map<string, number>()
+  /** By method, then by status. */
+  const requests = new Map<string, Map<number, number>>(methods.map((method) => [method, new Map()]))
+  const other = new Map<number, number>()
+  requests.set('OTHER', other)
   const buckets = new Array<number>(bucketsMs.length + 1).fill(0)
   let sumMs = 0
   let inFlight = 0
@@ -22,16 +25,15 @@ export function createRequestCounts() {
       let at = 0
       while (at < bucketsMs.length && elapsedMs > (bucketsMs[at] ?? 0)) at++
       buckets[at] = (buckets[at] ?? 0) + 1
-      const key = `${methods.find((one) => one === method) ?? 'OTHER'} ${status}`
-      requests.set(key, (requests.get(key) ?? 0) + 1)
+      const counts = requests.get(method) ?? other
+      counts.set(status, (counts.get(status) ?? 0) + 1)
     },
     inFlight: () => inFlight,
     /** Lines in Prometheus' text format. */
     lines(): string[] {
       const lines = ['# HELP souk_http_requests_total Requests answered.', '# TYPE souk_http_requests_total counter']
-      for (const [key, count] of [...requests].sort()) {
-        const [method, status] = key.split(' ')
-        lines.push(`souk_http_requests_total{method="${method}",status="${status}"} ${count}`)
+      for (const [method, counts] of requests) {
+        for (const [status, count] of counts) lines.push(`souk_http_requests_total{method="${method}",status="${status}"} ${count}`)
       }
       lines.push(
         '# HELP souk_http_request_duration_seconds Time from request to answer.',

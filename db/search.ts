@@ -65,15 +65,24 @@ const sqliteSearch: ProductSearch = {
       .map((word) => `"${prefix}${word}"`)
       .join(' AND ')
     const { collectionId } = query
-    const inCollection = sql`and w.rowid in (select m.rank from collection_products c join product_ranks m on m.product_id = c.product_id where c.collection_id = ${collectionId})`
+    const inCollection = collectionId === undefined ? sql`` : await membersOf(read, collectionId)
     const rows = await read.rows<{ id: string }>(
       sql`select r.product_id as id from product_words w join product_ranks r on r.rank = w.rowid
-          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${collectionId === undefined ? sql`` : inCollection}
+          where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${inCollection}
           order by w.rowid desc limit ${query.limit} offset ${query.offset}`,
     )
     return rows.map(({ id }) => id)
   },
 }
+
+/** A few members are looked up among the words one by one; many are gathered, and what the words lead to is held against them. */
+async function membersOf(read: Reader, collectionId: string) {
+  const ranks = sql`select m.rank from collection_products c join product_ranks m on m.product_id = c.product_id where c.collection_id = ${collectionId}`
+  const [size] = await read.rows<{ n: number }>(sql`select count(*) as n from collection_products where collection_id = ${collectionId}`)
+  return (size?.n ?? 0) <= membersLookedUpMax ? sql`and w.rowid in (${ranks})` : sql`and +w.rowid in (${ranks})`
+}
+
+const membersLookedUpMax = 300
 
 /** The random end of the id: letters and digits, of one length, so that no word runs into it. */
 const shopPrefix = (shopId: string) => shopId.slice(shopId.indexOf('_') + 1)

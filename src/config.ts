@@ -99,7 +99,7 @@ const databaseUrl = (text: string) => {
   return text
 }
 const path = (text: string) => {
-  if (!/^(\/[\w.-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
+  if (!/^(\/[\w-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
   return text
 }
 
@@ -122,7 +122,7 @@ export const settings = {
     'Host names that requests may be for; unset: any well-formed name',
     listOf(
       'host names',
-      (item) => /^[a-z0-9.-]+$/.test(item),
+      (item) => /^[a-z0-9._-]+$/.test(item),
       (item) => item.toLowerCase(),
     ),
   ),

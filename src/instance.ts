@@ -17,6 +17,7 @@ import { createKeyring } from './keys.ts'
 import { AppError } from './lib/errors.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { createTurns } from './lib/turns.ts'
 import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
 import { createAuthStore } from './modules/auth/store.ts'
 import { createBlogStore } from './modules/blog/store.ts'
@@ -47,6 +48,7 @@ export type InstanceOptions = {
 
 export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
 
+const loginsWaitingMax = 100
 const systemClock: Clock = { now: () => Date.now() }
 const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
 
@@ -110,6 +112,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const stores = {
     authStore: createAuthStore(db),
+    loginTurns: createTurns(loginsWaitingMax),
     shopStore: createShopStore(db),
     userStore: createUserStore(db),
     customerStore: createCustomerStore(db),

@@ -5,6 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import { assertOrigin } from '../lib/origin.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { isUpload, notJson } from './body.ts'
+import { exposedHeaders } from './caching.ts'
 import { anonymous, type Principal, type ShopContext } from './principal.ts'
 import { assertShape } from './shape.ts'
 
@@ -163,7 +164,7 @@ function checkShape({ request, route, body }: { request: Request; route: string;
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
   if (response instanceof Response) response.headers.set('access-control-allow-origin', '*')
-  else set.headers['access-control-allow-origin'] = '*'
+  else Object.assign(set.headers, { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders })
 }
 
 /** A publishable key is for the shop's own storefronts, once the shop has named them. */

@@ -5,6 +5,8 @@ export const bodyBytesMax = 1024 * 1024
 export const uploadBytesMax = 20 * 1024 * 1024
 const bodyDepthMax = 32
 const bodyReadMaxMs = 20_000
+/** 20 MB at a megabit a second take nearly three minutes. */
+export const uploadReadMaxMs = 180_000
 
 /** Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. */
 export const jsonBodies = () =>
@@ -72,6 +74,7 @@ function parseObject(bytes: Uint8Array): object {
 function assertPlain(value: unknown, depth: number): void {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new AppError('INVALID', 'The body holds a NUL character')
+    if (!value.isWellFormed()) throw new AppError('INVALID', 'The body holds half a surrogate pair')
     return
   }
   if (typeof value !== 'object' || value === null) return

@@ -11,6 +11,9 @@ const forwardingHeaders = [
   'x-client-ip',
   'cf-connecting-ip',
   'true-client-ip',
+  'x-forwarded-server',
+  'x-forwarded-port',
+  'x-cluster-client-ip',
   'via',
 ]
 

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Writer } from '../../db/engine.ts'
 import { AppError, type ErrorCode, statusOf } from '../lib/errors.ts'
 import { errorBody } from './errors.ts'
-import type { Principal } from './principal.ts'
+import type { Principal, ShopContext } from './principal.ts'
 
 /** Stores the answer in the same write as the effect, so that both happen or neither. */
 export type Keep = (tx: Writer, answer: unknown) => Promise<void>
@@ -35,7 +35,7 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
       detail: { 'x-idempotent': mode } as object,
       resolve: (context: { request: Request; body: unknown; set: { status?: unknown; headers: Record<string, string | number> } }) => {
         const { request, set } = context
-        const principal = (context as unknown as { principal: Principal }).principal
+        const { principal, shop } = context as unknown as { principal: Principal; shop: ShopContext | undefined }
         return {
           once: async <T>(status: number, run: (keep: Keep) => Promise<T>): Promise<T> => {
             const key = request.headers.get('idempotency-key')
@@ -47,7 +47,7 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const path = new URL(request.url).pathname
             const fingerprint = new Bun.CryptoHasher('sha256').update(JSON.stringify(context.body) ?? '').digest('hex')
-            const claim = await claims.claim({ scope: `${principal.id} ${request.method} ${path}`, key, fingerprint })
+            const claim = await claims.claim({ scope: `${whoOf(principal, shop)} ${request.method} ${path}`, key, fingerprint })
             if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
             return perform(claim, status, run)
           },
@@ -84,3 +84,7 @@ async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown)
 }
 
 const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'
+
+/** A merchant in one of their shops; for keys the shop, so that a key's successor goes on where it was. */
+const whoOf = (principal: Principal, shop: ShopContext | undefined) =>
+  [...(principal.kind === 'key' ? [] : [principal.id]), ...(shop ? [shop.id] : [])].join(' ')

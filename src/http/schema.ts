@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { instantPattern } from '../lib/instant.ts'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
@@ -21,8 +22,10 @@ export const integer = (options: { minimum?: number; maximum?: number; descripti
 export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) =>
   t.String({ maxLength, ...options })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
+/** An instant in a body. */
+export const instantOf = (description: string) => t.String({ format: 'date-time', pattern: instantPattern, maxLength: 40, description })
 export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254 })
-export const Url = t.String({ format: 'uri', pattern: '^https?://', maxLength: 2048 })
+export const Url = t.String({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#:@]', maxLength: 2048 })
 /**
  * Handles in URLs: letters and digits of any script, `-` and `_`, no capitals of ours. Spelt out as what they do not hold:
  * TypeBox compiles patterns without the `u` flag, and without it `\p{Ll}` is the six characters themselves.
@@ -54,5 +57,5 @@ export const pageOf = <Schema extends TSchema>(item: Schema) =>
 /** Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for the document. */
 export const pageQuery = {
   page: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', description: 'From 1', 'x-type': 'integer' })),
-  limit: t.Optional(t.String({ pattern: '^-?\\d{1,9}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
+  limit: t.Optional(t.String({ pattern: '^-?\\d{1,15}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
 }

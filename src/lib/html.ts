@@ -1,4 +1,5 @@
 import sanitizeHtml from 'sanitize-html'
+import { AppError } from './errors.ts'
 
 const options: sanitizeHtml.IOptions = {
   allowedTags: [
@@ -42,5 +43,20 @@ const options: sanitizeHtml.IOptions = {
   nestingLimit: 64,
 }
 
-/** HTML that is safe to put into a page: an allowlist of tags, attributes and schemes; no style, no script, no frame. */
-export const sanitize = (html: string): string => (/[<>&]/.test(html) ? sanitizeHtml(html, options) : html)
+/** Characters of a text, before and after: the sanitiser may add some. A page of 100 products holds 100 of these. */
+export const htmlLengthMax = 64 * 1024
+/** The parser's time grows with the square of tags that are not closed. */
+const tagsMax = 5_000
+
+/**
+ * HTML that is safe to put into a page: an allowlist of tags, attributes and schemes; no style, no script, no frame.
+ * @param field where it was sent, for the refusal
+ * @throws AppError INVALID when it is too long, or has too many tags
+ */
+export function sanitize(html: string, field: string): string {
+  if (html.split('<', tagsMax + 2).length > tagsMax + 1) throw new AppError('INVALID', `${field} (body): at most ${tagsMax} tags`)
+  const clean = /[<>&]/.test(html) ? sanitizeHtml(html, options) : html
+  if (clean.length > htmlLengthMax)
+    throw new AppError('INVALID', `${field} (body): at most ${htmlLengthMax} characters once it is sanitised`)
+  return clean
+}

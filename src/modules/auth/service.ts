@@ -2,11 +2,12 @@ import type { Deps } from '../../deps.ts'
 import type { TokenRole, Tokens } from '../../http/tokens.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sha256 } from '../../lib/seal.ts'
+import type { Turns } from '../../lib/turns.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs } from './domain.ts'
 import type { AuthStore, Session } from './store.ts'
 
-export type AuthDeps = Deps & { readonly tokens: Tokens; readonly authStore: AuthStore }
+export type AuthDeps = Deps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly loginTurns: Turns }
 export type Subject = { id: string; role: TokenRole; shopId?: string }
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
@@ -16,14 +17,18 @@ const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token 
 
 const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
 
+type Counted = readonly (readonly [Limit, string])[]
+
 /**
  * Counts one attempt against each limit before the attempt is made, so that many at once cannot slip under it.
+ * @param counted runs once the attempt is counted, before anybody else is told anything
  * @returns the ids of the counted attempts, to take back what turns out to be none, and how many each limit held before
  * @throws AppError RATE_LIMITED, saying when to come back
  */
 export async function countAttempt(
   { db, clock, newId, authStore }: AuthDeps,
-  limits: readonly (readonly [Limit, string])[],
+  limits: Counted,
+  counted?: () => void,
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('audit'), bucket: bucketOf(limit, who), at: now }))
@@ -31,7 +36,9 @@ export async function countAttempt(
     const counts: { count: number; oldest: number | undefined }[] = []
     for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
     const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
-    if (!over) await authStore.insertAttempts(tx, rows)
+    if (over) return counts
+    await authStore.insertAttempts(tx, rows)
+    if (counted) tx.afterCommit(counted)
     return counts
   })
   limits.forEach(([limit], at) => {
@@ -46,22 +53,49 @@ export async function countAttempt(
  * Checks a password, whether or not the account exists, in the same time and with the same refusal.
  * @param account names the account within the instance, as `user a@b.example`
  * @param address what the caller is limited by; see http/client-ip
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED
  */
 export async function checkPassword(
   deps: AuthDeps,
   { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined },
 ): Promise<void> {
-  const { ids, before } = await countAttempt(deps, [
+  const limits: Counted = [
     [loginByAccountAndAddress, `${account}|${address}`],
     [loginByAddress, address],
     [loginByAccount, account],
-  ])
-  if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
-  // Busy is no answer to whether the password was right: then, too, this was no failure.
-  const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
-  if (matches === false) throw refused()
-  await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
-  if (matches !== true) throw matches
+  ]
+  const { ids, before, done } = await countOrWait(deps, limits)
+  try {
+    if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
+    // Busy is no answer to whether the password was right: then, too, this was no failure.
+    const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
+    if (matches === false) throw refused()
+    await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    if (matches !== true) throw matches
+  } finally {
+    done()
+  }
+}
+
+/**
+ * Only failures count, but an attempt that is under way may become one. Where those would fill a limit, the next one waits
+ * for them: people who share an address log in at once without being refused.
+ */
+async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: string[]; before: number[]; done: () => void }> {
+  const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
+  for (;;) {
+    let done = () => {}
+    try {
+      const counted = await countAttempt(deps, limits, () => {
+        done = deps.loginTurns.begin(buckets)
+      })
+      return { ...counted, done: () => done() }
+    } catch (error) {
+      const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? deps.loginTurns.next(buckets) : undefined
+      if (!turn) throw error
+      await turn
+    }
+  }
 }
 
 /** Begins a session and answers with its tokens. */

@@ -1,5 +1,7 @@
 import { t } from 'elysia'
-import { handlePattern, Instant, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import { handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import { htmlLengthMax } from '../../lib/html.ts'
+import { parseInstant } from '../../lib/instant.ts'
 import { type BlogInput, blogStatuses } from './domain.ts'
 
 export const BlogRecord = t.Object(
@@ -35,12 +37,10 @@ const fields = {
   author: maybe(text(255)),
   tags: t.Optional(t.Array(text(255, { minLength: 1 }), { maxItems: 250 })),
   status: t.Optional(oneOf(blogStatuses, { description: 'Default DRAFT' })),
-  publishedAt: t.Optional(
-    nullable(t.String({ format: 'date-time', maxLength: 40, description: 'Left out or null: now, once the blog is PUBLISHED' })),
-  ),
+  publishedAt: t.Optional(nullable(instantOf('Left out or null: now, once the blog is PUBLISHED'))),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
-const bodyHtml = text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })
+const bodyHtml = text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })
 export const CreateBlog = t.Object({ title, bodyHtml, ...fields })
 export const ChangeBlog = t.Object({ title: t.Optional(title), bodyHtml: t.Optional(bodyHtml), ...fields })
 
@@ -55,5 +55,5 @@ export function blogInput<Body extends { publishedAt?: string | null }>({
   publishedAt,
   ...rest
 }: Body): Omit<Body, 'publishedAt'> & Pick<BlogInput, 'publishedAt'> {
-  return { ...rest, publishedAt: typeof publishedAt === 'string' ? Date.parse(publishedAt) : publishedAt }
+  return { ...rest, publishedAt: typeof publishedAt === 'string' ? parseInstant(publishedAt) : publishedAt }
 }

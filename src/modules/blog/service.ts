@@ -19,7 +19,7 @@ const slugTaken = () => new AppError('CONFLICT', 'slug (body): another blog has 
 
 function checked<Input extends BlogInput>(input: Input): Input {
   assertPublicationDate(input.publishedAt)
-  return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml) }
+  return input.bodyHtml === undefined ? input : { ...input, bodyHtml: sanitize(input.bodyHtml, 'bodyHtml') }
 }
 
 /**

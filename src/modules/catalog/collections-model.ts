@@ -1,5 +1,6 @@
 import { t } from 'elysia'
-import { handlePattern, Instant, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { htmlLengthMax } from '../../lib/html.ts'
 import { productsPerCollectionMax } from './collections.ts'
 import { PublicProduct } from './model.ts'
 
@@ -26,11 +27,9 @@ export const PublishedCollections = pageOf(
 
 const fields = {
   handle: t.Optional(text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })),
-  descriptionHtml: t.Optional(text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })),
+  descriptionHtml: t.Optional(text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })),
   image: t.Optional(nullable(t.Object({ url: Url, alt: maybe(text(512)) }))),
-  publishedAt: t.Optional(
-    nullable(t.String({ format: 'date-time', maxLength: 40, description: 'At creation, left out means now. Null: not published' })),
-  ),
+  publishedAt: t.Optional(nullable(instantOf('At creation, left out means now. Null: not published'))),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
 export const CreateCollection = t.Object({ title, ...fields })

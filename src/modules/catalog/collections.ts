@@ -51,7 +51,7 @@ export async function createCollection(
     shopId: shop.id,
     handle: input.handle ?? (handleOf(input.title) || 'collection'),
     title: input.title,
-    descriptionHtml: sanitize(input.descriptionHtml ?? ''),
+    descriptionHtml: sanitize(input.descriptionHtml ?? '', 'descriptionHtml'),
     image: imageOf(input.image),
     publishedAt: input.publishedAt === undefined ? now : input.publishedAt,
     createdAt: now,
@@ -92,7 +92,7 @@ export async function changeCollection(
   const change: Partial<Collection> = { updatedAt: deps.clock.now() }
   if (input.title !== undefined) change.title = input.title
   if (input.handle !== undefined) change.handle = input.handle
-  if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml)
+  if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
   const record = audit(deps, actor, { action: 'collection.changed', subject: id, shopId: shop.id })

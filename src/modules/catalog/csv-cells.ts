@@ -21,12 +21,6 @@ export const textUpTo =
   (text) =>
     text.length <= max ? text : new Fault(`Must be at most ${max} characters long.`)
 
-/** Text of at most `max` bytes in UTF-8. */
-export const textUpToBytes =
-  (max: number): CellParser<string> =>
-  (text) =>
-    text.length <= max && new TextEncoder().encode(text).length <= max ? text : new Fault(`Must be at most ${max / 1024} KB long.`)
-
 /** An amount in minor units of `currency`. */
 export function amountIn(currency: Currency): CellParser<number> {
   const decimals = decimalsOf(currency)

@@ -1,3 +1,4 @@
+import { htmlLengthMax } from '../../lib/html.ts'
 import type { Currency } from '../../lib/money.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv.ts'
 import {
@@ -13,7 +14,6 @@ import {
   parseUrl,
   parseWeight,
   textUpTo,
-  textUpToBytes,
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
 
@@ -33,7 +33,6 @@ export const rowsMax = variantsMax + imagesMax
 const errorsMax = 20
 
 const textMax = 255
-const descriptionMaxBytes = 512 * 1024
 const altMaxLength = 512
 const seoDescriptionMaxLength = 1_000
 
@@ -105,7 +104,7 @@ class ProductBuilder {
     return given({
       title: this.read(first, 'title', shortText),
       // Untrimmed: white space may be part of the text between tags.
-      descriptionHtml: this.read(first, 'descriptionHtml', textUpToBytes(descriptionMaxBytes)),
+      descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
       vendor: this.read(first, 'vendor', shortText),
       type: this.read(first, 'type', shortText),
       tags: this.read(first, 'tags', parseTags),

@@ -31,7 +31,8 @@ export type VariantInput = {
   barcode?: string | null | undefined
   title?: string | undefined
   optionValues?: string[] | undefined
-  price: Money
+  /** Of a known variant, left out: as it is. */
+  price?: Money | undefined
   compareAtPrice?: Money | null | undefined
   cost?: Money | null | undefined
   weightGrams?: number | undefined
@@ -163,7 +164,7 @@ function changedVariants(
 ): { currency: string; variants: Variant[] } {
   if (input.length === 0) throw invalid('variants', 'at least one')
   if (input.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
-  const currency = input[0]?.price.currency ?? product.currency
+  const currency = input[0]?.price?.currency ?? product.currency
   if (!isCurrency(currency)) throw invalid('variants.0.price.currency', 'not an ISO 4217 currency in use')
   // An amount that is kept would mean another sum in another currency.
   const comparable = currency === product.currency ? before : before.map((variant) => ({ ...variant, compareAtPrice: null, cost: null }))
@@ -172,19 +173,27 @@ function changedVariants(
     const old = one.id === undefined ? undefined : known.get(one.id)
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
     if (one.id !== undefined) known.delete(one.id)
-    for (const [field, money] of Object.entries({ price: one.price, compareAtPrice: one.compareAtPrice, cost: one.cost })) {
+    const price = one.price ?? (old && { amount: old.price, currency: product.currency })
+    if (!price) throw invalid(`variants.${at}.price`, 'needed for a new variant')
+    for (const [field, money] of Object.entries({ price, compareAtPrice: one.compareAtPrice, cost: one.cost })) {
       if (money && money.currency !== currency)
         throw invalid(`variants.${at}.${field}.currency`, 'all prices of a product are in one currency')
     }
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
       throw invalid(`variants.${at}.imageId`, 'no image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
-    return changedVariant(old, { ...one, imageId }, product.id, newIds[at] ?? '', at + 1)
+    return changedVariant(old, { ...one, price, imageId }, product.id, newIds[at] ?? '', at + 1)
   })
   return { currency, variants }
 }
 
-function changedVariant(old: Variant | undefined, input: VariantInput, productId: string, newId: string, position: number): Variant {
+function changedVariant(
+  old: Variant | undefined,
+  input: VariantInput & { price: Money },
+  productId: string,
+  newId: string,
+  position: number,
+): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
   const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T =>

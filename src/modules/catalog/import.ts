@@ -207,6 +207,12 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
   return images
 }
 
+/** A blank price clears nothing: it would give the variant away. A new variant without one waits at 0 for its price. */
+function priceOf({ price }: ImportedVariant, known: Whole['variants'][number] | undefined): number {
+  if (price === null && known) throw new AppError('INVALID', 'Variant Price: may not be blank for a variant that has one')
+  return price ?? known?.price ?? 0
+}
+
 function variantInput(variant: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): VariantInput {
   const amount = (value: number | null | undefined): Money | null | undefined =>
     value === null || value === undefined ? value : { amount: value, currency }
@@ -214,7 +220,7 @@ function variantInput(variant: ImportedVariant, currency: string, known: Whole['
   return {
     id: known?.id,
     optionValues: variant.optionValues,
-    price: { amount: variant.price === undefined ? (known?.price ?? 0) : (variant.price ?? 0), currency },
+    price: { amount: priceOf(variant, known), currency },
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
     imageUrl: variant.imageUrl,

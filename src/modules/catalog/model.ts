@@ -1,5 +1,20 @@
 import { t } from 'elysia'
-import { handlePattern, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import {
+  handlePattern,
+  Instant,
+  instantOf,
+  integer,
+  MoneySchema,
+  maybe,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  text,
+  Url,
+} from '../../http/schema.ts'
+import { htmlLengthMax } from '../../lib/html.ts'
+import { parseInstant } from '../../lib/instant.ts'
 import { imagesMax, optionsMax, type ProductInput, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
@@ -101,18 +116,14 @@ const ImageInput = t.Object({
 })
 const fields = {
   handle: t.Optional(Handle),
-  descriptionHtml: t.Optional(text(512 * 1024, { description: 'Sanitised with an allowlist of tags' })),
+  descriptionHtml: t.Optional(text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })),
   vendor: t.Optional(text(255)),
   type: t.Optional(text(255)),
   tags: t.Optional(t.Array(tag, { maxItems: 250 })),
   status: t.Optional(oneOf(productStatuses, { description: 'Default DRAFT' })),
   options: t.Optional(t.Array(Option, { maxItems: optionsMax })),
   seo: t.Optional(t.Object({ title: maybe(text(255)), description: maybe(text(1_000)) })),
-  publishedAt: t.Optional(
-    nullable(
-      t.String({ format: 'date-time', maxLength: 40, description: 'Left out: now, once the product is ACTIVE. Null: not published' }),
-    ),
-  ),
+  publishedAt: t.Optional(nullable(instantOf('Left out: now, once the product is ACTIVE. Null: not published'))),
 }
 const title = text(255, { minLength: 1, pattern: '\\S' })
 export const CreateProduct = t.Object({
@@ -126,7 +137,7 @@ export const ChangeProduct = t.Object({
   title: t.Optional(title),
   ...fields,
   variants: t.Optional(
-    t.Array(t.Object({ ...known, ...VariantInput.properties }), {
+    t.Array(t.Object({ ...known, ...VariantInput.properties, price: t.Optional(MoneySchema) }), {
       maxItems: variantsMax,
       description: 'Replaces the list; those with an id are changed, those without are added',
     }),
@@ -171,5 +182,5 @@ export function productInput<Body extends { publishedAt?: string | null }>({
   publishedAt,
   ...rest
 }: Body): Omit<Body, 'publishedAt'> & Pick<ProductInput, 'publishedAt'> {
-  return { ...rest, publishedAt: typeof publishedAt === 'string' ? Date.parse(publishedAt) : publishedAt }
+  return { ...rest, publishedAt: typeof publishedAt === 'string' ? parseInstant(publishedAt) : publishedAt }
 }

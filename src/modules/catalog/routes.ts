@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
-import { readBody, uploadBytesMax } from '../../http/body.ts'
+import { readBody, uploadBytesMax, uploadReadMaxMs } from '../../http/body.ts'
 import { publicJson } from '../../http/caching.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, refusals } from '../../http/schema.ts'
@@ -158,7 +158,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
       async ({ query, shop, principal, request }) => {
         if (request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'text/csv')
           throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
-        const file = await readBody(request, uploadBytesMax)
+        const file = await readBody(request, uploadBytesMax, uploadReadMaxMs)
         const options = {
           dryRun: query.dryRun === 'true',
           overwrite: query.overwrite === 'true',

@@ -40,7 +40,7 @@ const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({
 })
 
 const clean = <Input extends ProductInput>(input: Input): Input =>
-  input.descriptionHtml === undefined ? input : { ...input, descriptionHtml: sanitize(input.descriptionHtml) }
+  input.descriptionHtml === undefined ? input : { ...input, descriptionHtml: sanitize(input.descriptionHtml, 'descriptionHtml') }
 
 /**
  * Makes a product. A handle made from the title gets a number when it is taken; a given one is refused.

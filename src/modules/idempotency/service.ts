@@ -4,6 +4,8 @@ import { AppError } from '../../lib/errors.ts'
 import { idempotencyStore as store } from './store.ts'
 
 const leaseMs = 30_000
+/** Most work is done long before its lease runs out. */
+const inFlightRetrySeconds = 1
 const keptMs = 24 * 60 * 60 * 1000
 
 /** What sealed answers are bound to. */
@@ -29,7 +31,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       })
       if (!found) return claimed({ scope, key, attempt })
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
-      if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: (found.leaseUntil - now) / 1000 }
+      if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
       return { kind: 'replay', status, body }
     },

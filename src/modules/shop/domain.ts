@@ -12,5 +12,7 @@ export const walletSeal = (shopId: string): string => `${shopId}/wallet`
 export function normalOrigin(text: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  // A wildcard is no origin that a browser would send.
+  if (url.hostname.includes('*')) return undefined
   return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
+import { idempotency } from '../../http/idempotency.ts'
 import { notModified, refusals } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -44,6 +45,7 @@ async function ownShop({ shopStore }: ShopDeps, id: string) {
 export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
   new Elysia({ tags: ['Shops'] })
     .use(access(deps))
+    .use(idempotency(deps))
     .get('/shops/v2', async ({ shop }) => shopView(await ownShop(deps, shop.id)), {
       access: 'merchant',
       response: { 200: ShopRecord, ...refusals(401, 403, 404) },
@@ -109,15 +111,15 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post(
       '/shops/v2/private-key/rotate',
-      async ({ shop, body, request, principal, set }) => {
+      ({ shop, body, request, principal, set, once }) => {
         Object.assign(set.headers, noStore)
-        const { privateKey, previousKeyExpiresAt } = await rotatePrivateKey(deps, shop, body.graceSeconds ?? 0, actorOf(principal, request))
-        return { privateKey, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
+        return once(200, (keep) => rotatePrivateKey(deps, shop, body.graceSeconds ?? 0, actorOf(principal, request), keep))
       },
       {
         access: 'merchant',
+        idempotent: true,
         body: RotateKey,
-        response: { 200: RotatedKey, ...refusals(401, 403, 404, 413, 415) },
+        response: { 200: RotatedKey, ...refusals(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Replace the secret API key',
           description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',

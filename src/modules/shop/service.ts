@@ -1,6 +1,7 @@
 import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
 import type { Deps } from '../../deps.ts'
+import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -131,15 +132,28 @@ export async function changeShop(
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return update(deps, shop.id, { ...given, ...(origins ? { origins: [...new Set(origins as string[])] } : {}) }, 'shop.changed', actor)
+  const { contact, address, ...rest } = change
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  return update(
+    deps,
+    shop.id,
+    (before) => ({
+      ...given,
+      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+      // Within these, too, what is left out stays.
+      contact: { ...before.contact, ...contact },
+      address: { ...before.address, ...address },
+    }),
+    'shop.changed',
+    actor,
+  )
 }
 
 export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: TaxRate[], actor: Actor): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, shop.id, { taxRates }, 'shop.tax_rates_set', actor)
+  return update(deps, shop.id, () => ({ taxRates }), 'shop.tax_rates_set', actor)
 }
 
 export async function setShippingMethods(
@@ -154,14 +168,15 @@ export async function setShippingMethods(
     assertCurrency(price.currency, 'data.price.currency')
     for (const country of countries) assertCountry(country, 'data.countries')
   }
-  return update(deps, shop.id, { shippingMethods }, 'shop.shipping_methods_set', actor)
+  return update(deps, shop.id, () => ({ shippingMethods }), 'shop.shipping_methods_set', actor)
 }
 
-async function update(deps: ShopDeps, id: string, change: Partial<Shop>, action: string, actor: Actor): Promise<Shop> {
+async function update(deps: ShopDeps, id: string, change: (before: Shop) => Partial<Shop>, action: string, actor: Actor): Promise<Shop> {
   const record = audit(deps, actor, { action, subject: id, shopId: id })
   const updatedAt = deps.clock.now()
   return deps.db.write(async (tx) => {
-    const shop = await deps.shopStore.update(tx, id, { ...change, updatedAt })
+    const before = await deps.shopStore.find(id, tx)
+    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt }))
     if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
     await record(tx)
     return shop
@@ -202,19 +217,22 @@ export async function rotatePrivateKey(
   shop: ShopContext,
   graceSeconds: number,
   actor: Actor,
-): Promise<{ privateKey: string; previousKeyExpiresAt: number }> {
+  keep?: Keep,
+): Promise<{ privateKey: string; previousKeyExpiresAt: string }> {
   const now = deps.clock.now()
   const { key, row } = makeKey(deps, shop.id, 'SECRET', shop.mode)
   const record = audit(deps, actor, { action: 'shop.private_key_rotated', subject: shop.id, shopId: shop.id })
   const previousKeyExpiresAt = now + graceSeconds * 1000
+  const answer = { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   await deps.db.write(async (tx) => {
     const current = await deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
     await deps.shopStore.expireKeys(tx, shop.id, 'SECRET', shop.mode, now)
     if (current) await deps.shopStore.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
     await deps.shopStore.insertKey(tx, row)
     await record(tx)
+    await keep?.(tx, answer)
   })
-  return { privateKey: key, previousKeyExpiresAt }
+  return answer
 }
 
 /** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */

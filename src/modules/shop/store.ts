@@ -36,8 +36,8 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
     .prepare()
 
   return {
-    async find(id: string): Promise<Shop | undefined> {
-      const [shop] = await byId.execute({ id })
+    async find(id: string, tx?: Writer): Promise<Shop | undefined> {
+      const [shop] = tx ? await tx.select().from(shops).where(eq(shops.id, id)).limit(1) : await byId.execute({ id })
       return shop
     },
     async findByName(name: string): Promise<Shop | undefined> {

@@ -1,18 +1,19 @@
+import { availableParallelism } from 'node:os'
 import type { Passwords } from '../deps.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** More would fill the machine's cores and memory with hashing, and hold up everything else. */
-const hashingMax = 2
+/** Half the machine's cores: more would hold up everything else. */
+const hashingMax = Math.max(1, Math.floor(availableParallelism() / 2))
 const waitingMax = 200
 
 /** Hashes and verifies passwords off the main thread, a bounded number at once. */
-export function createPasswords(busy: () => Error): Passwords {
+export function createPasswords(busy: () => Error, atOnce = hashingMax): Passwords {
   let running = 0
   const waiting: (() => void)[] = []
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= hashingMax) {
+    if (running >= atOnce) {
       if (waiting.length >= waitingMax) throw busy()
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {

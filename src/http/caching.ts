@@ -6,45 +6,32 @@ const jsonType = 'application/json;charset=utf-8'
 /** What pages of other origins may read of an answer besides its body. */
 export const exposedHeaders = 'etag, retry-after, x-request-id'
 
+const publicHeaders = (etag: string) => ({
+  etag,
+  'cache-control': cacheControl,
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposedHeaders,
+})
+
 /** The body as JSON with its ETag, or 304 when the caller holds that very version. */
 export function publicJson(request: Request, body: string, etag: string): Response {
   const held = request.headers.get('if-none-match')
-  const headers = {
-    etag,
-    'cache-control': cacheControl,
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': exposedHeaders,
-  }
-  if (held !== null && holds(held, etag)) return new Response(null, { status: 304, headers })
-  return new Response(body, { headers: { 'content-type': jsonType, ...headers } })
+  if (held !== null && holds(held, etag)) return new Response(null, { status: 304, headers: publicHeaders(etag) })
+  return new Response(body, { headers: { 'content-type': jsonType, ...publicHeaders(etag) } })
 }
 
-/** The same answers for those that go out as they are: with every header that an answer must have, and nothing looked up twice. */
+/** The headers of an answer that goes out as it is, past what completes the others. */
+const readyHeaders = (etag: string, requestId: string) => ({
+  ...publicHeaders(etag),
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+})
+
+/** The same two answers, ready to go out. */
 export const ready = {
   json: (body: string, etag: string, requestId: string) =>
-    new Response(body, {
-      headers: {
-        'content-type': jsonType,
-        etag,
-        'cache-control': cacheControl,
-        'access-control-allow-origin': '*',
-        'access-control-expose-headers': exposedHeaders,
-        'x-request-id': requestId,
-        'x-content-type-options': 'nosniff',
-      },
-    }),
-  notModified: (etag: string, requestId: string) =>
-    new Response(null, {
-      status: 304,
-      headers: {
-        etag,
-        'cache-control': cacheControl,
-        'access-control-allow-origin': '*',
-        'access-control-expose-headers': exposedHeaders,
-        'x-request-id': requestId,
-        'x-content-type-options': 'nosniff',
-      },
-    }),
+    new Response(body, { headers: { 'content-type': jsonType, ...readyHeaders(etag, requestId) } }),
+  notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: readyHeaders(etag, requestId) }),
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */

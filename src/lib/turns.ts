@@ -2,14 +2,23 @@
 export type Turns = {
   /** Begins work on all of these. What it returns ends it. */
   begin(keys: readonly string[]): () => void
-  /** Resolves when somebody at work on one of these is done. Undefined when nobody is, or when too many wait. */
-  next(keys: readonly string[]): Promise<void> | undefined
+  /** Looks on from now, so that no end is missed while the caller finds out whether there is room. */
+  watch(keys: readonly string[]): Watch
 }
+
+export type Watch = {
+  /** Resolves when somebody at work on one of these is done, or was since the watch began. Undefined when nobody is, or when too many wait. */
+  next(): Promise<void> | undefined
+  stop(): void
+}
+
+type Watcher = { readonly keys: ReadonlySet<string>; ended: boolean; resume: (() => void) | undefined }
 
 /** @param waitingMax how many may wait at once */
 export function createTurns(waitingMax: number): Turns {
   const atWork = new Map<string, number>()
-  let waiting: { keys: ReadonlySet<string>; resume: () => void }[] = []
+  const watchers = new Set<Watcher>()
+  let waiting = 0
 
   const change = (key: string, by: number) => {
     const count = (atWork.get(key) ?? 0) + by
@@ -17,19 +26,35 @@ export function createTurns(waitingMax: number): Turns {
     else atWork.delete(key)
   }
 
+  function end(watcher: Watcher): void {
+    watcher.ended = true
+    if (!watcher.resume) return
+    waiting--
+    watcher.resume()
+    watcher.resume = undefined
+  }
+
+  function next(watcher: Watcher): Promise<void> | undefined {
+    if (watcher.ended) return Promise.resolve()
+    if (waiting >= waitingMax || ![...watcher.keys].some((key) => atWork.has(key))) return undefined
+    waiting++
+    return new Promise((resume) => {
+      watcher.resume = resume
+    })
+  }
+
   return {
     begin(keys) {
       for (const key of keys) change(key, 1)
       return () => {
         for (const key of keys) change(key, -1)
-        const woken = waiting.filter((one) => keys.some((key) => one.keys.has(key)))
-        waiting = waiting.filter((one) => !woken.includes(one))
-        for (const { resume } of woken) resume()
+        for (const watcher of watchers) if (keys.some((key) => watcher.keys.has(key))) end(watcher)
       }
     },
-    next(keys) {
-      if (waiting.length >= waitingMax || !keys.some((key) => atWork.has(key))) return undefined
-      return new Promise((resume) => waiting.push({ keys: new Set(keys), resume }))
+    watch(keys) {
+      const watcher: Watcher = { keys: new Set(keys), ended: false, resume: undefined }
+      watchers.add(watcher)
+      return { next: () => next(watcher), stop: () => void watchers.delete(watcher) }
     },
   }
 }

@@ -17,7 +17,7 @@ describe('passwords', () => {
   })
 
   test('wait their turn up to a limit, beyond which they are refused, and the line moves on', async () => {
-    const { hash } = createPasswords(() => new Error('busy'))
+    const { hash } = createPasswords(() => new Error('busy'), 2)
     const outcomes = await Promise.all(
       Array.from({ length: 210 }, (_, nth) =>
         hash(`password ${nth}`).then(

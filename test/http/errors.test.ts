@@ -192,7 +192,7 @@ describe('every answer', () => {
       expect(await idFor(id)).toBe(id)
       expect(await idFor(id, '/nowhere')).toBe(id)
     }
-    for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', '<script>', 'a/b', 'é']) expect(await idFor(id)).toMatch(/^[0-9a-f-]{36}$/)
+    for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', '<script>', 'a/b', 'é']) expect(await idFor(id)).toMatch(/^[\w-]{12}-[0-9a-z]+$/)
     const [one, other] = [await app.call('GET', '/health/live'), await app.call('GET', '/health/live')]
     expect(one.headers.get('x-request-id')).not.toBe(other.headers.get('x-request-id'))
   })
@@ -200,18 +200,23 @@ describe('every answer', () => {
   test('to HEAD is that to GET without the body', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
     for (const [path, status] of [
       ['/health/live', 200],
       [`/shops/v2/public/name/${shop.name}`, 200],
       ['/nowhere', 404],
       ['/shops/v2', 401],
     ] as const) {
-      const [get, head] = [await app.call('GET', path), await app.call('HEAD', path)]
+      const [get, head] = [await fetch(server.url.origin + path), await fetch(server.url.origin + path, { method: 'HEAD' })]
+      const body = await get.text()
       expect([path, get.status, head.status]).toEqual([path, status, status])
-      expect(head.text).toBe('')
+      expect(await head.text()).toBe('')
+      expect(head.headers.get('content-length')).toBe(String(body.length))
       expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
       expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
     }
+    expect((await fetch(`${server.url.origin}/metrics`, { method: 'HEAD' })).status).toBe(200)
+    await server.stop(true)
   })
 
   test('to a change is told of in the log by path and status, without query, body or credentials', async () => {

@@ -84,6 +84,8 @@ export async function checkPassword(
 async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: string[]; before: number[]; done: () => void }> {
   const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
   for (;;) {
+    // Before the count: those who end while it is on its way have made room that it did not see.
+    const watch = deps.loginTurns.watch(buckets)
     let done = () => {}
     try {
       const counted = await countAttempt(deps, limits, () => {
@@ -91,9 +93,11 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
       })
       return { ...counted, done: () => done() }
     } catch (error) {
-      const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? deps.loginTurns.next(buckets) : undefined
+      const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? watch.next() : undefined
       if (!turn) throw error
       await turn
+    } finally {
+      watch.stop()
     }
   }
 }

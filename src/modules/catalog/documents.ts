@@ -9,7 +9,7 @@ export type Documents = {
   find(id: string): StoredDocument | undefined | Promise<StoredDocument | undefined>
   /** What is kept of a document, read if need be; undefined if that cannot be said at once. */
   keptNow(id: string): KeptDocument | undefined
-  /** Its text. */
+  /** Its text; undefined when it changed since. */
   textOf(id: string, kept: KeptDocument): string | undefined
   /** The product changed: called after the commit, before anybody is told of it. */
   forget(id: string): void
@@ -90,8 +90,10 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
   function textOf(id: string, held: KeptDocument): string | undefined {
     if (held.document !== undefined) return held.document
     const found = read(id)
-    if (found) keepText(id, held, found.document)
-    return found?.document
+    // Another process may have committed since `held` was read: its mark must not go out with a newer text.
+    if (found?.etag !== held.etag) return undefined
+    keepText(id, held, found.document)
+    return found.document
   }
 
   return {

@@ -122,7 +122,7 @@ async function create(
     options: product.options,
     variants: product.variants.map((variant) => variantInput(variant, currency, undefined)),
   }
-  return dryRun ? counts(createdProduct(input, shop, preview(deps))) : viewCounts(await createProduct(deps, { shop, actor }, input))
+  return dryRun ? counts(createdProduct(clean(input), shop, preview(deps))) : viewCounts(await createProduct(deps, { shop, actor }, input))
 }
 
 async function update(
@@ -141,7 +141,7 @@ async function update(
     input.variants = product.variants.map((variant) => variantInput(variant, currency, knownVariant(known, variant)))
   }
   return dryRun
-    ? counts(changedProduct(known, input, preview(deps)))
+    ? counts(changedProduct(known, clean(input), preview(deps)))
     : viewCounts(await changeProduct(deps, { shop, actor }, known.product.id, input))
 }
 
@@ -208,9 +208,10 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
 }
 
 /** A blank price clears nothing: it would give the variant away. A new variant without one waits at 0 for its price. */
-function priceOf({ price }: ImportedVariant, known: Whole['variants'][number] | undefined): number {
+function priceOf({ price }: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): Money | undefined {
   if (price === null && known) throw new AppError('INVALID', 'Variant Price: may not be blank for a variant that has one')
-  return price ?? known?.price ?? 0
+  // What is kept keeps its currency too, whatever the file is in.
+  return price === undefined && known ? undefined : { amount: price ?? 0, currency }
 }
 
 function variantInput(variant: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): VariantInput {
@@ -220,7 +221,7 @@ function variantInput(variant: ImportedVariant, currency: string, known: Whole['
   return {
     id: known?.id,
     optionValues: variant.optionValues,
-    price: { amount: priceOf(variant, known), currency },
+    price: priceOf(variant, currency, known),
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
     imageUrl: variant.imageUrl,

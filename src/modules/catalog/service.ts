@@ -39,7 +39,8 @@ const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({
   now: clock.now(),
 })
 
-const clean = <Input extends ProductInput>(input: Input): Input =>
+/** The input as it is stored. @throws AppError INVALID */
+export const clean = <Input extends ProductInput>(input: Input): Input =>
   input.descriptionHtml === undefined ? input : { ...input, descriptionHtml: sanitize(input.descriptionHtml, 'descriptionHtml') }
 
 /**

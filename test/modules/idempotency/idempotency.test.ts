@@ -62,7 +62,7 @@ describe('a key', () => {
     await using app = await testApp()
     const first = claimed(await claim(app))
     app.clock.advance(10_000)
-    expect(await claim(app)).toEqual({ kind: 'inFlight', retryAfterSeconds: 20 })
+    expect(await claim(app)).toEqual({ kind: 'inFlight', retryAfterSeconds: 1 })
     app.clock.advance(20_000)
     const second = claimed(await claim(app))
     expect((await claim(app)).kind).toBe('inFlight')

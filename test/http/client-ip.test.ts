@@ -29,7 +29,10 @@ describe("the caller's address", () => {
   test('is not what a stranger says of themselves: for limits the socket counts, and a guarded place refuses', () => {
     expect(of(via('127.0.0.1'), '203.0.113.9')).toBe('203.0.113.9')
     expect(strictly(via('127.0.0.1'), '203.0.113.9')).toBeUndefined()
-    for (const header of ['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'via', 'x-forwarded-host']) {
+    for (const header of [
+      ...['forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'via', 'x-forwarded-host'],
+      ...['x-forwarded-server', 'x-forwarded-port', 'x-cluster-client-ip'],
+    ]) {
       expect([header, strictly(request({ [header]: '127.0.0.1' }), '203.0.113.9')]).toEqual([header, undefined])
       expect(isForwarded(request({ [header]: 'x' }))).toBe(true)
     }

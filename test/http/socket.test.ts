@@ -36,6 +36,15 @@ describe('the path of a request is the path that was asked for', () => {
     expect(await status('GET /shops/v2 HTTP/1.1', authorization)).toBe(400)
   })
 
+  test('for hosts whose name has an underscore too, as services of a cluster have', async () => {
+    await using app = await testApp()
+    await using server = serveTestApp(app)
+    for (const host of ['shop_api', '_souk', 'souk_api.internal:8080', 'a_b.example'])
+      expect([host, (await sendRaw(server.port, request('GET /health/live HTTP/1.1', `host: ${host}`))).status]).toEqual([host, 200])
+    for (const host of ['-souk', '.souk', 'souk!'])
+      expect([host, (await sendRaw(server.port, request('GET /health/live HTTP/1.1', `host: ${host}`))).status]).toEqual([host, 400])
+  })
+
   test('also in absolute form, with doubled slashes, dots and backslashes', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()

@@ -46,7 +46,10 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   ALLOWED_HOSTS: {
     field: 'allowedHosts',
     byDefault: [],
-    good: [['Shop.example, api.example', ['shop.example', 'api.example']]],
+    good: [
+      ['Shop.example, api.example', ['shop.example', 'api.example']],
+      ['shop_api', ['shop_api']],
+    ],
     bad: ['shop.example,', 'a b', 'https://shop.example'],
   },
   TRUSTED_PROXIES: {
@@ -71,7 +74,12 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [[long('k'), long('k')]],
     bad: ['short-secret', `${long('k')},${long('k')}`],
   },
-  API_V3_PREFIX: { field: 'apiV3Prefix', byDefault: '/api/v3', good: [['/v3', '/v3']], bad: ['v3', '/', '/v3/', '/a b', '/:x'] },
+  API_V3_PREFIX: {
+    field: 'apiV3Prefix',
+    byDefault: '/api/v3',
+    good: [['/v3', '/v3']],
+    bad: ['v3', '/', '/v3/', '/a b', '/:x', '/..', '/.', '/v3/..', '/v3/../x', '/v3.1', '//v3'],
+  },
   SIGNUP_ENABLED: {
     field: 'signupEnabled',
     byDefault: false,

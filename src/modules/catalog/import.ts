@@ -4,7 +4,7 @@ import { isCurrency, type Money } from '../../lib/money.ts'
 import type { Actor } from '../audit/service.ts'
 import { type CsvItem, type CsvSource, type ImportedProduct, type ImportedVariant, type RowError, readProducts } from './csv.ts'
 import { changedProduct, createdProduct, type ImageInput, type ProductInput, type VariantInput, type Whole } from './domain.ts'
-import { type CatalogDeps, changeProduct, createProduct } from './service.ts'
+import { type CatalogDeps, changeProduct, clean, createProduct } from './service.ts'
 
 export type ImportOptions = { dryRun: boolean; overwrite: boolean; currency: string; onProgress?: (bytesRead: number) => void }
 export type ImportReport = {

@@ -178,6 +178,44 @@ test('with overwrite on, a blank cell clears, an absent column keeps, and known 
   expect(after.images[0].id).toBe(before.images[1].id)
 })
 
+test('a blank price never clears one: the product of a known variant is left out and named, in a dry run too; the others are stored', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  await shop.send(oldDialect)
+  const before = await shop.byHandle('tee')
+  const file = lines(
+    'Handle,Title,Option1 Name,Option1 Value,Variant Price',
+    'tee,Changed,Size,S,20',
+    'tee,,Size,M,',
+    'mug,Mug,Title,Default Title,9',
+    'new,New,Title,Default Title,',
+  )
+  for (const query of ['?overwrite=true&dryRun=true', '?overwrite=true']) {
+    const report = await shop.send(file, query)
+    expect(report.body).toMatchObject({ created: 1, updated: 1, failed: 1 })
+    expect(report.body.errors).toEqual([{ row: 2, message: expect.stringContaining('Variant Price') }])
+  }
+  expect(await shop.byHandle('tee')).toEqual(before)
+  expect((await shop.byHandle('mug')).variants[0].price).toEqual(usd(900))
+  expect((await shop.byHandle('new')).variants[0].price).toEqual(usd(0))
+})
+
+test('a file without a price column leaves amount and currency of every price as they are, whatever currency it is read in', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  await shop.send(oldDialect)
+  const before = await shop.byHandle('tee')
+  const file = lines('Handle,Title,Option1 Name,Option1 Value,Variant SKU', 'tee,Tee,Size,S,N-S', 'tee,,Size,M,N-M')
+  for (const query of ['?overwrite=true', '?overwrite=true&currency=JPY']) {
+    expect((await shop.send(file, query)).body).toMatchObject({ updated: 1, failed: 0 })
+    const { variants } = await shop.byHandle('tee')
+    expect(variants.map(({ sku, price }: Json) => [sku, price])).toEqual([
+      ['N-S', before.variants[0].price],
+      ['N-M', before.variants[1].price],
+    ])
+  }
+})
+
 test('a file without option columns leaves the variants of a product with options alone', async () => {
   await using app = await testApp()
   const shop = await importer(app)

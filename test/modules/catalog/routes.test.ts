@@ -145,8 +145,17 @@ describe('creating', () => {
       ['variants', { variants: Array.from({ length: 101 }, () => ({ price: usd(1) })) }],
       ['images.0.url', { images: [{ url: `javascript:${mark}` }] }],
       ['images.0.url', { images: [{ url: mark }] }],
+      ['images.0.url', { images: [{ url: 'https://' }] }],
+      ['images.0.url', { images: [{ url: 'https:///x.png' }] }],
+      ['images.0.url', { images: [{ url: 'HTTPS://?x' }] }],
       ['publishedAt', { publishedAt: 'tomorrow' }],
       ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }],
+      ['publishedAt', { publishedAt: '2021-02-30T00:00:00Z' }],
+      ['publishedAt', { publishedAt: '2021-04-31T00:00:00Z' }],
+      ['publishedAt', { publishedAt: '2026-01-01T24:00:00Z' }],
+      ['publishedAt', { publishedAt: '2026-01-01' }],
+      ['publishedAt', { publishedAt: '1/1/2020' }],
+      ['publishedAt', { publishedAt: '2026-01-01T00:00:00' }],
       ['publishedAt', { publishedAt: '9999-12-31T23:59:59Z' }],
       ['publishedAt', { publishedAt: '1900-01-01T00:00:00Z' }],
       ['seo.title', { seo: { title: 5 } }],
@@ -193,6 +202,84 @@ describe('creating', () => {
     expect(made.text).not.toMatch(/zq9|_mine|shop_other/)
     const [row] = await app.deps.db.read.select().from(products)
     expect(JSON.stringify(row)).not.toMatch(/zq9|_mine|shop_other|EUR/)
+  })
+
+  test('a publication date may be a leap day, with an offset, in small letters, or with up to nine decimals', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const [publishedAt, as] of [
+      ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+      ['2026-01-01T01:30:00+05:30', '2025-12-31T20:00:00.000Z'],
+      ['2026-01-01t00:00:00z', '2026-01-01T00:00:00.000Z'],
+      ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
+      ['2026-01-01T00:00:00.5-01:00', '2026-01-01T01:00:00.500Z'],
+    ]) {
+      const answers = [
+        await post('/product-v2', { title: 'Dated', publishedAt }),
+        await post('/collection-v2', { title: 'Dated', publishedAt }),
+        await post('/blogs', { title: 'Dated', bodyHtml: '', publishedAt }),
+      ]
+      expect(answers.map(({ status, body }) => [publishedAt, status, body.publishedAt])).toEqual(Array(3).fill([publishedAt, 201, as]))
+    }
+  })
+
+  test('a publication date that there is not is 400 on collections and blogs too, and on changes', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    for (const [path, more] of [
+      ['/product-v2', {}],
+      ['/collection-v2', {}],
+      ['/blogs', { bodyHtml: '' }],
+    ] as const) {
+      const { body: made } = await post(path, { title: 'Dated', ...more })
+      for (const publishedAt of [
+        '2021-02-30T00:00:00Z',
+        '2021-04-31T00:00:00Z',
+        '2021-01-01T24:00:00Z',
+        '2021-01-01',
+        '1/1/2020',
+        '2021-01-01T00:00:00',
+      ]) {
+        for (const answer of [
+          await post(path, { title: 'Lost', ...more, publishedAt }),
+          await patch(`${path}/${made.id}`, { title: 'Lost', publishedAt }),
+        ])
+          expect([path, publishedAt, answer.status, answer.body.message]).toEqual([
+            path,
+            publishedAt,
+            400,
+            expect.stringContaining('publishedAt (body)'),
+          ])
+      }
+      expect((await get(path)).body).toMatchObject({ total: 1, data: [{ title: 'Dated' }] })
+    }
+  })
+
+  test('an image may be at any well-formed address of the web, whatever the case of its scheme', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const url of ['HTTPS://X.example/y', 'http://x.example', 'https://x.example:8443/a?b#c', 'https://[2001:db8::1]/y']) {
+      const made = await post('/product-v2', { title: 'Pictured', images: [{ url }] })
+      expect([url, made.status, made.body.images?.[0]?.url]).toEqual([url, 201, url])
+    }
+  })
+
+  test('half a surrogate pair is 400 wherever it stands, and nothing is stored; a whole one is text', async () => {
+    await using app = await testApp()
+    const { secretKey, get } = await shopIn(app)
+    const send = (raw: string) => app.call('POST', '/product-v2', { key: secretKey, raw, headers: { 'content-type': 'application/json' } })
+    for (const raw of [
+      '{"title":"\\ud800"}',
+      '{"title":"Tea \\udc00"}',
+      '{"title":"Tea","tags":["\\udbff"]}',
+      '{"title":"Tea","seo":{"title":"x\\ud83d"}}',
+      '{"title":"Tea","unknown":[{"deep":"\\ude00\\ud83d"}]}',
+    ]) {
+      const answer = await send(raw)
+      expect([raw, answer.status, answer.body.message]).toEqual([raw, 400, 'The body holds half a surrogate pair'])
+    }
+    expect((await get('/product-v2')).body.total).toBe(0)
+    expect((await send('{"title":"Tea \\ud83d\\ude00"}')).body.title).toBe('Tea 😀')
   })
 
   test('HTML loses whatever could run or disguise itself', async () => {
@@ -292,6 +379,47 @@ describe('changing', () => {
         body: { message: expect.stringContaining(`${field} (body)`) },
       })
     }
+  })
+
+  test('a variant that is named without a price keeps it; a new one needs one', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { body: before } = await post('/product-v2', shirt)
+    const [s, m] = before.variants
+    const changed = await patch(`/product-v2/${before.id}`, {
+      variants: [
+        { id: s.id, onHand: 1 },
+        { id: m.id, price: usd(9) },
+      ],
+    })
+    expect(changed.status).toBe(200)
+    expect(changed.body.variants).toMatchObject([
+      { id: s.id, price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), onHand: 1 },
+      { id: m.id, price: usd(9) },
+    ])
+    const refused = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants: [{ id: s.id }, { optionValues: ['M'] }] })
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('variants.1.price (body)')])
+    expect((await get(`/product-v2/${before.id}`)).body).toEqual(changed.body)
+  })
+
+  test('one variant does not change its currency while another keeps its old price', async () => {
+    await using app = await testApp()
+    const { post, patch, get } = await shopIn(app)
+    const { body: before } = await post('/product-v2', shirt)
+    const [s, m] = before.variants
+    const eur = { amount: 100, currency: 'EUR' }
+    for (const variants of [
+      [{ id: s.id, price: eur }, { id: m.id }],
+      [{ id: s.id }, { id: m.id, price: eur }],
+      [
+        { id: s.id, price: eur },
+        { id: m.id, price: usd(4300) },
+      ],
+    ]) {
+      const answer = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants })
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('variants.1.price.currency (body)')])
+    }
+    expect((await get(`/product-v2/${before.id}`)).body).toEqual(before)
   })
 
   test('a new currency takes no amount over from the old one', async () => {
@@ -432,6 +560,17 @@ describe('what the public sees', () => {
       message: 'No such product',
       error: 'Not Found',
     })
+  })
+
+  test('a limit beyond all bounds is clamped like any other', async () => {
+    await using app = await testApp()
+    const { list, add } = await shopIn(app)
+    await add({ title: 'Tea' })
+    for (const [limit, as] of [
+      ['99999999999', 100],
+      ['-99999999999', 1],
+    ] as const)
+      expect((await app.call('GET', `${list}?limit=${limit}`)).body).toMatchObject({ limit: as, total: 1 })
   })
 
   test('a list is paged and clamped; past the end it is empty; bad parameters are named', async () => {

@@ -8,6 +8,7 @@ import { errors } from '../../../src/http/errors.ts'
 import { type Claim, idempotency } from '../../../src/http/idempotency.ts'
 import { AppError, type ErrorCode } from '../../../src/lib/errors.ts'
 import { answerSeal } from '../../../src/modules/idempotency/service.ts'
+import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
 const request = { scope: 'mer_1 POST /orders', key: 'key-1', fingerprint: 'a' }
@@ -256,5 +257,54 @@ describe('over HTTP', () => {
     expect((await create({})).status).toBe(401)
     expect((await app.call('POST', '/product-v2', { token, body: {}, headers: { 'idempotency-key': 'create-2' } })).status).toBe(400)
     expect((await create({ token }, 'create-2')).status).toBe(201)
+  })
+})
+
+describe('whose key it is', () => {
+  const create = (app: TestApp, options: { token?: string; key?: string; headers?: Record<string, string> }, title = 'Lamp') =>
+    app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': 'same', ...options.headers } })
+  const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
+
+  test("a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
+    await using app = await testApp()
+    const { id, token, shop } = await app.merchant()
+    const second = openShop(app.deps, id, { name: 'second-shop', country: 'AE', currency: 'AED' })
+    await app.deps.db.write(second.insert)
+    const inSecond = { token, headers: { 'x-shop-id': second.shop.id } }
+    const [first, other] = [await create(app, { token }), await create(app, inSecond)]
+    expect([first.status, first.body.shopId, replayed(first)]).toEqual([201, shop.id, null])
+    expect([other.status, other.body.shopId, replayed(other)]).toEqual([201, second.shop.id, null])
+    expect(other.body.id).not.toBe(first.body.id)
+    // Each is replayed in its shop, whether the first is named or understood.
+    for (const options of [{ token }, { token, headers: { 'x-shop-id': shop.id } }]) {
+      const again = await create(app, options)
+      expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+    }
+    const again = await create(app, inSecond)
+    expect([again.text, replayed(again)]).toEqual([other.text, 'true'])
+    expect((await create(app, inSecond, 'Chair')).status).toBe(422)
+    for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
+  })
+
+  test("a shop's, for its secret keys: a retry with the key that replaced the first is a replay", async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const first = await create(app, { key: secretKey })
+    const { body } = await app.call('POST', '/shops/v2/private-key/rotate', { token, body: {} })
+    expect((await create(app, { key: secretKey })).status).toBe(401)
+    const again = await create(app, { key: body.privateKey })
+    expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
+    expect((await create(app, { key: body.privateKey }, 'Chair')).status).toBe(422)
+    expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
+  })
+
+  test("not shared by a merchant's token and a secret key of the same shop, nor by the keys of two shops", async () => {
+    await using app = await testApp()
+    const [one, two] = [await app.merchant(), await app.merchant()]
+    const answers = []
+    for (const options of [{ token: one.token }, { key: one.secretKey }, { token: two.token }, { key: two.secretKey }])
+      answers.push(await create(app, options))
+    expect(answers.map((answer) => [answer.status, replayed(answer)])).toEqual(Array(4).fill([201, null]))
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(4)
   })
 })

@@ -84,7 +84,15 @@ describe('metrics', () => {
     expect(await status('::ffff:127.0.0.1')).toBe(200)
     expect(await status('203.0.113.9')).toBe(403)
     expect(await status('10.0.0.1')).toBe(403)
-    for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via']) {
+    for (const header of [
+      'x-forwarded-for',
+      'x-real-ip',
+      'forwarded',
+      'via',
+      'x-forwarded-server',
+      'x-forwarded-port',
+      'x-cluster-client-ip',
+    ]) {
       expect([header, await status('127.0.0.1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
       expect([header, await status('::1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
     }

@@ -121,6 +121,27 @@ describe('rotating the private key', () => {
     expect(trail.map(({ actor, subject }) => [actor, subject])).toEqual(Array(3).fill([id, shop.id]))
   })
 
+  test('under an Idempotency-Key happens once, and the same request again gets the same key, which nothing holds in plain', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const once = (body: unknown = { graceSeconds: 60 }) =>
+      app.call('POST', '/shops/v2/private-key/rotate', { token, body, headers: { 'idempotency-key': 'rotate-1' } })
+    const first = await once()
+    app.clock.advance(5_000)
+    const second = await once()
+    expect([first.status, second.status, second.text]).toEqual([200, 200, first.text])
+    expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true'])
+    expect(second.headers.get('cache-control')).toBe('no-store')
+    expect(first.body.privateKey).not.toBe(secretKey)
+    expect(await works(app, first.body.privateKey)).toBe(200)
+    // The grace is the first key's still: a second rotation would have left it behind.
+    expect(await works(app, secretKey)).toBe(200)
+    expect(await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_rotated'))).toHaveLength(1)
+    expect(await everything(app)).not.toContain(first.body.privateKey)
+    expect((await once({ graceSeconds: 0 })).status).toBe(422)
+    expect((await rotate(app, token)).body.privateKey).not.toBe(first.body.privateKey)
+  })
+
   test('with grace keeps the old key until then, to the millisecond, and ends those before it', async () => {
     await using app = await testApp()
     const { token, secretKey: first } = await app.merchant()

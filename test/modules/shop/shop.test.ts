@@ -101,6 +101,44 @@ describe('changing the shop', () => {
     expect(trail.every(({ actor, shopId, requestId }) => actor === id && shopId === shop.id && requestId !== null)).toBe(true)
   })
 
+  test('keeps what contact and address leave out; null clears one field', async () => {
+    await using app = await testApp()
+    const { token, shop } = await app.merchant()
+    const change = async (body: unknown) => {
+      const answer = await app.call('PATCH', '/shops/v2', { token, body })
+      expect(answer.status).toBe(200)
+      return [answer.body.contact, answer.body.address]
+    }
+    const contact = { email: 'shop@example.com', phone: '+971 4 000' }
+    await change({ contact, address })
+    expect(await change({ contact: { phone: '1' } })).toEqual([{ ...contact, phone: '1' }, address])
+    expect(await change({ contact: { email: null }, address: { line2: null } })).toEqual([
+      { email: null, phone: '1' },
+      { ...address, line2: null },
+    ])
+    expect(await change({ contact: {}, address: { city: 'Sharjah' } })).toEqual([
+      { email: null, phone: '1' },
+      { ...address, line2: null, city: 'Sharjah' },
+    ])
+    expect(await change({ title: 'Only a title' })).toEqual([
+      { email: null, phone: '1' },
+      { ...address, line2: null, city: 'Sharjah' },
+    ])
+    const before = await stored(app, shop.id)
+    const refused = await app.call('PATCH', '/shops/v2', { token, body: { contact: { phone: '2' }, address: { countryCode: 'QQ' } } })
+    expect(refused.status).toBe(400)
+    expect(await stored(app, shop.id)).toEqual(before)
+  })
+
+  test('of two fields of the contact at once keeps both', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const changes = [{ email: 'shop@example.com' }, { phone: '1' }]
+    const answers = await Promise.all(changes.map((contact) => app.call('PATCH', '/shops/v2', { token, body: { contact } })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect((await app.call('GET', '/shops/v2', { token })).body.contact).toEqual({ email: 'shop@example.com', phone: '1' })
+  })
+
   test("ignores fields that are not the merchant's to set, and never stores them", async () => {
     await using app = await testApp()
     const { token, shop, id } = await app.merchant()
@@ -165,6 +203,10 @@ describe('changing the shop', () => {
       ['storefrontOrigins', ['https://a.example/path']],
       ['storefrontOrigins', ['a.example']],
       ['storefrontOrigins', ['*']],
+      ['storefrontOrigins', ['https://*.a.b']],
+      ['storefrontOrigins', ['https://a.example', 'https://shop-*.a.b:8443']],
+      ['logoUrl', 'https://'],
+      ['logoUrl', 'https:///logo.png'],
       ['storefrontOrigins', ['https://user:pw@a.example']],
       ['storefrontOrigins', ['javascript:alert(1)']],
       ['storefrontOrigins', Array(51).fill('https://a.example')],

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { createTurns } from '../../src/lib/turns.ts'
+
+/** Whether a promise has settled by now. */
+async function settled(promise: Promise<void> | undefined): Promise<boolean> {
+  const pending = Symbol()
+  return (await Promise.race([promise, Promise.resolve().then(() => pending)])) !== pending
+}
+
+test('nobody waits where nobody is at work', () => {
+  const turns = createTurns(10)
+  expect(turns.watch(['a']).next()).toBeUndefined()
+  turns.begin(['b'])
+  expect(turns.watch(['a']).next()).toBeUndefined()
+  expect(turns.watch([]).next()).toBeUndefined()
+})
+
+test('who waits is woken by the first end of what they wait for, and by nothing else', async () => {
+  const turns = createTurns(10)
+  const [first, second, other] = [turns.begin(['a', 'b']), turns.begin(['a']), turns.begin(['c'])]
+  const waits = ['a', 'b', 'c'].map((key) => turns.watch([key]).next())
+  expect(await Promise.all(waits.map(settled))).toEqual([false, false, false])
+  second()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, false, false])
+  first()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, true, false])
+  other()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, true, true])
+})
+
+test('an end since the watch began is not missed, though nobody is at work any more', async () => {
+  const turns = createTurns(10)
+  const end = turns.begin(['a'])
+  const [watch, stranger] = [turns.watch(['a']), turns.watch(['b'])]
+  end()
+  expect(await settled(watch.next())).toBe(true)
+  expect(stranger.next()).toBeUndefined()
+  expect(turns.watch(['a']).next()).toBeUndefined()
+})
+
+test('so many wait and no more; who was woken leaves room for others', async () => {
+  const turns = createTurns(2)
+  const end = turns.begin(['a'])
+  turns.begin(['a'])
+  const waits = [0, 1].map(() => turns.watch(['a']).next())
+  expect(turns.watch(['a']).next()).toBeUndefined()
+  end()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, true])
+  expect([0, 1, 2].map(() => turns.watch(['a']).next() === undefined)).toEqual([false, false, true])
+})
+
+test('who is at work twice on one thing is at work until both are done', () => {
+  const turns = createTurns(10)
+  const ends = [turns.begin(['a']), turns.begin(['a'])]
+  ends[0]?.()
+  expect(turns.watch(['a']).next()).toBeDefined()
+  ends[1]?.()
+  expect(turns.watch(['a']).next()).toBeUndefined()
+})

@@ -26,8 +26,12 @@ const say = (text: string) => process.stderr.write(`${text}\n`)
 const figure = (value: number, digits = 0) =>
   value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 
+/** Those that still run, for when a measurement breaks off. */
+const children = new Set<{ kill(signal: 'SIGKILL'): void }>()
+
 async function start(script: string, ...args: string[]): Promise<Child> {
   const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], { cwd: root, stdout: 'pipe', stderr: 'inherit' })
+  children.add(child)
   const reader = child.stdout.getReader()
   let text = ''
   while (!text.includes('\n')) {
@@ -42,6 +46,7 @@ async function start(script: string, ...args: string[]): Promise<Child> {
     async stop() {
       child.kill('SIGKILL')
       await child.exited
+      children.delete(child)
     },
   }
 }
@@ -329,5 +334,6 @@ try {
   only(`page of 20, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.page / small.page).toFixed(2), '≥ 0.67')
   process.stdout.write(`${table()}\n`)
 } finally {
+  for (const child of children) child.kill('SIGKILL')
   rmSync(work, { recursive: true, force: true })
 }

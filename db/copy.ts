@@ -1,7 +1,7 @@
 /** Copies of a SQLite file: whole, checked and on the disk before they get their name. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseRefused } from './engine.ts'
 
 const problemsMax = 20
@@ -47,10 +47,23 @@ export function copyInto(connection: Sqlite, target: string): string {
   }
 }
 
-/** Gives a finished copy its name, replacing what had it. */
+/** Gives a finished copy its name, replacing what had it. Where that fails, the copy is gone. */
 export function publish(temporary: string, target: string): void {
-  renameSync(temporary, target)
+  try {
+    renameSync(temporary, target)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
   syncPath(dirname(target))
+}
+
+/** Makes a directory, and those above it, for the owner alone; their names are on the disk when it returns. */
+export function makeDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  const firstLength = resolve(first).length
+  for (let made = resolve(path); made.length >= firstLength; made = dirname(made)) syncPath(dirname(made))
 }
 
 /** Waits until a file, or the entries of a directory, are on the disk. */

@@ -1,9 +1,9 @@
 /** Our own runner: drizzle's deletes cascading children when SQLite rebuilds a table. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { copyInto, publish } from './copy.ts'
+import { copyInto, makeDirectory, publish } from './copy.ts'
 import { DatabaseRefused, engineErrorCode } from './engine.ts'
 import { applicationId, configure } from './sqlite.ts'
 
@@ -43,12 +43,13 @@ export function migrateSqlite(
 ): SqliteMigration {
   const connection = new Sqlite(file, { create: true, strict: true })
   try {
-    refuseForeignFile(connection)
-    configure(connection)
-    const { applied, pending } = stateOf(connection, migrations)
+    connection.run('PRAGMA busy_timeout = 5000')
+    const { applied, pending } = inspectSqlite(connection, migrations)
     if (pending.length === 0) return { applied: [], backup: undefined }
     if (!mayMigrate)
       throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
+    // Only now: two that change the journal of one file at once refuse each other.
+    configure(connection)
     const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
     connection.run('PRAGMA foreign_keys = OFF')
     connection.run(`PRAGMA application_id = ${applicationId}`)
@@ -70,6 +71,18 @@ export type SqliteState = { applied: string[]; pending: Migration[] }
 export function inspectSqlite(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
   refuseForeignFile(connection)
   return stateOf(connection, migrations)
+}
+
+/** Whether the file is there and lacks no migration. */
+export function isCurrentSqlite(file: string, migrations: readonly Migration[]): boolean {
+  if (!existsSync(file)) return false
+  const connection = new Sqlite(file, { readonly: true })
+  try {
+    connection.run('PRAGMA busy_timeout = 5000')
+    return inspectSqlite(connection, migrations).pending.length === 0
+  } finally {
+    connection.close()
+  }
 }
 
 function stateOf(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
@@ -115,7 +128,7 @@ function applySqlite(connection: Sqlite, migration: Migration, now: number): voi
 }
 
 function backUp(connection: Sqlite, folder: string, name: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeDirectory(folder)
   const file = join(folder, name)
   publish(copyInto(connection, file), file)
   return file
@@ -126,11 +139,10 @@ function backUp(connection: Sqlite, folder: string, name: string): string {
  * @returns the tags it applied
  */
 export async function migratePostgres(url: string, migrations: readonly Migration[], now: number): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  await client.connect()
-  try {
+  return withClient(url, async (client) => {
     await createLockRow(client, now)
-    await client.query('BEGIN')
+    // Whatever the database's default: who waited for the lock must see what the one before has done.
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     await client.query("SELECT tag FROM souk_migrations WHERE tag = 'lock' FOR UPDATE")
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
     const pending = pendingOf(
@@ -143,9 +155,7 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
     }
     await client.query('COMMIT')
     return pending.map(({ tag }) => tag)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /**
@@ -153,9 +163,7 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
  * @throws DatabaseRefused when it was written by a newer version
  */
 export async function pendingPostgres(url: string, migrations: readonly Migration[]): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  await client.connect()
-  try {
+  return withClient(url, async (client) => {
     const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
     if (!found[0]?.name) return migrations.map(({ tag }) => tag)
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
@@ -163,6 +171,16 @@ export async function pendingPostgres(url: string, migrations: readonly Migratio
       migrations,
       rows.map(({ tag }) => tag),
     ).map(({ tag }) => tag)
+  })
+}
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  // The queries fail by themselves when the connection is lost. Unhandled, the event would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await use(client)
   } finally {
     await client.end()
   }

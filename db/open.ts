@@ -1,8 +1,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { mkdirSync, statfsSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { makeDirectory } from './copy.ts'
 import { type Database, engineErrorCode } from './engine.ts'
-import { DatabaseRefused, migratePostgres, migrateSqlite } from './migrate.ts'
+import { DatabaseRefused, isCurrentSqlite, migratePostgres, migrateSqlite } from './migrate.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
@@ -39,8 +40,9 @@ export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} 
   const file = databaseFile(url)
   const directories = directoriesOf(url, dataDir)
   for (const directory of directories) prepareDataDir(directory)
-  // A command may hold the lock for the moment in which it opens the database.
-  const lock = lockAll(directories, as === 'server' ? lockWaitMs : 0)
+  // A command may hold the lock for the moment in which it opens the database, and migrates it. A server holds it for good.
+  const waits = as === 'server' || !isCurrentSqlite(file, sqliteMigrations)
+  const lock = lockAll(directories, waits ? lockWaitMs : 0)
   if (!lock && as === 'server')
     throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
@@ -71,7 +73,7 @@ const networkFileSystems = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x53
 
 /** Makes the directory for the owner alone; refuses one on a network file system. */
 export function prepareDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDir)
   if (isNetworkFileSystem(statfsSync(dataDir).type)) {
     throw new DatabaseRefused(
       `${dataDir} is on a network file system, where SQLite loses data: use a local disk, or DATABASE_URL=postgres://…`,

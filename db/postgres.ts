@@ -90,7 +90,9 @@ export function openPostgres(url: string, random: () => number): Database {
         await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
         return asWork(scope, () => work(transactionOn(client, scope)))
       })
-      await client.query('COMMIT')
+      const { command } = await client.query('COMMIT')
+      // The server answers ROLLBACK, and no error, when a query of the work had failed and the work went on all the same.
+      if (command !== 'COMMIT') throw new Error('a database work may not go on after a query of it has failed')
       return value
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {

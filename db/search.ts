@@ -21,7 +21,6 @@ export type SearchQuery = {
   /** Only products of this collection. */
   collectionId?: string | undefined
   limit: number
-  offset: number
 }
 
 export interface ProductSearch {
@@ -69,7 +68,7 @@ const sqliteSearch: ProductSearch = {
     const rows = await read.rows<{ id: string }>(
       sql`select r.product_id as id from product_words w join product_ranks r on r.rank = w.rowid
           where w.product_words match ${match} and w.rowid < (${query.now} + 1) * 1048576 ${inCollection}
-          order by w.rowid desc limit ${query.limit} offset ${query.offset}`,
+          order by w.rowid desc limit ${query.limit}`,
     )
     return rows.map(({ id }) => id)
   },
@@ -106,7 +105,7 @@ const postgresSearch: ProductSearch = {
     const rows = await read.rows<{ id: string }>(
       sql`select w.product_id as id from product_words w
           where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${collectionId === undefined ? sql`` : inCollection}
-          order by w.visible_from desc, w.product_id desc limit ${query.limit} offset ${query.offset}`,
+          order by w.visible_from desc, w.product_id desc limit ${query.limit}`,
     )
     return rows.map(({ id }) => id)
   },

@@ -177,8 +177,13 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOf(work))))
       release.run()
       return () => {
-        for (const effect of work.afterCommit) effect()
-        job.resolve(value as never)
+        try {
+          for (const effect of work.afterCommit) effect()
+          job.resolve(value as never)
+        } catch (error) {
+          // The others of this commit must still be told.
+          job.reject(error)
+        }
       }
     } catch (error) {
       if (!writer.inTransaction || isFatal(error) || isFull(error)) throw error
@@ -240,8 +245,14 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
       // Not inside a batch: its transaction is open while its works take turns.
       await draining
-      const state = writer.query<{ log: number }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
-      return Math.max(0, state?.log ?? 0) * page
+      try {
+        const state = writer.query<{ log: number }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
+        return Math.max(0, state?.log ?? 0) * page
+      } catch (error) {
+        // A disk that fails is often noticed here first: a COMMIT says nothing of the checkpoint that it sets off.
+        if (isFatal(error)) onFatal?.(error)
+        throw error
+      }
     },
     close: () => (closing ??= closeAll()),
   }

@@ -57,16 +57,20 @@ const twice = (deps: AppDeps) =>
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
-  'access-control-allow-headers': 'content-type, authorization, x-service-api-key, idempotency-key, if-none-match, x-request-id',
+  'access-control-allow-headers': 'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-none-match, x-request-id',
   'access-control-max-age': '86400',
   'cache-control': 'no-store',
 }
 
-/** Answers browsers that ask before they call, for the paths that pages of any origin may call. */
+/** Answers browsers that ask before they call, for what pages of any origin may call: other methods of such a path are not named. */
 function withPreflight<App extends AnyElysia>(app: App): App {
-  const open = new Set(app.routes.filter(({ method, path }) => openToBrowsers(method, path)).map(({ path }) => path))
-  for (const path of open)
-    app.options(path, () => new Response(null, { status: 204, headers: preflightHeaders }), { detail: { hide: true } })
+  const open = Map.groupBy(
+    app.routes.filter(({ method, path }) => openToBrowsers(method, path)),
+    ({ path }) => path,
+  )
+  for (const [path, routes] of open) {
+    const headers = { ...preflightHeaders, 'access-control-allow-methods': routes.map(({ method }) => method).join(', ') }
+    app.options(path, () => new Response(null, { status: 204, headers }), { detail: { hide: true } })
+  }
   return app
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import { openDatabase } from '../db/open.ts'
+import { directoriesOf, openDatabase } from '../db/open.ts'
 import type { SqliteOptions } from '../db/sqlite.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createPasswords } from './clients/passwords.ts'
@@ -164,10 +164,14 @@ function createIdentity(deps: AuthDeps & ShopDeps): Identity {
   }
 }
 
+/** On the fullest of the disks that the instance lives on: DATABASE_URL may put the file on another than DATA_DIR. */
 function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
   if (!databaseUrl.startsWith('file:')) return undefined
-  const { bavail, bsize } = statfsSync(dataDir)
-  return bavail * bsize
+  const free = directoriesOf(databaseUrl, dataDir).map((directory) => {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize
+  })
+  return Math.min(...free)
 }
 
 let pendingLines: string[] = []

@@ -1,17 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { OperatorError } from './lib/errors.ts'
@@ -67,8 +55,6 @@ function createKeyFile(file: string, secrets: Secrets): void {
       linkSync(temporary, file)
     } catch (error) {
       if ((error as { code?: string }).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(temporary)
     }
   })
 }
@@ -76,12 +62,20 @@ function createKeyFile(file: string, secrets: Secrets): void {
 /** Writes a file for its owner alone under a name of its own, lets `place` give it the name, and waits for the disk. */
 export function writePrivateFile(file: string, text: string, place: (temporary: string, file: string) => void = renameSync): void {
   const temporary = `${file}.${process.pid}.tmp`
-  writeFileSync(temporary, text, { mode: 0o600, flush: true })
-  chmodSync(temporary, 0o600)
-  place(temporary, file)
+  // Made anew: what somebody else has put there would keep its owner and its mode.
+  rmSync(temporary, { force: true })
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flush: true, flag: 'wx' })
+    place(temporary, file)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
   const folder = openSync(dirname(file), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /**
@@ -133,9 +127,10 @@ export function createKeyring(config: Config, mayCreate: boolean): Keyring {
     jwt: secrets.jwt.map((secret) => masterKey(secret, 'jwt')),
     encryption: secrets.encryption.map((secret) => masterKey(secret, 'encryption')),
   })
+  // Before the file is read: a change in between is then seen by the next who asks.
+  let readAt = modified()
   const secrets = loadSecrets(config, mayCreate)
   let keys = keysOf(secrets)
-  let readAt = modified()
   const current = () => {
     const changed = modified()
     if (changed !== readAt && changed !== undefined) {

@@ -1,6 +1,5 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
-import { uploadBytesMax } from './http/body.ts'
 import type { Instance } from './instance.ts'
 
 /** Longer than any answer of ours takes: the handlers have deadlines of their own. */

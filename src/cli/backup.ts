@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { copyInWorker, publish } from '../../db/copy.ts'
+import { directoriesOf } from '../../db/open.ts'
 import type { Config } from '../config.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { OperatorError } from '../lib/errors.ts'
@@ -58,12 +59,14 @@ function refuseExisting(targets: readonly (string | undefined)[]): void {
   if (found) throw new OperatorError(`${found} exists: choose another name, or replace it with --force`)
 }
 
-/** Whatever the name, a backup never replaces a file that the instance lives on. */
+/** Whatever the name, a backup never replaces a file that the instance lives on, nor takes the name of one that is not there now. */
 function refuseLiveFiles(config: Config, file: string, targets: readonly (string | undefined)[]): void {
-  const live = [file, `${file}-wal`, `${file}-shm`, keyFile(config), `${config.dataDir}/lock.db`].map(identityOf)
+  const besideFile = ['', '-wal', '-shm', '-journal'].map((ending) => `${file}${ending}`)
+  const locks = directoriesOf(config.databaseUrl, config.dataDir).map((directory) => join(directory, 'lock.db'))
+  const live = [...besideFile, ...locks, join(config.dataDir, 'rotation.db'), keyFile(config)]
+  const taken = new Set(live.flatMap((path) => [resolve(path), identityOf(path) ?? resolve(path)]))
   for (const target of targets) {
-    const identity = target === undefined ? undefined : identityOf(target)
-    if (identity !== undefined && live.includes(identity))
+    if (target !== undefined && (taken.has(resolve(target)) || taken.has(identityOf(target) ?? '')))
       throw new OperatorError(`${target} belongs to the running instance: choose another name`)
   }
 }

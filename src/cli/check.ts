@@ -105,8 +105,7 @@ async function sealState(config: Config, db: Database): Promise<Finding> {
   const subject = 'sealed secrets'
   if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
   const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr })
-  const { closed, outdated } = await faultySeals({ db, keyring: createKeyring(config, false) }, progress.at)
-  progress.end()
+  const { closed, outdated } = await faultySeals({ db, keyring: createKeyring(config, false) }, progress.at).finally(progress.end)
   const say = (faults: SealFault[], what: string) => faults.map(({ table, rows }) => `${table}: ${rows} ${what}`)
   return {
     subject,

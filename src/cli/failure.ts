@@ -22,7 +22,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^(ENOENT|ENOTDIR|SQLITE_CANTOPEN.*)$/, 'A file or directory is not there, or cannot be opened'],
   [/^EISDIR$/, 'A directory stands where a file is meant'],
   [/^EROFS$/, 'The disk is read-only'],
-  [/^(ENOSPC|SQLITE_FULL|53100)$/, 'The disk is full: nothing was changed'],
+  [/^(ENOSPC|SQLITE_FULL|53100)$/, 'The disk is full: make room, then run it again'],
   [/^SQLITE_(CORRUPT.*|NOTADB)$/, 'The file is damaged, or not a database: `souk check` tells more, `souk restore` brings a backup back'],
   [/^SQLITE_IOERR.*$/, 'The disk failed while the database was read or written: check the disk'],
   [/^SQLITE_BUSY.*$/, 'Another process holds the database: try again'],
@@ -53,11 +53,16 @@ function detailsOf(error: unknown): string {
   return `${error.name}: ${String(redact(error.message))}${cause}`
 }
 
+/** Shorter ones are refused as secrets: to strike them out would only garble the sentence that says so. */
+const secretMinLength = 8
+
 /** Strikes out the secrets of the settings, should a message of somebody else's repeat one. */
 function withoutSecrets(text: string, env: Readonly<Record<string, string | undefined>>): string {
   const names = Object.entries(settings)
     .filter(([, setting]) => 'secret' in setting)
     .map(([name]) => name)
-  const secrets = names.flatMap((name) => (env[name] ?? '').split(',').map((item) => item.trim())).filter((item) => item.length > 0)
+  const secrets = names
+    .flatMap((name) => (env[name] ?? '').split(',').map((item) => item.trim()))
+    .filter((item) => item.length >= secretMinLength)
   return secrets.reduce((struck, secret) => struck.replaceAll(secret, '***'), text)
 }

@@ -29,14 +29,8 @@ export async function importFile({ config, positionals: [file = ''], values, swi
       currency: given ?? shop.currency,
       onProgress: progress.at,
     }
-    try {
-      const report = await importProducts(deps, { shop: contextOf(shop), actor: system }, () => createReadStream(file), options)
-      progress.end()
-      return tell(report)
-    } catch (error) {
-      progress.end()
-      throw error
-    }
+    const work = importProducts(deps, { shop: contextOf(shop), actor: system }, () => createReadStream(file), options)
+    return tell(await work.finally(progress.end))
   })
 }
 

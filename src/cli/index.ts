@@ -45,12 +45,16 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: optionsOf(command), allowPositionals: true, strict: true })
     const given = Object.entries(values)
+    // An empty one would read as the default: `--data-dir "$UNSET"` must not work on another directory.
+    const empty = given.find(([, value]) => value === '')?.[0]
+    if (empty !== undefined) throw new UsageError(`--${empty} needs a value: \`souk ${name} --help\` shows how it is called`)
     return {
       switches: new Set(given.filter(([, value]) => value === true).map(([flag]) => flag)),
       values: new Map(given.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
       positionals,
     }
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`${flagProblem(error)}: \`souk ${name} --help\` shows how it is called`)
   }
 }

@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { copyInWorker, problemsOf, publish, syncPath } from '../../db/copy.ts'
+import { constants, copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { copyInWorker, makeDirectory, problemsOf, publish, syncPath } from '../../db/copy.ts'
 import { engineErrorCode } from '../../db/engine.ts'
 import { directoriesOf, lockAll, prepareDataDir } from '../../db/open.ts'
 import type { Config } from '../config.ts'
@@ -92,11 +92,13 @@ function keepPresent(config: Config, target: string): void {
   const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
   if (present.length === 0) return
   const backups = backupsOf(config)
-  mkdirSync(backups, { recursive: true, mode: 0o700 })
+  makeDirectory(backups)
   const kept = join(backups, `before-restore-${Date.now()}.db`)
   for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
+  // Before the new file has the name: after a power loss the old log must not stand beside it.
+  syncPath(dirname(target))
   process.stdout.write(`The database that was there is kept as ${kept}\n`)
 }
 
@@ -129,9 +131,12 @@ function keepAs(from: string, to: string): void {
 function replaceKeys(config: Config, secrets: Secrets): void {
   const file = keyFile(config)
   if (existsSync(file)) {
-    const kept = join(backupsOf(config), `before-restore-${Date.now()}.keys.json`)
-    mkdirSync(backupsOf(config), { recursive: true, mode: 0o700 })
+    const backups = backupsOf(config)
+    const kept = join(backups, `before-restore-${Date.now()}.keys.json`)
+    makeDirectory(backups)
     keepAs(file, kept)
+    // Before the present keys lose their name: a power loss must leave them one.
+    syncPath(backups)
     process.stdout.write(`The keys that were there are kept as ${kept}\n`)
   }
   writeKeyFile(file, secrets)

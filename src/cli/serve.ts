@@ -12,17 +12,21 @@ export type ServeOptions = {
 
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
 export async function serve(config: Config, { prepare, announce = readyText }: ServeOptions = {}): Promise<void> {
+  let opened: Instance | undefined
   const instance = await openInstance({
     config,
     as: 'server',
     sqlite: {
       onFatal: (error) => {
-        instance.deps.log.error('database.io_error', { error, advice: 'the disk failed: check it, then start again' })
+        // Before that, the start fails with it.
+        if (!opened) return
+        opened.deps.log.error('database.io_error', { error, advice: 'the disk failed: check it, then start again' })
         flushLog()
         process.exit(74)
       },
     },
   })
+  opened = instance
   const { log } = instance.deps
   if (instance.migrated.length > 0)
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
@@ -36,22 +40,32 @@ export async function serve(config: Config, { prepare, announce = readyText }: S
     version: instance.deps.build.version,
     engine: config.databaseUrl.startsWith('file:') ? 'sqlite' : 'postgres',
   })
-  process.stdout.write(await announce(instance, serving.url))
 
+  const end = async () => {
+    instance.edge.drain()
+    await jobs.stop()
+    await serving.stop()
+  }
   let stopping = false
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
     log.info('server.stopping', { signal })
-    instance.edge.drain()
-    await jobs.stop()
-    await serving.stop()
+    await end()
     log.info('server.stopped')
     flushLog()
     process.exit(0)
   }
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('SIGINT', () => void stop('SIGINT'))
+
+  // Last: whoever reads it may send a signal at once.
+  try {
+    process.stdout.write(await announce(instance, serving.url))
+  } catch (error) {
+    await end()
+    throw error
+  }
 }
 
 /** A start that fails, as on a port that is taken, ends the process: nothing may keep it alive. */

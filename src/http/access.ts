@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import { assertOrigin } from '../lib/origin.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { isUpload, notJson } from './body.ts'
-import { exposedHeaders } from './caching.ts'
+import { browserHeaders } from './caching.ts'
 import { anonymous, type Principal, type ShopContext } from './principal.ts'
 import { assertShape } from './shape.ts'
 
@@ -131,7 +131,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     access: (required: Access) => ({
       detail: { 'x-access': required } as object,
       // In transform, because validation runs before resolve: a stranger learns 401, not our schema.
-      // The body's shape comes after that. A route's own transform would replace both: no route may have one that is not public.
+      // The body's shape comes after that. A route's own transform would replace both: no route may have one that is not public,
+      // and a public one names checkShape in its own.
       transform: required === 'public' || required === 'internal' ? [checkShape] : [authenticateAs(required), checkShape],
       resolve: ({ request }: { request: Request }) => {
         const caller = callers.get(request)
@@ -155,7 +156,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   }
 }
 
-function checkShape({ request, route, body }: { request: Request; route: string; body: unknown }): void {
+/** Refuses a body of another media type, or of another kind than the route's schema, before Elysia touches it. */
+export function checkShape({ request, route, body }: { request: Request; route: string; body: unknown }): void {
   const schema = bodyOf.get(`${request.method} ${route}`)
   if (!schema) return
   if (isUpload(request)) throw notJson()
@@ -163,8 +165,8 @@ function checkShape({ request, route, body }: { request: Request; route: string;
 }
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
-  if (response instanceof Response) response.headers.set('access-control-allow-origin', '*')
-  else Object.assign(set.headers, { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders })
+  if (!(response instanceof Response)) Object.assign(set.headers, browserHeaders)
+  else for (const [name, value] of Object.entries(browserHeaders)) response.headers.set(name, value)
 }
 
 /** A publishable key is for the shop's own storefronts, once the shop has named them. */

@@ -22,6 +22,7 @@ export const jsonBodies = () =>
 /** Whether the body is a file for the importer and not JSON. */
 export const isUpload = ({ headers }: Request): boolean => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'text/csv'
 
+/** The refusal of any other media type. */
 export const notJson = () => new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
 
 /**
@@ -54,6 +55,7 @@ export async function readBody(request: Request, bytesMax: number, withinMs: num
   }
 }
 
+/** The refusal of a larger body. */
 export const tooLarge = (bytesMax: number) => new AppError('TOO_LARGE', `The body is larger than ${bytesMax / 1024 / 1024} MB`)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -3,15 +3,10 @@ import { etagOf } from '../lib/etag.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
 const jsonType = 'application/json;charset=utf-8'
-/** What pages of other origins may read of an answer besides its body. */
-export const exposedHeaders = 'etag, retry-after, x-request-id'
+/** Lets pages of any origin read an answer, and these headers of it. */
+export const browserHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag, retry-after, x-request-id' }
 
-const publicHeaders = (etag: string) => ({
-  etag,
-  'cache-control': cacheControl,
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': exposedHeaders,
-})
+const publicHeaders = (etag: string) => ({ etag, 'cache-control': cacheControl, ...browserHeaders })
 
 /** The body as JSON with its ETag, or 304 when the caller holds that very version. */
 export function publicJson(request: Request, body: string, etag: string): Response {

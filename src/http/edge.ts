@@ -2,6 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsersAt } from './access.ts'
 import { bodyBytesMax, isUpload, tooLarge, uploadBytesMax } from './body.ts'
+import { browserHeaders } from './caching.ts'
 import { answerTo, asAppError } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
@@ -47,7 +48,7 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
     const refusal = draining
       ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds)
       : refusalOf(request, allowedHosts)
-    if (refusal) return answerTo(refusal, isOpen(request) ? { 'access-control-allow-origin': '*' } : {})
+    if (refusal) return answerTo(refusal, isOpen(request) ? browserHeaders : {})
     if (request.method !== 'HEAD') return handle(request)
     // The server leaves the body away, and says how long it would have been.
     const get = asGet(request)

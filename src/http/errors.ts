@@ -3,6 +3,7 @@ import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsers } from './access.ts'
+import { browserHeaders } from './caching.ts'
 
 const unavailableRetrySeconds = 5
 const statusWords: Record<number, string> = {
@@ -39,6 +40,7 @@ export function asAppError(error: unknown): AppError {
   return new AppError('INTERNAL', 'Something went wrong on our side')
 }
 
+/** The answer that says so, with `Retry-After` where trying again makes sense. */
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
   const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
   return Response.json(errorBody(error), { status: statusOf[error.code], headers: { 'cache-control': 'no-store', ...headers, ...retry } })
@@ -50,7 +52,7 @@ export const errors = (log: Log) =>
     const known = translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
-    return answerTo(known, openToBrowsers(request.method, route) ? { 'access-control-allow-origin': '*' } : {})
+    return answerTo(known, openToBrowsers(request.method, route) ? browserHeaders : {})
   })
 
 function translate(code: unknown, error: unknown): AppError {
@@ -69,7 +71,26 @@ const placeOf: Record<string, string> = { body: 'body', query: 'query', params: 
 /** Names the first field that breaks its rule, and the rule; never what was sent. */
 function invalid(error: ValidationError): AppError {
   const place = placeOf[error.type] ?? 'request'
-  const field = error.valueError?.path.split('/').filter(Boolean).join('.')
-  const rule = error.valueError?.message
+  const broken = error.valueError && brokenRule(error.valueError as Broken)
+  const field = broken?.path.split('/').filter(Boolean).join('.')
+  const rule = broken?.message
   return new AppError('INVALID', field ? `${field} (${place}): ${rule}` : `The ${place} does not have the form that this route takes`)
+}
+
+/** What of TypeBox's errors is told. A union's own message names none of its options: `errors` has those of each. */
+type Broken = {
+  readonly path: string
+  readonly message: string
+  readonly schema: { readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
+  readonly errors?: readonly { First(): Broken | undefined }[]
+}
+
+/** Of a field that takes a few words, those; of one that may be null, the rule for what it is otherwise. */
+function brokenRule(broken: Broken): { path: string; message: string } {
+  const options = broken.schema.anyOf
+  if (!options) return broken
+  const words = options.flatMap(({ const: word }) => (word === undefined ? [] : [String(word)]))
+  if (words.length === options.length) return { path: broken.path, message: `Expected one of ${words.join(', ')}` }
+  const others = options.flatMap(({ type }, at) => (type === 'null' ? [] : [broken.errors?.[at]?.First()]))
+  return others.length === 1 && others[0] ? brokenRule(others[0]) : broken
 }

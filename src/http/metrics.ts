@@ -6,6 +6,7 @@ const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_0
 
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
+/** Counters of one server: by method and status, and by how long it took. */
 export function createRequestCounts() {
   /** By method, then by status. */
   const requests = new Map<string, Map<number, number>>(methods.map((method) => [method, new Map()]))

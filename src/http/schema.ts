@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { instantPattern } from '../lib/instant.ts'
+import { amountMax } from '../lib/money.ts'
 
 /** One of a few words. Not t.UnionEnum, which would write its first value into a body that leaves the field out. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, options: { description?: string } = {}) =>
@@ -19,6 +20,7 @@ export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(null
 /** Whole numbers in bodies: t.Integer would take "5". */
 export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
 
+/** Text of at most so many characters. */
 export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) =>
   t.String({ maxLength, ...options })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
@@ -34,7 +36,7 @@ export const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]
 export const CurrencyCode = t.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 export const CountryCode = t.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' })
 export const MoneySchema = t.Object(
-  { amount: integer({ minimum: 0, maximum: 100_000_000_000_000, description: 'Minor units' }), currency: CurrencyCode },
+  { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: CurrencyCode },
   { title: 'Money' },
 )
 

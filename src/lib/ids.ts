@@ -19,7 +19,6 @@ export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 /** 16 bytes as the 26 characters of a TypeID's suffix, most significant first. */
 export function encodeSuffix(bytes: Uint8Array): string {
@@ -27,12 +26,6 @@ export function encodeSuffix(bytes: Uint8Array): string {
     .toString(32)
     .padStart(26, '0')
   return digits.replace(/[a-v]/g, (digit) => alphabet.charAt(Number.parseInt(digit, 32)))
-}
-
-/** Whether `text` has the form of an id of this kind. Says nothing about whether the record exists. */
-export function isId(kind: IdKind, text: string): boolean {
-  const prefix = `${idPrefixes[kind]}_`
-  return text.startsWith(prefix) && suffixPattern.test(text.slice(prefix.length))
 }
 
 /** Makes ids whose order is that of their making: UUIDv7 from `uuidV7`, 16 bytes a call. */

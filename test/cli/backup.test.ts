@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, logIn, merchantLogin, privateKeyOf, serve, signUp, souk, withFile } from './souk.ts'
@@ -102,6 +102,24 @@ describeProcesses('souk backup and restore', () => {
       })
       expect(readFileSync(live).equals(content)).toBe(true)
     }
+  })
+
+  test('a name that the instance may use later is refused though no such file is there', async () => {
+    const { dataDir } = await backedUp()
+    for (const name of ['souk.db-journal', 'rotation.db']) {
+      const refused = await souk(['backup', join(dataDir, name), '--force'], dataDir)
+      expect(refused).toMatchObject({ status: 1, stdout: '' })
+      expect(refused.stderr).toContain('belongs to the running instance: choose another name')
+      expect(existsSync(join(dataDir, name))).toBe(false)
+    }
+  })
+
+  test('a copy that cannot take its name is not left behind', async () => {
+    const { dataDir } = await backedUp()
+    const folder = temporaryDir()
+    mkdirSync(join(folder, 'shop.db'))
+    expect(await souk(['backup', join(folder, 'shop.db'), '--force'], dataDir)).toMatchObject({ status: 1, stdout: '' })
+    expect(readdirSync(folder)).toEqual(['shop.db'])
   })
 
   test('a damaged database is not passed on as a backup', async () => {

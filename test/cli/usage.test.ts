@@ -42,6 +42,7 @@ describeProcesses('the command line', () => {
     [['--frobnicate'], '--frobnicate is no flag of this command: `souk serve --help` shows how it is called\n'],
     [['backup', '--force=hunter2', 'x.db'], '--force takes no value: `souk backup --help` shows how it is called\n'],
     [['serve', '--port'], '--port needs a value: `souk serve --help` shows how it is called\n'],
+    [['restore', 'x.db', '--force', '--data-dir', ''], '--data-dir needs a value: `souk restore --help` shows how it is called\n'],
     [['backup'], 'FILE is missing: `souk backup --help` shows how it is called\n'],
     [['check', 'hunter2'], 'Too many arguments: `souk check --help` shows how it is called\n'],
     [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
@@ -72,6 +73,11 @@ describeProcesses('the command line', () => {
       expect(stderr).not.toContain('    at ')
     },
   )
+
+  test('a secret that is too short does not garble the sentence that says so', () => {
+    const { text } = explain(new OperatorError('The settings have a problem'), { JWT_SECRET: 'e,the' })
+    expect(text).toBe('The settings have a problem')
+  })
 
   test('a flag overrides its setting', async () => {
     const dataDir = temporaryDir()

@@ -185,6 +185,26 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
+  test('that loses its connection while it waits for the lock fails and ends nothing else', async () => {
+    const { url, drop } = await emptyPostgres()
+    await migratePostgres(url, [first], 0)
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT tag FROM souk_migrations FOR UPDATE')
+    const lost = migratePostgres(url, [first, second], 0).then(
+      () => 'done',
+      () => 'failed',
+    )
+    const waiting = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while ((await holder.query(waiting)).rowCount === 0) await holder.query('SELECT pg_stat_clear_snapshot()')
+    expect(await lost).toBe('failed')
+    await holder.query('ROLLBACK')
+    await holder.end()
+    expect(await migratePostgres(url, [first, second], 0)).toEqual(['0001_second'])
+    await drop()
+  })
+
   test('happens once when two processes start together', async () => {
     for (let round = 0; round < 3; round++) {
       const { url, drop } = await emptyPostgres()

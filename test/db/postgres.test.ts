@@ -61,6 +61,23 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['next'])
   })
 
+  test('a work that goes on after a query of it failed is refused: the server has kept nothing of it', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const refused = await failure(
+      db.write(async (tx) => {
+        await tx.insert(attempts).values(row('a'))
+        await tx
+          .insert(attempts)
+          .values(row('a'))
+          .catch(() => undefined)
+      }),
+    )
+    expect(String(refused)).toContain('may not go on after a query of it has failed')
+    expect(await db.read.select().from(attempts)).toEqual([])
+    await db.write(async (tx) => void (await tx.insert(attempts).values(row('next'))))
+  })
+
   test('writes beyond the number of connections wait, and none is lost', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened

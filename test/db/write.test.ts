@@ -52,6 +52,24 @@ describe('a write', () => {
     expect(await settled(opened.db.write(insert('after')))).toBe('kept')
   })
 
+  test('whose effect after the commit throws is kept, and the others of its commit are told all the same', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const outcomes = await Promise.all([
+      settled(
+        db.write(async (tx) => {
+          await tx.insert(attempts).values(row('a'))
+          tx.afterCommit(() => {
+            throw new Error('forgot to look')
+          })
+        }),
+      ),
+      settled(db.write(insert('b'))),
+    ])
+    expect(outcomes).toEqual(['forgot to look', 'kept'])
+    expect(await idsIn(db)).toEqual(['a', 'b'])
+  })
+
   test('inside a write is refused, leaves nothing behind, and the others go on', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened

@@ -26,6 +26,7 @@ describe('across origins', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 400, 401, 400, 400, 415, 413, 200])
     for (const { headers } of answers) {
       expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-expose-headers')).toContain('retry-after')
       expect(headers.get('access-control-allow-credentials')).toBeNull()
     }
     app.edge.drain()
@@ -76,6 +77,15 @@ describe('across origins', () => {
       expect(answer.headers.get('access-control-allow-origin')).toBe(open.has(path) ? '*' : null)
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     }
+  })
+
+  test('a preflight names the open methods of a path, and not those for secret keys', async () => {
+    await using app = await testApp()
+    const methodsAt = async (path: string) =>
+      (await app.call('OPTIONS', path, { headers: origin })).headers.get('access-control-allow-methods')
+    expect(await methodsAt('/blogs')).toBe('GET')
+    expect(await methodsAt('/blogs/some')).toBe('GET')
+    expect(await methodsAt('/merchant/login')).toBe('POST')
   })
 
   test('a shop that lists its origins is read by pages on those only, and by anything without an origin', async () => {

@@ -70,6 +70,19 @@ describe("a refusal in the contract's shape answers", () => {
     )
   })
 
+  test('a field that may be null or takes a few words, with the rule that it breaks', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const price = { amount: 1, currency: 'USD' }
+    for (const [body, message] of [
+      [{ status: canary }, 'status (body): Expected one of DRAFT, ACTIVE, ARCHIVED'],
+      [{ variants: [{ price, sku: canary.repeat(30) }] }, 'variants.0.sku (body): Expected string length less or equal to 255'],
+      [{ variants: [{ price, compareAtPrice: { ...price, amount: -1 } }] }, /^variants\.0\.compareAtPrice\.amount \(body\): .*0$/],
+    ] as const)
+      expectRefusal(await app.call('POST', '/product-v2', { token, body: { title: 'Tee', ...body } }), 400, message)
+    expectRefusal(await app.call('GET', `/product-v2/public/shop/demo?sort=${canary}`), 400, /one of newest, title, price, -price$/)
+  })
+
   test('a body that is not JSON by its type, on every route that takes one', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()

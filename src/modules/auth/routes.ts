@@ -6,6 +6,7 @@ import { refusals } from '../../http/schema.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
 import { type AuthDeps, endSession, refreshSession } from './service.ts'
 
+/** Renewal and end of sessions, for whoever holds the refresh token. */
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>
   new Elysia({ tags: ['Login'] })
     .use(access(deps))

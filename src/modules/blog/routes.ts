@@ -25,7 +25,8 @@ export const publicBlogRoutes = (deps: BlogRouteDeps) =>
     '/blogs/public/:slug',
     async ({ params: { slug }, request }) => {
       if (request.headers.has('origin')) {
-        const shop = await deps.shopStore.find((await deps.blogStore.shopOf(slug)) ?? '')
+        // Of a blog that the public sees: a refusal must not tell that there is a draft.
+        const shop = await deps.shopStore.find((await deps.blogStore.publicShopOf(slug, deps.clock.now())) ?? '')
         assertShopOrigin(request.headers, shop?.origins ?? [])
       }
       return deps.answers.respond(request, async () => {

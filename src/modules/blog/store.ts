@@ -21,7 +21,7 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
   const shopBySlug = read
     .select({ shopId: blogs.shopId })
     .from(blogs)
-    .where(eq(blogs.slug, sql.placeholder('slug')))
+    .where(and(eq(blogs.slug, sql.placeholder('slug')), eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, sql.placeholder('now'))))
     .limit(1)
     .prepare()
 
@@ -39,8 +39,9 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
       const [blog] = await bySlug.execute({ slug })
       return blog
     },
-    async shopOf(slug: string): Promise<string | undefined> {
-      const [row] = await shopBySlug.execute({ slug })
+    /** The shop of a blog that the public sees at `now`. */
+    async publicShopOf(slug: string, now: number): Promise<string | undefined> {
+      const [row] = await shopBySlug.execute({ slug, now })
       return row?.shopId
     },
     /** Newest first: by publication for the public, else by creation. */

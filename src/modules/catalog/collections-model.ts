@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
 import { htmlLengthMax } from '../../lib/html.ts'
-import { productsPerCollectionMax } from './collections.ts'
+import { productsPerCollectionMax } from './domain.ts'
 import { PublicProduct } from './model.ts'
 
 const collection = {

@@ -20,8 +20,7 @@ export type CollectionInput = {
 }
 type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
-export const productsPerCollectionMax = 5_000
-const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
+export const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = () => new AppError('CONFLICT', 'handle (body): another collection of the shop has it')
 
 /** A collection as it is answered, to the shop and to the public. */
@@ -130,12 +129,12 @@ export async function setCollectionProducts(
   id: string,
   productIds: readonly string[],
 ): Promise<CollectionView & { productIds: string[] }> {
+  if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
   const record = audit(deps, actor, { action: 'collection.products_set', subject: id, shopId: shop.id })
   const updatedAt = deps.clock.now()
   return deps.db.write(async (tx) => {
     const collection = await deps.collectionStore.update(tx, shop.id, id, { updatedAt })
     if (!collection) throw noSuchCollection()
-    if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
     const known = await deps.collectionStore.countProducts(tx, shop.id, productIds)
     if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
     await deps.collectionStore.setProducts(tx, id, productIds)

@@ -16,6 +16,7 @@ import {
   textUpTo,
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
+import { imagesMax, variantsMax } from './domain.ts'
 
 /** One record of a product. `cells` holds the known columns only; blank cells are left out. */
 export type Row = { readonly line: number; readonly cells: ReadonlyMap<Field, string>; readonly isHandleDerived: boolean }
@@ -26,8 +27,6 @@ export type ProductRows = {
   readonly rows: readonly Row[]
 }
 
-export const variantsMax = 100
-export const imagesMax = 250
 /** Each row is a variant, an image or both, so that a product with more rows has too many of one kind. */
 export const rowsMax = variantsMax + imagesMax
 const errorsMax = 20
@@ -193,23 +192,23 @@ class ProductBuilder {
     const sorted = [...byUrl.values()].sort((a, b) => a.position - b.position)
     for (const { imageUrl } of variants) {
       if (typeof imageUrl !== 'string' || byUrl.has(imageUrl)) continue
-      const image = { url: imageUrl, alt: null, position: 0 }
+      const image = { url: imageUrl, position: 0 }
       byUrl.set(imageUrl, image)
       sorted.push(image)
     }
     const [row] = rows
     if (sorted.length > imagesMax && row) this.report(row, 'imageUrl', `A product can have at most ${imagesMax} images.`)
-    return sorted.map(({ url, alt }, index) => ({ url, alt, position: index + 1 }))
+    return sorted.map((image, index) => ({ ...image, position: index + 1 }))
   }
 
   private addImage(byUrl: Map<string, ImportedImage>, row: Row): void {
     const url = this.read(row, 'imageUrl', parseUrl)
     if (typeof url !== 'string') return
-    const alt = this.read(row, 'imageAlt', textUpTo(altMaxLength)) ?? null
+    const alt = this.read(row, 'imageAlt', textUpTo(altMaxLength))
     const position = this.read(row, 'imagePosition', parsePosition)
     const earlier = byUrl.get(url)
-    if (earlier) earlier.alt ??= alt
-    else byUrl.set(url, { url, alt, position: position ?? byUrl.size + 1 })
+    if (!earlier) byUrl.set(url, { url, ...given({ alt }), position: position ?? byUrl.size + 1 })
+    else if (alt) earlier.alt ??= alt
   }
 
   /**

@@ -2,8 +2,9 @@ import { AppError } from '../../lib/errors.ts'
 import { type Currency, isCurrency } from '../../lib/money.ts'
 import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
-import { buildProduct, imagesMax, type ProductRows, type Row, rejected, rowsMax, variantsMax } from './csv-product.ts'
+import { buildProduct, type ProductRows, type Row, rejected, rowsMax } from './csv-product.ts'
 import { type CsvRecord, type CsvSource, readRecords } from './csv-records.ts'
+import { imagesMax, variantsMax } from './domain.ts'
 
 export type { CsvSource } from './csv-records.ts'
 
@@ -29,7 +30,7 @@ export type ImportedVariant = {
   imageUrl?: string | null
 }
 
-export type ImportedImage = { url: string; alt: string | null; position: number }
+export type ImportedImage = { url: string; alt?: string | null; position: number }
 
 export type ImportedProduct = {
   /** Line of the file on which the product's first record starts; the header is row 1. */

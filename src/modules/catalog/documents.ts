@@ -20,6 +20,7 @@ const charactersMax = 16_000_000
 /** Once the room is taken, one text in so many makes room for itself: replacing at every miss would cost more than it saves. */
 const admitOneIn = 64
 
+/** The documents of one process: bounded by number and by characters of text. */
 export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
   const kept = new Map<string, KeptDocument>()
   /** Those of `kept` whose text is there, oldest first. */

@@ -14,6 +14,7 @@ export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
 export const optionsMax = 3
 export const variantsMax = 100
 export const imagesMax = 250
+export const productsPerCollectionMax = 5_000
 export const defaultVariantTitle = 'Default Title'
 const wordsMax = 400
 const titleKeyLengthMax = 80

@@ -132,7 +132,8 @@ async function update(
   product: ImportedProduct,
   { dryRun, currency }: ImportOptions,
 ): Promise<Stored> {
-  const input: ProductInput = { ...inputOf(product), images: imagesOf(product, known.product.images) }
+  const input: ProductInput = inputOf(product)
+  if (product.images || product.variants.some(({ imageUrl }) => imageUrl)) input.images = imagesOf(product, known.product.images)
   // Seen on the storefront again, if it was taken off without becoming a draft.
   if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()
   // A file without option columns says nothing of a product that has options.
@@ -195,14 +196,14 @@ function publicationOf(
   return { status: status ?? 'DRAFT', ...(published === false ? { publishedAt: null } : {}) }
 }
 
-/** The file's images, else those there are; and every variant's picture among them. Known ones keep their id. */
+/** The file's images, else those there are; and every variant's picture among them. Known ones keep what the file does not say of them. */
 function imagesOf(product: ImportedProduct, known: Whole['product']['images']): ImageInput[] {
-  const ids = new Map(known.map(({ id, url }) => [url, id]))
+  const knownByUrl = new Map(known.map((image) => [image.url, image]))
   const images: ImageInput[] = product.images
-    ? product.images.map(({ url, alt }) => ({ id: ids.get(url), url, alt }))
-    : known.map((image) => ({ ...image }))
+    ? product.images.map(({ position: _, ...said }) => ({ ...knownByUrl.get(said.url), ...said }))
+    : [...known]
   for (const { imageUrl } of product.variants) {
-    if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ id: ids.get(imageUrl), url: imageUrl })
+    if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ url: imageUrl })
   }
   return images
 }

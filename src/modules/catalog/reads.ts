@@ -83,10 +83,10 @@ async function searched(
   const words = wordsOf(q, queryWordsMax)
   if (words.length === 0) return { documents: [], total: 0 }
   const query = { shopId, words, now: clock.now(), tag: tag?.toLowerCase(), collectionId }
-  const found = await catalogStore.search({ ...query, limit: searchTotalMax + 1, offset: 0 })
+  const found = await catalogStore.search({ ...query, limit: searchTotalMax + 1 })
   const capped = found.length > searchTotalMax
-  const ids =
-    offset + limit <= found.length || !capped ? found.slice(offset, offset + limit) : await catalogStore.search({ ...query, limit, offset })
+  // Nothing lies past the total that is told: a page far out costs no more than the first.
+  const ids = found.slice(0, searchTotalMax).slice(offset, offset + limit)
   return {
     documents: await catalogStore.documentsOf(ids),
     total: Math.min(found.length, searchTotalMax),
@@ -101,6 +101,7 @@ export type Listing = { buckets: Bucket[]; scheduled: boolean }
 
 const listingsMax = 1_000
 
+/** The listings of one process, bounded by number. */
 export function createListings({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Listings {
   const kept = new Map<string, Listing & { version: number; from: number; until: number }>()
   return {

@@ -28,11 +28,9 @@ import {
   productInput,
 } from './model.ts'
 import { publicProducts, type ReadDeps } from './reads.ts'
-import { archiveProduct, type CatalogDeps, changeProduct, createProduct } from './service.ts'
+import { archiveProduct, type CatalogDeps, changeProduct, createProduct, noSuchProduct } from './service.ts'
 
 export type CatalogRouteDeps = HttpDeps & CatalogDeps & ReadDeps & ShopDeps & CollectionDeps
-
-const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
 
 export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
   new Elysia({ tags: ['Catalog'] })

@@ -29,7 +29,7 @@ export type ManagementProduct = ReturnType<typeof managementView>
 export type ProductWrite = { shop: Pick<ShopContext, 'id' | 'currency'>; actor: Actor; keep?: Keep }
 
 const handleTriesMax = 1_000
-const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
+export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
 const handleTaken = () => new AppError('CONFLICT', 'handle (body): another product of the shop has it')
 
 const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({

@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import { refusals } from '../../http/schema.ts'
-import { AppError } from '../../lib/errors.ts'
+import { shopNamed } from '../../http/shop.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { CustomerLogin, CustomerRecord, CustomerSignup, customerView } from './model.ts'
 import { type CustomerDeps, logInCustomer, signUpCustomer } from './service.ts'
@@ -14,13 +14,13 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
     .post(
       '/customer/signup',
       async ({ body, request, set }) => {
-        const shop = await deps.shopStore.findByName(body.shopName)
-        if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+        const shop = await shopNamed(deps, body.shopName)
         assertShopOrigin(request.headers, shop.origins)
         const customer = await signUpCustomer(
           deps,
           { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' },
           deps.limitKey(request),
+          requestIdOf(request),
         )
         set.status = 201
         return customerView(customer)

@@ -10,12 +10,13 @@ export type CustomerDeps = AuthDeps & ShopDeps & { readonly customerStore: Custo
 
 /**
  * Makes a customer of a shop with a password of their own.
- * @throws AppError NOT_FOUND for an unknown shop, CONFLICT when the shop knows the e-mail address, RATE_LIMITED
+ * @throws AppError CONFLICT when the shop knows the e-mail address, RATE_LIMITED
  */
 export async function signUpCustomer(
   deps: CustomerDeps,
   { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
   address: string,
+  requestId?: string,
 ): Promise<Customer> {
   await countAttempt(deps, [[signupByAddress, address]])
   const now = deps.clock.now()
@@ -29,7 +30,7 @@ export async function signUpCustomer(
     createdAt: now,
     updatedAt: now,
   }
-  const record = audit(deps, { id }, { action: 'customer.created', subject: id, shopId })
+  const record = audit(deps, { id, requestId }, { action: 'customer.created', subject: id, shopId })
   try {
     await deps.db.write(async (tx) => {
       await deps.customerStore.insert(tx, customer)

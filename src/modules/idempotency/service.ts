@@ -6,6 +6,8 @@ import { idempotencyStore as store } from './store.ts'
 const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
 const inFlightRetrySeconds = 1
+/** Keys of one write. */
+const forgottenAtOnce = 500
 const keptMs = 24 * 60 * 60 * 1000
 
 /** What sealed answers are bound to. */
@@ -54,5 +56,10 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   }
 }
 
-/** Forgets the keys whose day has passed. */
-export const forgetExpiredKeys = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) => db.write((tx) => store.removeExpired(tx, clock.now()))
+/** Forgets the keys whose day has passed: in small writes, so that nobody waits long behind one. */
+export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  const now = clock.now()
+  let removed: number
+  do removed = await db.write((tx) => store.removeExpired(tx, now, forgottenAtOnce))
+  while (removed === forgottenAtOnce)
+}

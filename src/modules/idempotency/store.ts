@@ -1,4 +1,4 @@
-import { and, eq, lte } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
@@ -32,7 +32,12 @@ export const idempotencyStore = {
   async release(tx: Writer, key: Key & Pick<IdempotencyRow, 'attempt'>): Promise<void> {
     await tx.delete(idempotencyKeys).where(and(at(key), eq(idempotencyKeys.attempt, key.attempt)))
   },
-  async removeExpired(tx: Writer, now: number): Promise<void> {
-    await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, now))
+  /** Returns how many it removed. */
+  async removeExpired(tx: Writer, now: number, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`delete from idempotency_keys where (scope, key) in
+          (select scope, key from idempotency_keys where expires_at <= ${now} limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
   },
 }

@@ -29,4 +29,5 @@ export const countries: readonly Country[] = Object.entries(listed)
   .sort((a, b) => (a.code < b.code ? -1 : 1))
 
 const codes = new Set(countries.map(({ code }) => code))
+/** Whether the text is a code of ISO 3166-1 alpha-2 that is in use. */
 export const isCountry = (code: string): boolean => codes.has(code)

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
-import { access } from '../../http/access.ts'
+import { access, checkShape } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import { refusals } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -29,17 +29,26 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
       '/merchant/signup',
       async ({ body, request, set }) => {
         const { email, password, shopName: name, country, currency } = body
-        const { user, shop } = await signUp(deps, { email, password }, { name, country, currency }, deps.limitKey(request))
+        const { user, shop } = await signUp(
+          deps,
+          { email, password },
+          { name, country, currency },
+          deps.limitKey(request),
+          requestIdOf(request),
+        )
         set.status = 201
         return { merchant: merchantView(user), shop: shopView(shop) }
       },
       {
         access: 'public',
         body: SignupBody,
-        transform: () => {
-          // Before the body is looked at: while the switch is off, the path does not exist.
-          if (!deps.config.signupEnabled) throw new AppError('NOT_FOUND', 'There is nothing at this path')
-        },
+        transform: [
+          () => {
+            // Before the body is looked at: while the switch is off, the path does not exist.
+            if (!deps.config.signupEnabled) throw new AppError('NOT_FOUND', 'There is nothing at this path')
+          },
+          checkShape,
+        ],
         response: { 201: SignupAnswer, ...refusals(404, 409, 413, 415, 429) },
         detail: {
           summary: 'Open a shop',

@@ -30,13 +30,14 @@ export async function login(
 
 /**
  * Makes a merchant and their first shop, in mode TEST.
+ * @param by who does it; without an id the merchant
  * @throws AppError CONFLICT when the e-mail address or the shop's name is taken; INVALID for an unknown currency or country
  */
 export async function createMerchant(
   deps: MerchantDeps,
   { email, password }: Credentials,
   newShop: NewShop,
-  by?: Actor,
+  by: Partial<Actor> = {},
 ): Promise<{ user: User; shop: Shop }> {
   const id = deps.newId('merchant')
   const { shop, insert } = openShop(deps, id, newShop)
@@ -47,7 +48,7 @@ export async function createMerchant(
     passwordHash: await deps.passwords.hash(password),
     createdAt: deps.clock.now(),
   }
-  const record = audit(deps, by ?? { id }, { action: 'merchant.created', subject: id, shopId: shop.id })
+  const record = audit(deps, { id, ...by }, { action: 'merchant.created', subject: id, shopId: shop.id })
   try {
     await deps.db.write(async (tx) => {
       await deps.userStore.insert(tx, user)
@@ -67,9 +68,10 @@ export async function signUp(
   credentials: Credentials,
   newShop: NewShop,
   address: string,
+  requestId: string | undefined,
 ): Promise<{ user: User; shop: Shop }> {
   await countAttempt(deps, [[signupByAddress, address]])
-  return createMerchant(deps, credentials, newShop)
+  return createMerchant(deps, credentials, newShop, { requestId })
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */

@@ -19,7 +19,8 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   let madeAt = 0
   return () => {
     const now = deps.clock.now()
-    if (!checks || now - madeAt >= readinessKeptMs) {
+    // Either way: the clock may be set back.
+    if (!checks || Math.abs(now - madeAt) >= readinessKeptMs) {
       madeAt = now
       checks = readiness(deps)
     }
@@ -56,7 +57,7 @@ export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestC
     .get(
       '/metrics',
       ({ request }) => {
-        const token = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]
+        const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
         if (!known && (isForwarded(request) || !isLoopback(deps.guardedAddress(request)))) {
           throw token === undefined

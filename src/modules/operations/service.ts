@@ -7,12 +7,11 @@ export type Check = { name: string; ok: boolean }
 
 /** Whether the instance can do its work: reads, writes, migrations, space. */
 export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'diskFree' | 'config'>): Promise<Check[]> {
-  const free = diskFree()
   return [
     { name: 'databaseReadable', ok: await holds(() => store.answers(db.read)) },
     { name: 'databaseWritable', ok: await holds(() => db.write(store.touch)) },
     { name: 'migrationsCurrent', ok: await holds(() => store.isMigrated(db.read)) },
-    { name: 'diskSpace', ok: free === undefined || free >= config.diskFreeMinBytes },
+    { name: 'diskSpace', ok: await holds(async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes) },
   ]
 }
 

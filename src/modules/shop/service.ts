@@ -14,6 +14,7 @@ import type { ApiKey, Shop, ShopStore, Wallet } from './store.ts'
 
 export type ShopDeps = Deps & { readonly shopStore: ShopStore }
 
+/** A shop as the HTTP layer hands it on. */
 export const contextOf = ({ id, merchantId, currency, mode, origins }: Shop): ShopContext => ({ id, merchantId, currency, mode, origins })
 
 /** @throws AppError NOT_FOUND */
@@ -149,6 +150,10 @@ export async function changeShop(
   )
 }
 
+/**
+ * Replaces all tax rates.
+ * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND
+ */
 export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: TaxRate[], actor: Actor): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
@@ -156,6 +161,10 @@ export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: T
   return update(deps, shop.id, () => ({ taxRates }), 'shop.tax_rates_set', actor)
 }
 
+/**
+ * Replaces all shipping methods.
+ * @throws AppError INVALID for an unknown country or currency, or a code that stands twice; NOT_FOUND
+ */
 export async function setShippingMethods(
   deps: ShopDeps,
   shop: ShopContext,

@@ -350,6 +350,16 @@ describe('GET /blogs/public/{slug}', () => {
     expect((await app.call('GET', '/blogs/public/soon')).status).toBe(200)
   })
 
+  test('a page that the shop does not list cannot tell a draft from a slug that nobody has', async () => {
+    await using app = await testApp()
+    const { token, post } = await shopIn(app)
+    await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://mine.example'] } })
+    await post('/blogs', { title: 'Hidden', bodyHtml: '' })
+    const headers = { origin: 'https://other.example' }
+    const [draft, nobody] = await Promise.all(['hidden', 'nobody'].map((slug) => app.call('GET', `/blogs/public/${slug}`, { headers })))
+    expect([draft?.status, draft?.text]).toEqual([404, nobody?.text])
+  })
+
   test('a change shows at once, and unpublishing takes it away', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)

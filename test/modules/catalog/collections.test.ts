@@ -31,7 +31,7 @@ test('a collection is published now unless told otherwise, its handle numbered w
   for (const [field, body] of [
     ['title', { title: '' }],
     ['handle', { handle: 'A B' }],
-    ['image', { image: { url: 'javascript:zq9' } }],
+    ['image.url', { image: { url: 'javascript:zq9' } }],
     ['publishedAt', { publishedAt: 'zq9' }],
     ['publishedAt', { publishedAt: '9999-12-31T00:00:00Z' }],
     ['publishedAt', { publishedAt: '2026-01-01T25:00:00Z' }],
@@ -92,6 +92,13 @@ test("products that are another shop's, unknown or repeated are refused, and not
     expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, message: 'No such collection' } })
   }
   expect((await shop.get(`/collection-v2/${set.id}`)).body).toEqual(before.body)
+})
+
+test('a list with a repeated product is 400 before the collection is looked for', async () => {
+  await using app = await testApp()
+  const { put } = await shopIn(app)
+  const answer = await put('/collection-v2/coll_none/products', { productIds: ['prod_a', 'prod_a'] })
+  expect([answer.status, answer.body.message]).toEqual([400, 'productIds (body): each product may stand once'])
 })
 
 test('the published list shows each collection with its first visible products, and nothing that is not public', async () => {

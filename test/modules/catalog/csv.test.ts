@@ -105,7 +105,7 @@ describe('both dialects', () => {
     images: [
       { url: 'https://x.test/1.jpg', alt: 'Front', position: 1 },
       { url: 'https://x.test/2.jpg', alt: null, position: 2 },
-      { url: 'https://x.test/s.jpg', alt: null, position: 3 },
+      { url: 'https://x.test/s.jpg', position: 3 },
     ],
   } satisfies ImportedProduct
 
@@ -292,7 +292,7 @@ describe('images', () => {
     expect(product.images).toEqual([
       { url: 'https://x.test/3.jpg', alt: 'Three', position: 1 },
       { url: 'https://x.test/9.jpg', alt: 'Nine', position: 2 },
-      { url: 'https://x.test/v.jpg', alt: null, position: 3 },
+      { url: 'https://x.test/v.jpg', position: 3 },
     ])
   })
 

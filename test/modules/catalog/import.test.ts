@@ -178,6 +178,20 @@ test('with overwrite on, a blank cell clears, an absent column keeps, and known 
   expect(after.images[0].id).toBe(before.images[1].id)
 })
 
+test('with overwrite on, an image keeps what the file has no column for: its text and its size', async () => {
+  await using app = await testApp()
+  const shop = await importer(app)
+  const url = 'https://i.example/1.jpg'
+  await shop.add({ title: 'Tee', handle: 'tee', images: [{ url, alt: 'Front', width: 800, height: 600 }] })
+  const [before] = (await shop.byHandle('tee')).images
+  expect((await shop.send(lines('Handle,Title,Image Src', `tee,Tee,${url}`), '?overwrite=true')).body.updated).toBe(1)
+  expect((await shop.byHandle('tee')).images).toEqual([before])
+  expect(before).toMatchObject({ alt: 'Front', width: 800, height: 600 })
+  // A blank cell clears.
+  await shop.send(lines('Handle,Title,Image Src,Image Alt Text', `tee,Tee,${url},`), '?overwrite=true')
+  expect((await shop.byHandle('tee')).images).toEqual([{ ...before, alt: null }])
+})
+
 test('a blank price never clears one: the product of a known variant is left out and named, in a dry run too; the others are stored', async () => {
   await using app = await testApp()
   const shop = await importer(app)

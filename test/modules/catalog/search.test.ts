@@ -226,7 +226,7 @@ test('the total is exact up to 1,000; beyond, it is 1,000 and says that it is ca
   expect((await app.call('GET', `${shop.list}${q('bead', '&limit=100&page=11')}`)).body.data).toEqual([])
 }, 60_000)
 
-test('pages beyond 1,000 found are there', async () => {
+test('beyond 1,000 found, the list ends where its total says', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
   await fill(app, shop.shop.id, 1130)
@@ -235,6 +235,6 @@ test('pages beyond 1,000 found are there', async () => {
   expect(first.body.data[0].title).toBe('Bead 1129')
   const titles: string[] = []
   for (let page = 9; page <= 13; page++) titles.push(...(await shop.titles(q('bead', `&limit=100&page=${page}`))))
-  expect(titles).toEqual(Array.from({ length: 330 }, (_, at) => `Bead ${329 - at}`))
+  expect(titles).toEqual(Array.from({ length: 200 }, (_, at) => `Bead ${329 - at}`))
   expect((await app.call('GET', `${shop.list}${q('bead 1007')}`)).body).toMatchObject({ total: 1, data: [{ title: 'Bead 1007' }] })
 }, 60_000)

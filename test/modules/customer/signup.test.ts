@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { customers } from '../../../db/schema/people.ts'
+import { eq } from 'drizzle-orm'
+import { auditLog, customers } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
 
 describe('signing up as a customer', () => {
@@ -25,6 +26,15 @@ describe('signing up as a customer', () => {
     expect((await app.call('POST', '/merchant/login', { body })).status).toBe(401)
     // The same person may be a customer of another shop too.
     expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: other.shop.name } })).status).toBe(201)
+  })
+
+  test('is on record with the request that asked for it', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
+    const made = await app.call('POST', '/customer/signup', { body, headers: { 'x-request-id': 'signup-2' } })
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.body.id))
+    expect(row).toMatchObject({ action: 'customer.created', actor: made.body.id, shopId: shop.id, requestId: 'signup-2' })
   })
 
   test('with an address that the shop knows is 409, however it is written', async () => {

@@ -47,6 +47,19 @@ describe('signing up as a merchant', () => {
     expect(row).toMatchObject({ actor: answer.body.merchant.id, shopId: answer.body.shop.id })
   })
 
+  test('is on record with the request that asked for it', async () => {
+    await using app = await testApp(on)
+    const { body } = await app.call('POST', '/merchant/signup', { body: signup, headers: { 'x-request-id': 'signup-1' } })
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, body.merchant.id))
+    expect(row).toMatchObject({ action: 'merchant.created', actor: body.merchant.id, requestId: 'signup-1' })
+  })
+
+  test('with a file instead of JSON is 415', async () => {
+    await using app = await testApp(on)
+    const answer = await app.call('POST', '/merchant/signup', { raw: 'a,b', headers: { 'content-type': 'text/csv' } })
+    expect(answer.status).toBe(415)
+  })
+
   test('with a taken e-mail address or shop name is 409, and leaves nothing half-made', async () => {
     await using app = await testApp(on)
     await app.call('POST', '/merchant/signup', { body: signup })

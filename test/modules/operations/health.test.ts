@@ -37,6 +37,25 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 2)
   })
 
+  test('looks again when the clock was set back', async () => {
+    await using app = await testApp()
+    const { stats } = app.deps.db
+    await app.call('GET', '/health/ready')
+    const before = stats.writes
+    app.clock.advance(-3_600_000)
+    await app.call('GET', '/health/ready')
+    expect(stats.writes).toBe(before + 1)
+  })
+
+  test('is not ready when the space left cannot be told', async () => {
+    const diskFree = () => {
+      throw new Error('no such directory')
+    }
+    await using app = await testApp({}, { diskFree })
+    const answer = await app.call('GET', '/health/ready')
+    expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: diskSpace'])
+  })
+
   test('is not ready when a migration is missing, and is when a newer version added one', async () => {
     await using app = await testApp()
     const { db } = app.deps

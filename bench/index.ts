@@ -218,7 +218,7 @@ async function durableWrites(dir: string): Promise<void> {
         status: 'ACTIVE',
         variants: [{ price: { amount: 1_000, currency: 'USD' }, sku: 'S-{n}', onHand: 3 }],
       })
-      const { perSecond } = await load(
+      const { perSecond, errors } = await load(
         souk.url,
         {
           method: 'POST',
@@ -228,6 +228,7 @@ async function durableWrites(dir: string): Promise<void> {
         },
         { ...reading, connections: writers },
       )
+      if (errors > 0) throw new Error(`${errors} writes were refused`)
       const after = await commitsAndWrites(souk.url)
       if (synchronous === 'FULL') commitsPerWrite = (after.commits - before.commits) / (after.writes - before.writes)
       rates[synchronous].push(perSecond)

@@ -14,6 +14,8 @@ import {
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 const connectionsMax = 10
+/** Writes under way or waiting for a connection. */
+const queueMax = 5_000
 const attemptsMax = 30
 const backoffMaxMs = 200
 /** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
@@ -145,6 +147,7 @@ export function openPostgres(url: string, random: () => number): Database {
     async write(work) {
       refuseNestedWrite()
       if (closing) throw new DatabaseUnavailable('the database is closed')
+      if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
       const done = write(work)
       underWay.add(done)

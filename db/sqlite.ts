@@ -26,6 +26,8 @@ export type SqliteOptions = {
 }
 
 const worksPerCommitMax = 512
+/** Writes that wait: at some thousand a second, those behind would wait longer than anybody does. */
+const queueMax = 20_000
 /** A transaction stays shorter than this, so that a second process waits little for its turn. */
 const commitSliceMs = 15
 const busyRetryMs = 2
@@ -234,6 +236,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       new Promise((resolve, reject) => {
         refuseNestedWrite()
         if (closing) throw new DatabaseUnavailable('the database is closed')
+        if (queue.length >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
         queue.push({ work, resolve: resolve as Job['resolve'], reject })
         stats.queued = queue.length
         draining ??= new Promise<void>((resume) => setImmediate(resume)).then(drain)

@@ -115,7 +115,7 @@ export const settings = {
   PORT: setting('integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
   DATA_DIR: setting('path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
   DATABASE_URL: setting('URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
-  PUBLIC_URL: setting('URL', undefined, 'Where clients reach this instance', httpUrl),
+  PUBLIC_URL: setting('URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
   ALLOWED_HOSTS: setting(
     'list',
     undefined,
@@ -152,17 +152,17 @@ export const settings = {
   ),
   API_V3_PREFIX: setting('path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
-  LENDING_PLATFORM_ENABLED: setting('boolean', 'false', 'Whether the lending routes exist', boolean),
+  LENDING_PLATFORM_ENABLED: setting('boolean', 'false', 'Whether the lending routes exist. Checked, and without effect as yet', boolean),
   OPERATOR_IP_ALLOWLIST: setting(
     'list',
     '127.0.0.0/8,::1',
-    'Addresses (CIDR) from which operators may call',
+    'Addresses (CIDR) from which operators may call. Checked, and without effect as yet',
     listOf('IP addresses or CIDR blocks', isCidr),
   ),
   OPERATOR_COUNTRIES: setting(
     'list',
     undefined,
-    'Countries from which operators may call; unset: any',
+    'Countries from which operators may call; unset: any. Checked, and without effect as yet',
     listOf(
       'two-letter country codes',
       (item) => /^[A-Z]{2}$/.test(item),

@@ -133,9 +133,12 @@ export function createKeyring(config: Config, mayCreate: boolean): Keyring {
   let keys = keysOf(secrets)
   const current = () => {
     const changed = modified()
-    if (changed !== readAt && changed !== undefined) {
+    if (changed === readAt || changed === undefined) return keys
+    try {
       keys = keysOf(loadSecrets(config, false))
       readAt = changed
+    } catch {
+      // Caught half-edited: the keys that we have go on, and the file is read again at the next use.
     }
     return keys
   }

@@ -3,6 +3,8 @@ import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
 import { listen, type Serving } from '../server.ts'
 
+const jobsStopMaxMs = 5_000
+
 export type ServeOptions = {
   /** Runs before anybody is let in; what it throws ends the start. */
   prepare?: (instance: Instance) => Promise<void>
@@ -43,7 +45,8 @@ export async function serve(config: Config, { prepare, announce = readyText }: S
 
   const end = async () => {
     instance.edge.drain()
-    await jobs.stop()
+    // A job that hangs must not use up the time that a service manager gives us.
+    await Promise.race([jobs.stop(), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
   }
   let stopping = false

@@ -12,6 +12,7 @@ export type Subject = { id: string; role: TokenRole; shopId?: string }
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
 const attemptsKeptMs = 60 * 60 * 1000
+const forgottenAtOnce = 500
 const refused = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
 const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
 
@@ -194,7 +195,8 @@ export async function subjectOfToken(
 /** Forgets sessions that are over and attempts that no limit counts any more. */
 export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {
   const now = clock.now()
-  await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs))
+  // In small writes, so that nobody waits long behind one.
+  while ((await db.write((tx) => authStore.removeExpired(tx, now, now - attemptsKeptMs, forgottenAtOnce))) > 0);
 }
 
 const newRefreshToken = ({ randomBytes }: AuthDeps) => Buffer.from(randomBytes(32)).toString('base64url')

@@ -53,9 +53,13 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .returning({ id: sessions.id })
       return rows.length > 0
     },
-    async removeExpired(tx: Writer, now: number, attemptsBefore: number): Promise<void> {
-      await tx.delete(sessions).where(lte(sessions.expiresAt, now))
-      await tx.delete(attempts).where(lte(attempts.at, attemptsBefore))
+    /** Removes some of what has run out; how much it was. */
+    async removeExpired(tx: Writer, now: number, attemptsBefore: number, limit: number): Promise<number> {
+      const over = tx.select({ id: sessions.id }).from(sessions).where(lte(sessions.expiresAt, now)).limit(limit)
+      const old = tx.select({ id: attempts.id }).from(attempts).where(lte(attempts.at, attemptsBefore)).limit(limit)
+      const ended = await tx.delete(sessions).where(inArray(sessions.id, over)).returning({ id: sessions.id })
+      const forgotten = await tx.delete(attempts).where(inArray(attempts.id, old)).returning({ id: attempts.id })
+      return ended.length + forgotten.length
     },
     /** How many attempts a bucket holds since `since`, and when the oldest of them was. */
     async countAttempts(tx: Writer, bucket: string, since: number): Promise<{ count: number; oldest: number | undefined }> {

@@ -16,7 +16,7 @@ export type Documents = {
 }
 
 const documentsMax = 20_000
-const charactersMax = 16_000_000
+const charactersMax = 13_000_000
 /** Once the room is taken, one text in so many makes room for itself: replacing at every miss would cost more than it saves. */
 const admitOneIn = 64
 

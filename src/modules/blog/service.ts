@@ -1,19 +1,19 @@
-import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
+import { isUniqueViolation } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sanitize } from '../../lib/html.ts'
+import { freeName } from '../../lib/names.ts'
 import { assertPublicationDate } from '../../lib/publication.ts'
 import { type Actor, audit } from '../audit/service.ts'
-import { type Blog, type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
+import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
 import type { BlogStore } from './store.ts'
 
 export type BlogDeps = Deps & { readonly blogStore: BlogStore }
 /** Who does it, in which shop, and what keeps the answer of an idempotent request. */
 type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
-const slugNumbersMax = 100
 export const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
 const slugTaken = () => new AppError('CONFLICT', 'slug (body): another blog has it')
 
@@ -35,7 +35,7 @@ export async function createBlog(
   const record = audit(deps, actor, { action: 'blog.created', subject: made.id, shopId: shop.id })
   return refusingTakenSlugs(() =>
     deps.db.write(async (tx) => {
-      const blog = { ...made, slug: input.slug ?? (await freeSlug(deps.blogStore, tx, made)) }
+      const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => deps.blogStore.taken(tx, names))) }
       await deps.blogStore.insert(tx, blog)
       await record(tx)
       const view = blogView(blog)
@@ -43,13 +43,6 @@ export async function createBlog(
       return view
     }),
   )
-}
-
-/** The slug with the first free number. Where the whole instance uses one over and over, the end of the id makes it unique. */
-async function freeSlug(store: BlogStore, tx: Writer, { slug, id }: Blog): Promise<string> {
-  const wanted = [slug, ...Array.from({ length: slugNumbersMax }, (_, at) => `${slug}-${at + 1}`)]
-  const taken = await store.taken(tx, wanted)
-  return wanted.find((one) => !taken.has(one)) ?? `${slug}-${id.slice(-12)}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, lte, or } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
 
@@ -66,13 +66,13 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(limit)
     return rows.map(({ id }) => id)
   },
-  /** Handles of the shop that are `handle` or `handle-` and something. */
-  async handlesLike(tx: Writer, shopId: string, handle: string): Promise<string[]> {
+  /** Those of these handles that collections of the shop have. */
+  async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
     const rows = await tx
       .select({ handle: collections.handle })
       .from(collections)
-      .where(and(eq(collections.shopId, shopId), sql`${collections.handle} between ${handle} and ${`${handle}-:`}`))
-    return rows.map((row) => row.handle)
+      .where(and(eq(collections.shopId, shopId), inArray(collections.handle, [...handles])))
+    return new Set(rows.map(({ handle }) => handle))
   },
   async insert(tx: Writer, collection: Collection): Promise<void> {
     await tx.insert(collections).values(collection)

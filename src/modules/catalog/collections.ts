@@ -4,6 +4,7 @@ import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sanitize } from '../../lib/html.ts'
+import { freeName } from '../../lib/names.ts'
 import { assertPublicationDate } from '../../lib/publication.ts'
 import { handleOf } from '../../lib/words.ts'
 import { type Actor, audit } from '../audit/service.ts'
@@ -59,9 +60,9 @@ export async function createCollection(
   const record = audit(deps, actor, { action: 'collection.created', subject: made.id, shopId: shop.id })
   try {
     return await deps.db.write(async (tx) => {
-      const taken =
-        input.handle === undefined ? new Set(await deps.collectionStore.handlesLike(tx, shop.id, made.handle)) : new Set<string>()
-      const collection = { ...made, handle: firstFree(made.handle, taken) }
+      const handle =
+        input.handle ?? (await freeName(made.handle, made.id, (names) => deps.collectionStore.takenHandles(tx, shop.id, names)))
+      const collection = { ...made, handle }
       await deps.collectionStore.insert(tx, collection)
       await record(tx)
       const view = collectionView(collection)
@@ -72,12 +73,6 @@ export async function createCollection(
     if (isUniqueViolation(error)) throw handleTaken()
     throw error
   }
-}
-
-function firstFree(wanted: string, taken: ReadonlySet<string>): string {
-  let handle = wanted
-  for (let number = 1; taken.has(handle); number++) handle = `${wanted}-${number}`
-  return handle
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */

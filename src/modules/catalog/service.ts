@@ -5,6 +5,7 @@ import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { sanitize } from '../../lib/html.ts'
+import { freeName } from '../../lib/names.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import type { Documents } from './documents.ts'
 import {
@@ -28,7 +29,6 @@ export type ManagementProduct = ReturnType<typeof managementView>
 /** Who does it, in which shop, and what keeps the answer of an idempotent request. */
 export type ProductWrite = { shop: Pick<ShopContext, 'id' | 'currency'>; actor: Actor; keep?: Keep }
 
-const handleTriesMax = 1_000
 export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
 const handleTaken = () => new AppError('CONFLICT', 'handle (body): another product of the shop has it')
 
@@ -57,7 +57,9 @@ export async function createProduct(
   const listing = listingWrite(deps)
   try {
     return await deps.db.write(async (tx) => {
-      const handle = input.handle ?? (await freeHandle(deps.catalogStore, tx, shop.id, made.product.handle))
+      const handle =
+        input.handle ??
+        (await freeName(made.product.handle, made.product.id, (names) => deps.catalogStore.takenHandles(tx, shop.id, names)))
       const whole = { ...made, product: { ...made.product, handle } }
       await deps.catalogStore.insert(tx, whole)
       await listing(tx, whole)
@@ -72,16 +74,6 @@ export async function createProduct(
   } finally {
     deps.folds.noteWrite(shop.id)
   }
-}
-
-async function freeHandle(store: CatalogStore, tx: Writer, shopId: string, wanted: string): Promise<string> {
-  const taken = new Set(await store.handlesLike(tx, shopId, wanted))
-  if (!taken.has(wanted)) return wanted
-  for (let number = 1; number < handleTriesMax; number++) {
-    const handle = `${wanted}-${number}`
-    if (!taken.has(handle)) return handle
-  }
-  throw new AppError('CONFLICT', 'handle (body): too many products have this title; choose a handle')
 }
 
 /**

@@ -227,13 +227,13 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const byProduct = Map.groupBy(parts, ({ productId }) => productId)
       return { wholes: rows.map((product) => ({ product, variants: byProduct.get(product.id) ?? [] })), total: Number(totals?.n ?? 0) }
     },
-    /** Handles of the shop that are `handle` or `handle-` and a number. */
-    async handlesLike(tx: Writer, shopId: string, handle: string): Promise<string[]> {
+    /** Those of these handles that products of the shop have. */
+    async takenHandles(tx: Writer, shopId: string, handles: readonly string[]): Promise<Set<string>> {
       const rows = await tx
         .select({ handle: products.handle })
         .from(products)
-        .where(and(eq(products.shopId, shopId), gte(products.handle, handle), lte(products.handle, `${handle}-:`)))
-      return rows.map((row) => row.handle)
+        .where(and(eq(products.shopId, shopId), inArray(products.handle, [...handles])))
+      return new Set(rows.map(({ handle }) => handle))
     },
 
     async insert(tx: Writer, { product, variants: parts }: Whole): Promise<void> {

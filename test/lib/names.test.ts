@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'bun:test'
+import { freeName } from '../../src/lib/names.ts'
+
+const among = (taken: readonly string[]) => async (names: readonly string[]) => new Set(names.filter((name) => taken.includes(name)))
+
+describe('a free name', () => {
+  test('is the wanted one, else has the first free number', async () => {
+    expect(await freeName('lamp', 'prod_x', among([]))).toBe('lamp')
+    expect(await freeName('lamp', 'prod_x', among(['lamp', 'lamp-1', 'lamp-3']))).toBe('lamp-2')
+    expect(await freeName('lamp', 'prod_x', among(['lamp-1']))).toBe('lamp')
+  })
+
+  test('asks for a bounded number of names, and then takes the end of the id', async () => {
+    let asked = 0
+    const all = async (names: readonly string[]) => {
+      asked += names.length
+      return new Set(names)
+    }
+    expect(await freeName('lamp', 'prod_01ke9jv8g0e1bvgf9e99wscy3c', all)).toBe('lamp-gf9e99wscy3c')
+    expect(asked).toBe(101)
+  })
+})

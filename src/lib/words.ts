@@ -23,8 +23,13 @@ export function wordsOf(text: string, most: number): string[] {
 
 /** A handle made of a title: `Café Noir, 2 kg` gives `cafe-noir-2-kg`. Empty when the title has no letter or digit. */
 export function handleOf(title: string): string {
-  const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const handle = plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '')
+  const plain = title
+    .normalize('NFKD')
+    .toLowerCase()
+    // Only the diacritics of Latin, Greek and Cyrillic: other scripts' marks are vowels, and words without them are others.
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+  const handle = plain.replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-').replace(/^-+|-+$/g, '')
   return cut(handle, handleLengthMax).replace(/-+$/, '')
 }
 

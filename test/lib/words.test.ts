@@ -31,6 +31,7 @@ describe('handles', () => {
     expect(handleOf('Café Noir, 2 kg')).toBe('cafe-noir-2-kg')
     expect(handleOf('  --A__B--  ')).toBe('a-b')
     expect(handleOf('!?')).toBe('')
+    expect(handleOf('हिन्दी किताब')).toBe('हिन्दी-किताब')
   })
 
   test('are bounded, whole characters, and made again from themselves', () => {
@@ -41,7 +42,7 @@ describe('handles', () => {
           handle.length <= 120 &&
           handle.isWellFormed() &&
           handleOf(handle) === handle &&
-          /^$|^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(handle)
+          /^$|^[\p{L}\p{M}\p{Nd}]+(-[\p{L}\p{M}\p{Nd}]+)*$/u.test(handle)
         )
       }),
     )

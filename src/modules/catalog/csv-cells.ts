@@ -1,4 +1,5 @@
 import { type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { handleOf } from '../../lib/words.ts'
 
 /** Why a cell was refused: what to write instead, never what is there. */
 export class Fault {
@@ -115,13 +116,6 @@ export const parseHandle: CellParser<string> = (text) => {
 
 /** The handle that a title gives: `Crème Brûlée, 2 pcs` becomes `creme-brulee-2-pcs`. */
 export const handleFromTitle: CellParser<string> = (title) => {
-  const slug = title
-    .toLowerCase()
-    .normalize('NFD')
-    // Only the diacritics of Latin, Greek and Cyrillic: other scripts' marks are vowels, and words without them are others.
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-  return slug === '' ? new Fault('Gives no handle, as it has no letter or digit: add a handle.') : parseHandle(slug)
+  const handle = handleOf(title)
+  return handle === '' ? new Fault('Gives no handle, as it has no letter or digit: add a handle.') : parseHandle(handle)
 }

@@ -1,4 +1,3 @@
-import { isUniqueViolation } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
@@ -7,6 +6,7 @@ import { sanitize } from '../../lib/html.ts'
 import { freeName } from '../../lib/names.ts'
 import { assertPublicationDate } from '../../lib/publication.ts'
 import { type Actor, audit } from '../audit/service.ts'
+import { refuseTaken } from '../conflict/service.ts'
 import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
 import type { BlogStore } from './store.ts'
 
@@ -15,7 +15,7 @@ export type BlogDeps = Deps & { readonly blogStore: BlogStore }
 type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
 export const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
-const slugTaken = () => new AppError('CONFLICT', 'slug (body): another blog has it')
+const slugTaken = 'slug (body): another blog has it'
 
 function checked<Input extends BlogInput>(input: Input): Input {
   assertPublicationDate(input.publishedAt)
@@ -33,16 +33,16 @@ export async function createBlog(
 ): Promise<BlogView> {
   const made = createdBlog(checked(input), { id: deps.newId('blog'), shopId: shop.id, now: deps.clock.now() })
   const record = audit(deps, actor, { action: 'blog.created', subject: made.id, shopId: shop.id })
-  return refusingTakenSlugs(() =>
-    deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => deps.blogStore.taken(tx, names))) }
       await deps.blogStore.insert(tx, blog)
       await record(tx)
       const view = blogView(blog)
       await keep?.(tx, view)
       return view
-    }),
-  )
+    })
+    .catch(refuseTaken(slugTaken))
 }
 
 /**
@@ -53,8 +53,8 @@ export async function changeBlog(deps: BlogDeps, { shop, actor, keep }: Write, i
   const change = checked(input)
   const now = deps.clock.now()
   const record = audit(deps, actor, { action: 'blog.changed', subject: id, shopId: shop.id })
-  return refusingTakenSlugs(() =>
-    deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const before = await deps.blogStore.find(shop.id, id, tx)
       if (!before) throw noSuchBlog()
       const blog = changedBlog(before, change, now)
@@ -63,8 +63,8 @@ export async function changeBlog(deps: BlogDeps, { shop, actor, keep }: Write, i
       const view = blogView(blog)
       await keep?.(tx, view)
       return view
-    }),
-  )
+    })
+    .catch(refuseTaken(slugTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
@@ -74,13 +74,4 @@ export async function removeBlog(deps: BlogDeps, { shop, actor }: Write, id: str
     if (!(await deps.blogStore.remove(tx, shop.id, id))) throw noSuchBlog()
     await record(tx)
   })
-}
-
-async function refusingTakenSlugs<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isUniqueViolation(error)) throw slugTaken()
-    throw error
-  }
 }

@@ -1,4 +1,3 @@
-import { isUniqueViolation } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
@@ -8,6 +7,7 @@ import { freeName } from '../../lib/names.ts'
 import { assertPublicationDate } from '../../lib/publication.ts'
 import { handleOf } from '../../lib/words.ts'
 import { type Actor, audit } from '../audit/service.ts'
+import { refuseTaken } from '../conflict/service.ts'
 import type { Collection, CollectionStore } from './collections-store.ts'
 
 export type CollectionDeps = Deps & { readonly collectionStore: CollectionStore }
@@ -22,7 +22,7 @@ export type CollectionInput = {
 type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
 export const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
-const handleTaken = () => new AppError('CONFLICT', 'handle (body): another collection of the shop has it')
+const handleTaken = 'handle (body): another collection of the shop has it'
 
 /** A collection as it is answered, to the shop and to the public. */
 export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
@@ -58,8 +58,8 @@ export async function createCollection(
     updatedAt: now,
   }
   const record = audit(deps, actor, { action: 'collection.created', subject: made.id, shopId: shop.id })
-  try {
-    return await deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const handle =
         input.handle ?? (await freeName(made.handle, made.id, (names) => deps.collectionStore.takenHandles(tx, shop.id, names)))
       const collection = { ...made, handle }
@@ -69,10 +69,7 @@ export async function createCollection(
       await keep?.(tx, view)
       return view
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw handleTaken()
-    throw error
-  }
+    .catch(refuseTaken(handleTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
@@ -90,8 +87,8 @@ export async function changeCollection(
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
   const record = audit(deps, actor, { action: 'collection.changed', subject: id, shopId: shop.id })
-  try {
-    return await deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const collection = await deps.collectionStore.update(tx, shop.id, id, change)
       if (!collection) throw noSuchCollection()
       await record(tx)
@@ -99,10 +96,7 @@ export async function changeCollection(
       await keep?.(tx, view)
       return view
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw handleTaken()
-    throw error
-  }
+    .catch(refuseTaken(handleTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */

@@ -1,4 +1,4 @@
-import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
+import type { Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
@@ -7,6 +7,7 @@ import { etagOf } from '../../lib/etag.ts'
 import { sanitize } from '../../lib/html.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Actor, audit } from '../audit/service.ts'
+import { refuseTaken } from '../conflict/service.ts'
 import type { Documents } from './documents.ts'
 import {
   changedProduct,
@@ -30,7 +31,7 @@ export type ManagementProduct = ReturnType<typeof managementView>
 export type ProductWrite = { shop: Pick<ShopContext, 'id' | 'currency'>; actor: Actor; keep?: Keep }
 
 export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
-const handleTaken = () => new AppError('CONFLICT', 'handle (body): another product of the shop has it')
+const handleTaken = 'handle (body): another product of the shop has it'
 
 const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({
   productId: newId('product'),
@@ -55,8 +56,8 @@ export async function createProduct(
   const made = createdProduct(clean(input), shop, givenFor(deps, input))
   const record = audit(deps, actor, { action: 'product.created', subject: made.product.id, shopId: shop.id })
   const listing = listingWrite(deps)
-  try {
-    return await deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const handle =
         input.handle ??
         (await freeName(made.product.handle, made.product.id, (names) => deps.catalogStore.takenHandles(tx, shop.id, names)))
@@ -68,12 +69,8 @@ export async function createProduct(
       await keep?.(tx, view)
       return view
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw handleTaken()
-    throw error
-  } finally {
-    deps.folds.noteWrite(shop.id)
-  }
+    .catch(refuseTaken(handleTaken))
+    .finally(() => deps.folds.noteWrite(shop.id))
 }
 
 /**
@@ -90,8 +87,8 @@ export async function changeProduct(
   const cleaned = clean(input)
   const record = audit(deps, actor, { action: 'product.changed', subject: id, shopId: shop.id })
   const listing = listingWrite(deps)
-  try {
-    return await deps.db.write(async (tx) => {
+  return deps.db
+    .write(async (tx) => {
       const before = await deps.catalogStore.findWhole(shop.id, id, tx)
       if (!before) throw noSuchProduct()
       const after = changedProduct(before, cleaned, given)
@@ -102,12 +99,8 @@ export async function changeProduct(
       await keep?.(tx, view)
       return view
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw handleTaken()
-    throw error
-  } finally {
-    deps.folds.noteWrite(shop.id)
-  }
+    .catch(refuseTaken(handleTaken))
+    .finally(() => deps.folds.noteWrite(shop.id))
 }
 
 /** Takes a product off the shelves for good; orders keep it. Archiving twice is no error. */

@@ -1,8 +1,7 @@
-import { isUniqueViolation } from '../../../db/engine.ts'
-import { AppError } from '../../lib/errors.ts'
 import { audit } from '../audit/service.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
 import { type AuthDeps, checkPassword, countAttempt, type Login, startSession } from '../auth/service.ts'
+import { refuseTaken } from '../conflict/service.ts'
 import type { ShopDeps } from '../shop/service.ts'
 import type { Customer, CustomerStore } from './store.ts'
 
@@ -31,15 +30,12 @@ export async function signUpCustomer(
     updatedAt: now,
   }
   const record = audit(deps, { id, requestId }, { action: 'customer.created', subject: id, shopId })
-  try {
-    await deps.db.write(async (tx) => {
+  await deps.db
+    .write(async (tx) => {
       await deps.customerStore.insert(tx, customer)
       await record(tx)
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'The shop has a customer with this e-mail address')
-    throw error
-  }
+    .catch(refuseTaken('The shop has a customer with this e-mail address'))
   return customer
 }
 

@@ -1,8 +1,7 @@
-import { isUniqueViolation } from '../../../db/engine.ts'
-import { AppError } from '../../lib/errors.ts'
 import { type Actor, audit, system } from '../audit/service.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
 import { type AuthDeps, checkPassword, countAttempt, type Login, startSession } from '../auth/service.ts'
+import { refuseTaken } from '../conflict/service.ts'
 import { type NewShop, openShop, type ShopDeps } from '../shop/service.ts'
 import type { Shop } from '../shop/store.ts'
 import type { User, UserStore } from './store.ts'
@@ -49,16 +48,13 @@ export async function createMerchant(
     createdAt: deps.clock.now(),
   }
   const record = audit(deps, { id, ...by }, { action: 'merchant.created', subject: id, shopId: shop.id })
-  try {
-    await deps.db.write(async (tx) => {
+  await deps.db
+    .write(async (tx) => {
       await deps.userStore.insert(tx, user)
       await insert(tx)
       await record(tx)
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'The e-mail address or the shop name is taken')
-    throw error
-  }
+    .catch(refuseTaken('The e-mail address or the shop name is taken'))
   return { user, shop }
 }
 
@@ -84,14 +80,11 @@ export async function createSuperAdmin(deps: MerchantDeps, { email, password }: 
     createdAt: deps.clock.now(),
   }
   const record = audit(deps, system, { action: 'super_admin.created', subject: user.id })
-  try {
-    await deps.db.write(async (tx) => {
+  await deps.db
+    .write(async (tx) => {
       await deps.userStore.insert(tx, user)
       await record(tx)
     })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'The e-mail address is taken')
-    throw error
-  }
+    .catch(refuseTaken('The e-mail address is taken'))
   return user
 }

@@ -1,4 +1,4 @@
-import { isUniqueViolation, type Writer } from '../../../db/engine.ts'
+import type { Writer } from '../../../db/engine.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
 import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
@@ -66,12 +66,6 @@ export function openShop(
       for (const { row } of keys) await deps.shopStore.insertKey(tx, row)
     },
   }
-}
-
-/** Turns "that name is taken" into the refusal that says so. */
-export function refuseTakenName(error: unknown, what: string): never {
-  if (isUniqueViolation(error)) throw new AppError('CONFLICT', what)
-  throw error
 }
 
 function makeKey(

@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
+import { answerTo, asAppError } from './http/errors.ts'
 import type { Instance } from './instance.ts'
 
 /** Longer than any answer of ours takes: the handlers have deadlines of their own. */
@@ -23,7 +24,7 @@ export function listen({ edge, deps, close }: Instance, { host, port }: { host: 
     // Two servers must never share a port silently.
     reusePort: false,
     idleTimeout: idleTimeoutSeconds,
-    // Above our own limit, so that it is we who answer 413.
+    // None of Bun's: it is we who answer 413.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
     routes: Object.fromEntries(
@@ -35,10 +36,7 @@ export function listen({ edge, deps, close }: Instance, { host, port }: { host: 
     fetch: (request, self) => edge.fetch(request, self),
     error: (error) => {
       deps.log.error('server.failed', { error })
-      return Response.json(
-        { statusCode: 500, message: 'Something went wrong on our side', error: 'Internal Server Error' },
-        { status: 500 },
-      )
+      return answerTo(asAppError(error))
     },
   })
   return {

@@ -23,6 +23,8 @@ export const integer = (options: { minimum?: number; maximum?: number; descripti
 /** Text of at most so many characters. */
 export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) =>
   t.String({ maxLength, ...options })
+/** The path of a record. */
+export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
 /** An instant in a body. */
 export const instantOf = (description: string) => t.String({ format: 'date-time', pattern: instantPattern, maxLength: 40, description })

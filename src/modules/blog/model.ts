@@ -1,8 +1,7 @@
 import { t } from 'elysia'
 import { handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
 import { htmlLengthMax } from '../../lib/html.ts'
-import { parseInstant } from '../../lib/instant.ts'
-import { type BlogInput, blogStatuses } from './domain.ts'
+import { blogStatuses } from './domain.ts'
 
 export const BlogRecord = t.Object(
   {
@@ -44,16 +43,7 @@ const bodyHtml = text(htmlLengthMax, { description: 'Sanitised with an allowlist
 export const CreateBlog = t.Object({ title, bodyHtml, ...fields })
 export const ChangeBlog = t.Object({ title: t.Optional(title), bodyHtml: t.Optional(bodyHtml), ...fields })
 
-export const BlogId = t.Object({ id: text(64) })
 export const ListBlogs = t.Object({
   ...pageQuery,
   q: t.Optional(text(200, { description: 'Blogs that hold every word, in title, excerpt, tags or text' })),
 })
-
-/** The body of a create or a change as the domain takes it: instants in milliseconds. */
-export function blogInput<Body extends { publishedAt?: string | null }>({
-  publishedAt,
-  ...rest
-}: Body): Omit<Body, 'publishedAt'> & Pick<BlogInput, 'publishedAt'> {
-  return { ...rest, publishedAt: typeof publishedAt === 'string' ? parseInstant(publishedAt) : publishedAt }
-}

@@ -4,12 +4,13 @@ import { access, assertShopOrigin } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import type { Principal } from '../../http/principal.ts'
-import { notModified, refusals } from '../../http/schema.ts'
+import { notModified, RecordId, refusals } from '../../http/schema.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { publicationInMs } from '../../lib/publication.ts'
 import { wordsOf } from '../../lib/words.ts'
 import type { ShopDeps } from '../shop/service.ts'
 import { blogView, isPublic } from './domain.ts'
-import { BlogId, BlogRecord, Blogs, blogInput, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
+import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
 import { type BlogDeps, changeBlog, createBlog, noSuchBlog, removeBlog } from './service.ts'
 
 export type BlogRouteDeps = HttpDeps & BlogDeps & ShopDeps
@@ -81,7 +82,7 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
       },
       {
         access: 'storefront',
-        params: BlogId,
+        params: RecordId,
         response: { 200: BlogRecord, ...refusals(401, 403, 404) },
         detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
       },
@@ -89,7 +90,7 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
     .post(
       '/blogs',
       ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createBlog(deps, { shop, actor: actorOf(principal, request), keep }, blogInput(body))),
+        once(201, (keep) => createBlog(deps, { shop, actor: actorOf(principal, request), keep }, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -101,11 +102,11 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
     .patch(
       '/blogs/:id',
       ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeBlog(deps, { shop, actor: actorOf(principal, request), keep }, params.id, blogInput(body))),
+        once(200, (keep) => changeBlog(deps, { shop, actor: actorOf(principal, request), keep }, params.id, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
-        params: BlogId,
+        params: RecordId,
         body: ChangeBlog,
         response: { 200: BlogRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a blog', description: 'Fields that are left out stay as they are.' },
@@ -119,7 +120,7 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
       },
       {
         access: 'management',
-        params: BlogId,
+        params: RecordId,
         response: { 204: t.Void({ description: 'The blog is gone' }), ...refusals(401, 403, 404) },
         detail: { summary: 'Remove a blog' },
       },

@@ -2,9 +2,10 @@ import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, pageQuery, refusals } from '../../http/schema.ts'
+import { notModified, pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { publicationInMs } from '../../lib/publication.ts'
 import {
   changeCollection,
   collectionView,
@@ -23,7 +24,6 @@ import {
   SetProducts,
 } from './collections-model.ts'
 import { productsPerCollectionMax } from './domain.ts'
-import { ProductId, productInput } from './model.ts'
 import type { CatalogRouteDeps } from './routes.ts'
 
 const firstProducts = 12
@@ -66,7 +66,7 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
     .post(
       '/collection-v2',
       ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createCollection(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
+        once(201, (keep) => createCollection(deps, { shop, actor: actorOf(principal, request), keep }, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -98,7 +98,7 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
       },
       {
         access: 'management',
-        params: ProductId,
+        params: RecordId,
         response: { 200: CollectionWithIds, ...refusals(401, 403, 404) },
         detail: { summary: 'A collection of the shop' },
       },
@@ -106,11 +106,11 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
     .patch(
       '/collection-v2/:id',
       ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeCollection(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
+        once(200, (keep) => changeCollection(deps, { shop, actor: actorOf(principal, request), keep }, params.id, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
-        params: ProductId,
+        params: RecordId,
         body: ChangeCollection,
         response: { 200: CollectionRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a collection' },
@@ -124,7 +124,7 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
       },
       {
         access: 'management',
-        params: ProductId,
+        params: RecordId,
         response: { 204: t.Void({ description: 'The collection is gone; its products stay' }), ...refusals(401, 403, 404) },
         detail: { summary: 'Remove a collection' },
       },
@@ -135,7 +135,7 @@ export const collectionRoutes = (deps: CatalogRouteDeps) =>
         setCollectionProducts(deps, { shop, actor: actorOf(principal, request) }, params.id, body.productIds),
       {
         access: 'management',
-        params: ProductId,
+        params: RecordId,
         body: SetProducts,
         response: { 200: CollectionWithIds, ...refusals(401, 403, 404, 413, 415) },
         detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },

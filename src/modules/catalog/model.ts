@@ -14,8 +14,7 @@ import {
   Url,
 } from '../../http/schema.ts'
 import { htmlLengthMax } from '../../lib/html.ts'
-import { parseInstant } from '../../lib/instant.ts'
-import { imagesMax, optionsMax, type ProductInput, productStatuses, sortWords, variantsMax } from './domain.ts'
+import { imagesMax, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
 const Handle = text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })
@@ -145,7 +144,6 @@ export const ChangeProduct = t.Object({
   images: t.Optional(t.Array(t.Object({ ...known, ...ImageInput.properties }), { maxItems: imagesMax })),
 })
 
-export const ProductId = t.Object({ id: text(64) })
 export const ListPublic = t.Object({
   ...pageQuery,
   sort: t.Optional(oneOf(sortWords, { description: "Default newest; within a collection, the collection's order" })),
@@ -176,11 +174,3 @@ export const ImportReport = t.Object(
   },
   { title: 'ImportReport' },
 )
-
-/** The body of a create or a change as the domain takes it: instants in milliseconds. */
-export function productInput<Body extends { publishedAt?: string | null }>({
-  publishedAt,
-  ...rest
-}: Body): Omit<Body, 'publishedAt'> & Pick<ProductInput, 'publishedAt'> {
-  return { ...rest, publishedAt: typeof publishedAt === 'string' ? parseInstant(publishedAt) : publishedAt }
-}

@@ -2,13 +2,14 @@ import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
-import { readBody, uploadBytesMax, uploadReadMaxMs } from '../../http/body.ts'
+import { isUpload, readBody, uploadBytesMax, uploadReadMaxMs } from '../../http/body.ts'
 import { publicJson } from '../../http/caching.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, refusals } from '../../http/schema.ts'
+import { notModified, RecordId, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
+import { publicationInMs } from '../../lib/publication.ts'
 import type { ShopDeps } from '../shop/service.ts'
 import type { CollectionDeps } from './collections.ts'
 import { managementView } from './domain.ts'
@@ -22,10 +23,8 @@ import {
   ListPublic,
   ManagedProduct,
   ManagedProducts,
-  ProductId,
   PublicProduct,
   PublicProducts,
-  productInput,
 } from './model.ts'
 import { publicProducts, type ReadDeps } from './reads.ts'
 import { archiveProduct, type CatalogDeps, changeProduct, createProduct, noSuchProduct } from './service.ts'
@@ -88,7 +87,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
     .post(
       '/product-v2',
       ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, productInput(body))),
+        once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -123,7 +122,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
       },
       {
         access: 'management',
-        params: ProductId,
+        params: RecordId,
         response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
         detail: { summary: 'A product of the shop' },
       },
@@ -131,11 +130,11 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
     .patch(
       '/product-v2/:id',
       ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, productInput(body))),
+        once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
-        params: ProductId,
+        params: RecordId,
         body: ChangeProduct,
         response: { 200: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
@@ -146,7 +145,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
       ({ params, shop, principal, request }) => archiveProduct(deps, { shop, actor: actorOf(principal, request) }, params.id),
       {
         access: 'management',
-        params: ProductId,
+        params: RecordId,
         response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
         detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
       },
@@ -154,8 +153,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
     .post(
       '/product-v2/import',
       async ({ query, shop, principal, request }) => {
-        if (request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'text/csv')
-          throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
+        if (!isUpload(request)) throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
         const file = await readBody(request, uploadBytesMax, uploadReadMaxMs)
         const options = {
           dryRun: query.dryRun === 'true',

@@ -23,7 +23,7 @@ import {
   type Whole,
 } from './domain.ts'
 import { bucketMax, bucketOf, withChanges } from './listing.ts'
-import type { CatalogStore } from './store.ts'
+import type { CatalogStore, ListingChange } from './store.ts'
 
 export type CatalogDeps = Deps & { readonly catalogStore: CatalogStore; readonly documents: Documents; readonly folds: Folds }
 export type ManagementProduct = ReturnType<typeof managementView>
@@ -114,7 +114,7 @@ export const archiveProduct = (deps: CatalogDeps, write: ProductWrite, id: strin
 function listingWrite({ catalogStore, documents, newId }: CatalogDeps): (tx: Writer, whole: Whole) => Promise<void> {
   const changeIds = [newId('change'), newId('change')] as const
   return async (tx, whole) => {
-    const { id: productId, shopId } = whole.product
+    const { id: productId } = whole.product
     const before = await catalogStore.documentOf(tx, productId)
     const after = isListed(whole.product) ? documentOf(whole) : undefined
     if (!before && !after) return
@@ -122,30 +122,23 @@ function listingWrite({ catalogStore, documents, newId }: CatalogDeps): (tx: Wri
     if (before) await catalogStore.forgetSearch(tx, productId)
     if (after) await catalogStore.putDocument(tx, after, searchWords(whole), whole.product.tags)
     else await catalogStore.removeDocument(tx, productId)
-    if (before && after && before.newestKey === after.newestKey && before.titleKey === after.titleKey && before.priceKey === after.priceKey)
-      return
-    const changes = []
-    if (before)
-      changes.push({
-        id: changeIds[0],
-        shopId,
-        newestKey: before.newestKey,
-        titleKey: before.titleKey,
-        priceKey: before.priceKey,
-        documents: -1,
-      })
-    if (after)
-      changes.push({
-        id: changeIds[1],
-        shopId,
-        newestKey: after.newestKey,
-        titleKey: after.titleKey,
-        priceKey: after.priceKey,
-        documents: 1,
-      })
+    if (before && after && sortedAlike(before, after)) return
+    const changes = [...(before ? [changeOf(changeIds[0], before, -1)] : []), ...(after ? [changeOf(changeIds[1], after, 1)] : [])]
     await catalogStore.appendChanges(tx, changes)
   }
 }
+
+const sortedAlike = (a: ProductDocument, b: ProductDocument) =>
+  a.newestKey === b.newestKey && a.titleKey === b.titleKey && a.priceKey === b.priceKey
+
+const changeOf = (id: string, { shopId, newestKey, titleKey, priceKey }: ProductDocument, documents: 1 | -1): ListingChange => ({
+  id,
+  shopId,
+  newestKey,
+  titleKey,
+  priceKey,
+  documents,
+})
 
 function documentOf(whole: Whole): ProductDocument {
   const document = JSON.stringify(publicView(whole))

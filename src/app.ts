@@ -12,6 +12,7 @@ import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/coll
 import { type CatalogRouteDeps, catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { customerLoginRoutes } from './modules/customer/routes.ts'
 import type { CustomerDeps } from './modules/customer/service.ts'
+import type { InstanceKeys } from './modules/instance-key/service.ts'
 import { locationRoutes } from './modules/location/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import type { MerchantDeps } from './modules/merchant/service.ts'
@@ -23,7 +24,7 @@ export type AppDeps = HttpDeps &
   MerchantDeps &
   CustomerDeps &
   CatalogRouteDeps &
-  BlogRouteDeps & { readonly requestCounts: RequestCounts }
+  BlogRouteDeps & { readonly requestCounts: RequestCounts; readonly instanceKeys: InstanceKeys }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {

@@ -28,6 +28,7 @@ import { createFolds } from './modules/catalog/service.ts'
 import { createCatalogStore } from './modules/catalog/store.ts'
 import { createCustomerStore } from './modules/customer/store.ts'
 import { createIdempotency } from './modules/idempotency/service.ts'
+import { createInstanceKeys } from './modules/instance-key/service.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
 import { createUserStore } from './modules/merchant/store.ts'
 import { contextOf, keyAndShop, type ShopDeps, touchKey } from './modules/shop/service.ts'
@@ -131,6 +132,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
     listings: createListings({ db, catalogStore }),
     identity: createIdentity({ ...deps, ...stores, tokens }),
     idempotency: createIdempotency(deps),
+    instanceKeys: createInstanceKeys(deps),
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
     limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
     guardedAddress: (request) => address.strictly(request, peerOf(request)),
@@ -155,6 +157,10 @@ function createIdentity(deps: AuthDeps & ShopDeps): Identity {
     },
     async shopNamed(name) {
       const shop = await deps.shopStore.findByName(name)
+      return shop && contextOf(shop)
+    },
+    async shop(id) {
+      const shop = await deps.shopStore.find(id)
       return shop && contextOf(shop)
     },
     async shopOf(merchantId, shopId) {

@@ -50,7 +50,7 @@ const rules: readonly Rule[] = [
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, lib, /^node:/] },
   { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, lib] },
   { what: 'jobs', files: /^jobs\//, may: [/^src\/modules\/[^/]+\/service\.ts$/, lib] },
-  { what: 'schema', files: /^db\/schema\//, may: [/^db\/(columns|schema\/[\w-]+)\.ts$/] },
+  { what: 'schema', files: /^db\/schema\//, may: [drizzle, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|pg|bun:sqlite|node:[\w/]+)$/] },
   { what: 'settings and keys', files: /^src\/(config|deps|keys|version)\.ts$/, may: [lib, /^node:/, /^package\.json$/] },
   { what: 'the entry', files: /^src\/(app|document|instance|main|server)\.ts$/, may: [anything] },

@@ -53,6 +53,8 @@ export const variants = table(
     trackInventory: bool('track_inventory').notNull(),
     allowBackorder: bool('allow_backorder').notNull(),
     onHand: int('on_hand').notNull(),
+    /** Of those on hand, promised to orders that are not paid yet. */
+    reserved: int('reserved').notNull().default(0),
     imageId: text('image_id'),
   },
   (variant) => [index('variants_product').on(variant.productId, variant.position)],

@@ -1,3 +1,6 @@
 export * from './catalog.ts'
+export * from './ledger.ts'
+export * from './outbox.ts'
 export * from './people.ts'
+export * from './selling.ts'
 export * from './shop.ts'

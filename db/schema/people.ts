@@ -1,4 +1,4 @@
-import { index, instant, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, index, instant, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 
 /** Merchants and super admins: they share one login and one space of e-mail addresses. */
 export const users = table(
@@ -20,6 +20,8 @@ export const customers = table(
     shopId: text('shop_id').notNull(),
     email: text('email').notNull(),
     name: text('name').notNull(),
+    phone: text('phone'),
+    acceptsMarketing: bool('accepts_marketing').notNull().default(false),
     passwordHash: text('password_hash'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),

@@ -12,11 +12,51 @@ import { assertShape } from './shape.ts'
 /**
  * Who may call a route:
  * `public` anybody, whatever credentials come along; `merchant` a merchant, for one of their shops; `management` a merchant or a
- * secret key of the shop; `storefront` those and a publishable key; `secretKey` a secret key; `superAdmin` the operator's people;
- * `integration` the integration layer's key; `internal` decides by itself (metrics).
+ * secret key of the shop; `storefront` those and a publishable key; `cart` a key of the shop or one of its customers; `shopper`
+ * those and a merchant; `secretKey` a secret key; `secretKeyOrCustomer` says it; `order` a merchant, a secret key or a customer;
+ * `superAdmin` the operator's people; `integration` the integration layer's key; `processor` whoever signs as a payment
+ * processor, which the route checks; `internal` decides by itself (metrics).
  */
-export const accesses = ['public', 'merchant', 'management', 'storefront', 'secretKey', 'superAdmin', 'integration', 'internal'] as const
+export const accesses = [
+  'public',
+  'merchant',
+  'management',
+  'storefront',
+  'cart',
+  'shopper',
+  'secretKey',
+  'secretKeyOrCustomer',
+  'order',
+  'superAdmin',
+  'integration',
+  'processor',
+  'internal',
+] as const
 export type Access = (typeof accesses)[number]
+
+type TokenKind = 'merchant' | 'customer' | 'superAdmin'
+/** What opens a route: a key with this scope, or a token of one of these kinds. */
+type Opening = { readonly key?: 'storefront' | 'server'; readonly tokens?: readonly TokenKind[] }
+
+const openings = {
+  merchant: { tokens: ['merchant'] },
+  management: { key: 'server', tokens: ['merchant'] },
+  storefront: { key: 'storefront', tokens: ['merchant'] },
+  cart: { key: 'storefront', tokens: ['customer'] },
+  shopper: { key: 'storefront', tokens: ['customer', 'merchant'] },
+  secretKey: { key: 'server' },
+  secretKeyOrCustomer: { key: 'server', tokens: ['customer'] },
+  order: { key: 'server', tokens: ['merchant', 'customer'] },
+  superAdmin: { tokens: ['superAdmin'] },
+} as const satisfies Partial<Record<Access, Opening>>
+
+/** These routes find out by themselves who calls. */
+type Unguarded = 'public' | 'processor' | 'internal'
+const isUnguarded = (access: Access): access is Unguarded => access === 'public' || access === 'processor' || access === 'internal'
+
+/** Pages in browsers may call what is public and what a publishable key opens. */
+const isForBrowsers = (access: Access | undefined): boolean =>
+  access === 'public' || access === 'storefront' || access === 'cart' || access === 'shopper'
 
 type Caller = {
   principal: Principal
@@ -45,8 +85,7 @@ export function learnAccess(routes: readonly { method: string; path: string; hoo
 
 /** Whether pages of any origin may read the answers of a route: public ones, and those a publishable key opens. */
 export function openToBrowsers(method: string, route: string | undefined): boolean {
-  const access = accessOf.get(`${method} ${route}`)
-  return access === 'public' || access === 'storefront'
+  return isForBrowsers(accessOf.get(`${method} ${route}`))
 }
 
 /** The same for a request that was refused before a route was looked for. */
@@ -70,6 +109,7 @@ const needsEither = () => unauthenticated('A valid API key or access token is re
 const bearerOf = (headers: Headers): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
 const keyHeader = 'x-service-api-key'
+const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
 /** Each route states who may call it: `{ access: 'management' }`. */
 export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyring'>) => {
@@ -85,11 +125,16 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     return principal?.kind === 'key' ? principal : undefined
   }
 
-  async function asMerchant(headers: Headers, refusal: () => AppError): Promise<Caller> {
+  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Caller> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
-    if (principal.kind !== 'merchant') throw new AppError('FORBIDDEN', 'This needs the MERCHANT role')
-    const shop = await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
+    if (!kinds.some((kind) => kind === principal.kind))
+      throw new AppError('FORBIDDEN', `This needs the ${kinds.map(roleOf).join(' or ')} role`)
+    if (principal.kind === 'superAdmin') return { principal, shop: undefined }
+    const shop =
+      principal.kind === 'customer'
+        ? await identity.shop(principal.shopId)
+        : await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
     return { principal, shop, shopIsMissing: shop === undefined }
   }
 
@@ -101,30 +146,18 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     return { principal, shop: principal.shop }
   }
 
-  async function asKeyOrMerchant(headers: Headers, scope: 'storefront' | 'server'): Promise<Caller> {
-    return headers.has(keyHeader) ? asKey(headers, scope, needsEither) : asMerchant(headers, needsEither)
-  }
-
-  async function asSuperAdmin(headers: Headers): Promise<Caller> {
-    const principal = await ofToken(headers)
-    if (!principal) throw needsToken()
-    if (principal.kind !== 'superAdmin') throw new AppError('FORBIDDEN', 'This needs the SUPER_ADMIN role')
-    return { principal, shop: undefined }
-  }
-
   async function asIntegration(headers: Headers): Promise<Caller> {
     const key = headers.get('integration-api-key')
     if (!key || !sameSecret(key, keyring.integrationApiKey)) throw unauthenticated('A valid integration-api-key is required')
     return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
   }
 
-  const authenticate: Record<Exclude<Access, 'public' | 'internal'>, (headers: Headers) => Promise<Caller>> = {
-    merchant: (headers) => asMerchant(headers, needsToken),
-    management: (headers) => asKeyOrMerchant(headers, 'server'),
-    storefront: (headers) => asKeyOrMerchant(headers, 'storefront'),
-    secretKey: (headers) => asKey(headers, 'server', needsKey),
-    superAdmin: asSuperAdmin,
-    integration: asIntegration,
+  function authenticate(required: Exclude<Access, Unguarded>, headers: Headers): Promise<Caller> {
+    if (required === 'integration') return asIntegration(headers)
+    const { key, tokens }: Opening = openings[required]
+    if (!tokens) return asKey(headers, key ?? 'server', needsKey)
+    if (!key) return asToken(headers, tokens, needsToken)
+    return headers.has(keyHeader) ? asKey(headers, key, needsEither) : asToken(headers, tokens, needsEither)
   }
 
   return new Elysia({ name: 'http.access' }).macro({
@@ -133,24 +166,23 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
       // In transform, because validation runs before resolve: a stranger learns 401, not our schema.
       // The body's shape comes after that. A route's own transform would replace both: no route may have one that is not public,
       // and a public one names checkShape in its own.
-      transform: required === 'public' || required === 'internal' ? [checkShape] : [authenticateAs(required), checkShape],
+      transform: isUnguarded(required) ? [checkShape] : [authenticateAs(required), checkShape],
       resolve: ({ request }: { request: Request }) => {
         const caller = callers.get(request)
-        if (!caller && required !== 'public' && required !== 'internal')
-          throw new Error('a route took over the transform that authenticates')
+        if (!caller && !isUnguarded(required)) throw new Error('a route took over the transform that authenticates')
         const { principal, shop, shopIsMissing } = caller ?? nobody
         if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
         // Only routes whose access has a shop ask for it.
         return { principal, shop: shop as ShopContext }
       },
-      afterHandle: required === 'public' || required === 'storefront' ? [allowBrowsers] : [],
+      afterHandle: isForBrowsers(required) ? [allowBrowsers] : [],
     }),
   })
 
-  function authenticateAs(required: Exclude<Access, 'public' | 'internal'>) {
+  function authenticateAs(required: Exclude<Access, Unguarded>) {
     return async ({ request }: { request: Request }): Promise<void> => {
-      const caller = await authenticate[required](request.headers)
-      if (required === 'storefront') assertKeyOrigin(request.headers, caller)
+      const caller = await authenticate(required, request.headers)
+      if (isForBrowsers(required)) assertKeyOrigin(request.headers, caller)
       callers.set(request, caller)
     }
   }

@@ -58,6 +58,12 @@ const tagDescriptions: Record<string, string> = {
   Shops: 'The shop, its settings, keys and wallet.',
   Catalog: 'Products, variants and collections.',
   Blogs: 'Blog posts.',
+  Customers: "A shop's customers and their address books.",
+  'Gift cards': 'Issued by a shop, and put on carts.',
+  Carts: 'What a shopper is about to buy, and the checkout.',
+  Orders: 'What was bought, paid, refunded and sent.',
+  Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
+  Webhooks: 'What a shop is told about, and what payment processors tell us.',
   Integration: 'The integration services layer.',
   Service: 'Health, metrics and documentation of this instance.',
 }
@@ -105,9 +111,14 @@ const callers: Record<Access, Caller> = {
   merchant: { who: 'merchants', security: [bearer], ofShop: true },
   management: { who: "merchants, and the shop's secret key", security: [bearer, apiKey], ofShop: true },
   storefront: { who: "merchants, and the shop's publishable or secret key", security: [bearer, apiKey], ofShop: true },
+  cart: { who: "the shop's publishable or secret key, and its customers", security: [apiKey, bearer] },
+  shopper: { who: "the shop's customers, its publishable or secret key, and merchants", security: [bearer, apiKey], ofShop: true },
   secretKey: { who: "the shop's secret key", security: [apiKey] },
+  secretKeyOrCustomer: { who: "the shop's secret key, and its customers", security: [apiKey, bearer] },
+  order: { who: "merchants, the shop's secret key, and its customers for their own", security: [bearer, apiKey], ofShop: true },
   superAdmin: { who: 'super admins', security: [bearer] },
   integration: { who: 'the integration layer', security: [{ integrationKey: [] }] },
+  processor: { who: 'payment processors, by their signature', security: [] },
   internal: { who: 'callers on this machine, or with the metrics token', security: [{}, { metricsToken: [] }] },
 }
 

@@ -22,6 +22,8 @@ export type Identity = {
   ofKey(key: string): Promise<Principal | undefined>
   /** The shop with this handle, whoever asks. */
   shopNamed(name: string): Promise<ShopContext | undefined>
+  /** The shop with this id, whoever asks. */
+  shop(id: string): Promise<ShopContext | undefined>
   /** The merchant's shop with this id, or its first. */
   shopOf(merchantId: string, shopId: string | undefined): Promise<ShopContext | undefined>
 }

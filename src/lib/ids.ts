@@ -14,6 +14,21 @@ export const idPrefixes = {
   key: 'key',
   audit: 'aud',
   change: 'chg',
+  address: 'addr',
+  giftCard: 'gift',
+  giftCardTransaction: 'gtx',
+  cart: 'cart',
+  line: 'line',
+  order: 'order',
+  event: 'evt',
+  payment: 'pay',
+  refund: 'ref',
+  affiliate: 'aff',
+  click: 'clk',
+  transaction: 'txn',
+  message: 'msg',
+  endpoint: 'whe',
+  delivery: 'dlv',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string

@@ -10,20 +10,24 @@ export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
 export const refused: Record<
-  Exclude<Access, 'public' | 'internal'>,
+  Exclude<Access, 'public' | 'processor' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   management: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },
   storefront: { unknown: ['integration'], forbidden: ['customer', 'superAdmin'] },
+  cart: { unknown: ['integration'], forbidden: ['merchant', 'superAdmin'] },
+  shopper: { unknown: ['integration'], forbidden: ['superAdmin'] },
   secretKey: { unknown: ['merchant', 'customer', 'superAdmin', 'integration'], forbidden: ['publishable'] },
+  secretKeyOrCustomer: { unknown: ['integration'], forbidden: ['merchant', 'superAdmin', 'publishable'] },
+  order: { unknown: ['integration'], forbidden: ['superAdmin', 'publishable'] },
   superAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['merchant', 'customer'] },
   integration: { unknown: ['merchant', 'customer', 'superAdmin', 'secret', 'publishable'], forbidden: [] },
 }
 
 /** The kinds of credential that open a route. */
 export function accepted(access: Access): readonly CredentialKind[] {
-  if (access === 'public' || access === 'internal') return []
+  if (access === 'public' || access === 'processor' || access === 'internal') return []
   const { unknown, forbidden } = refused[access]
   return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
 }

@@ -216,6 +216,7 @@ function changedVariant(
     trackInventory: orElse(input.trackInventory, old?.trackInventory, input.onHand !== undefined),
     allowBackorder: orElse(input.allowBackorder, old?.allowBackorder, false),
     onHand: orElse(input.onHand, old?.onHand, 0),
+    reserved: old?.reserved ?? 0,
     imageId: orElse(input.imageId, old?.imageId, null),
   }
 }
@@ -234,8 +235,12 @@ function assertVariantsFit(variants: readonly Variant[], options: Product['optio
   })
 }
 
-/** Whether a variant can be bought: it is not counted, may be ordered ahead, or is there. */
-export const isAvailable = ({ trackInventory, allowBackorder, onHand }: Variant): boolean => !trackInventory || allowBackorder || onHand > 0
+/** How many of a variant may be bought: as many as anybody wants when it is not counted or may be ordered ahead, else what nobody has reserved. */
+export const availableCount = ({ trackInventory, allowBackorder, onHand, reserved }: Variant): number =>
+  !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
+
+/** Whether a variant can be bought. */
+export const isAvailable = (variant: Variant): boolean => availableCount(variant) > 0
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const money = (amount: number, currency: string): Money => ({ amount, currency })

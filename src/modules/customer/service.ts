@@ -25,6 +25,8 @@ export async function signUpCustomer(
     shopId,
     email: normalEmail(email),
     name,
+    phone: null,
+    acceptsMarketing: false,
     passwordHash: await deps.passwords.hash(password),
     createdAt: now,
     updatedAt: now,

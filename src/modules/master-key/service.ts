@@ -5,7 +5,10 @@ import { OperatorError } from '../../lib/errors.ts'
 import { sealedBy } from '../../lib/seal.ts'
 import { audit, system } from '../audit/service.ts'
 import { answerSeal } from '../idempotency/service.ts'
+import { instanceKeySeal } from '../instance-key/domain.ts'
+import { paymentTokenSeal } from '../order/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
+import { webhookSecretSeal } from '../webhook/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
 
 const tables = Object.keys(sealedColumns) as SealedTable[]
@@ -21,6 +24,9 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   api_keys: ({ key: [id = ''], owner: [shopId = ''] }) => keySeal(shopId, id),
   wallets: ({ key: [shopId = ''] }) => walletSeal(shopId),
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
+  instance_keys: ({ key: [purpose = ''] }) => instanceKeySeal(purpose),
+  payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
+  webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }
 
 /** Whether secrets were ever sealed in this database: then its keys are never made anew. */

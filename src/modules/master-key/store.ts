@@ -9,6 +9,9 @@ export const sealedColumns = {
   api_keys: { sealed: 'sealed', key: ['id'], owner: ['shop_id'] },
   wallets: { sealed: 'sealed_key', key: ['shop_id'], owner: [] },
   idempotency_keys: { sealed: 'sealed_answer', key: ['scope', 'key'], owner: [] },
+  instance_keys: { sealed: 'sealed_key', key: ['purpose'], owner: [] },
+  payments: { sealed: 'sealed_token', key: ['id'], owner: [] },
+  webhook_endpoints: { sealed: 'sealed_secret', key: ['id'], owner: ['shop_id'] },
 } as const satisfies Record<string, { sealed: string; key: readonly string[]; owner: readonly string[] }>
 
 export type SealedTable = keyof typeof sealedColumns

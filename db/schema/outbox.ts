@@ -1,0 +1,68 @@
+import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { shops } from './shop.ts'
+
+const shopId = () =>
+  text('shop_id')
+    .notNull()
+    .references(() => shops.id)
+
+/** What the outside is to be told, written in the same commit as what happened. */
+export const outbox = table(
+  'outbox',
+  {
+    id: text('id').primaryKey(),
+    /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
+    key: text('key').notNull(),
+    shopId: shopId(),
+    event: text('event').notNull(),
+    /** The body, byte for byte as it is signed and sent. */
+    body: text('body').notNull(),
+    /** HELD until what it tells of is final. */
+    status: word('status', ['HELD', 'PENDING', 'DONE']).notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (row) => [uniqueIndex('outbox_key').on(row.key), index('outbox_status').on(row.status, row.id)],
+)
+
+export const webhookEndpoints = table(
+  'webhook_endpoints',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    url: text('url').notNull(),
+    events: json<string[]>('events').notNull(),
+    sealedSecret: text('sealed_secret').notNull(),
+    createdAt: instant('created_at').notNull(),
+    /** Set when the shop took it away; its deliveries stay visible to nobody and are not tried again. */
+    removedAt: instant('removed_at'),
+  },
+  (endpoint) => [index('webhook_endpoints_shop').on(endpoint.shopId, endpoint.id)],
+)
+
+/** One message to one endpoint. */
+export const webhookDeliveries = table(
+  'webhook_deliveries',
+  {
+    id: text('id').primaryKey(),
+    endpointId: text('endpoint_id')
+      .notNull()
+      .references(() => webhookEndpoints.id),
+    outboxId: text('outbox_id')
+      .notNull()
+      .references(() => outbox.id),
+    event: text('event').notNull(),
+    status: word('status', ['PENDING', 'DELIVERED', 'FAILED']).notNull(),
+    attempts: int('attempts').notNull(),
+    /** When it is tried next. */
+    nextAt: instant('next_at').notNull(),
+    lastStatus: int('last_status'),
+    lastError: text('last_error'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (delivery) => [
+    uniqueIndex('webhook_deliveries_once').on(delivery.endpointId, delivery.outboxId),
+    index('webhook_deliveries_due').on(delivery.status, delivery.nextAt),
+    index('webhook_deliveries_endpoint').on(delivery.endpointId, delivery.id),
+  ],
+)

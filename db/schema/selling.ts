@@ -1,0 +1,396 @@
+import { sql } from 'drizzle-orm'
+import { bool, index, instant, int, json, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { customers } from './people.ts'
+import { type ShippingMethod, shops } from './shop.ts'
+
+/** Where something goes or is billed to, as it was given. */
+export type Address = {
+  name: string
+  company: string | null
+  line1: string
+  line2: string | null
+  city: string
+  province: string | null
+  postalCode: string | null
+  countryCode: string
+  phone: string | null
+}
+
+const shopId = () =>
+  text('shop_id')
+    .notNull()
+    .references(() => shops.id)
+
+/** Addresses of a shop: in a customer's book once `customer_id` is set. */
+export const addresses = table(
+  'addresses',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    customerId: text('customer_id').references(() => customers.id),
+    /** The customer who entered it before it was in anybody's book; null when the shop did. */
+    enteredBy: text('entered_by').references(() => customers.id),
+    address: json<Address>('address').notNull(),
+    isDefaultShipping: bool('is_default_shipping').notNull(),
+    isDefaultBilling: bool('is_default_billing').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (address) => [index('addresses_customer').on(address.customerId, address.id)],
+)
+
+/** What a customer has ordered and paid, by currency: kept in the writes of their orders. */
+export const customerTotals = table(
+  'customer_totals',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => customers.id),
+    currency: text('currency').notNull(),
+    /** Orders placed, whatever became of them. */
+    orders: int('orders').notNull(),
+    /** Totals of confirmed orders less refunds. */
+    spent: money('spent').notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.customerId, row.currency] })],
+)
+
+/** Keys of the instance that never change, sealed under the master key: changing one would lose what it protects. */
+export const instanceKeys = table('instance_keys', {
+  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS']).primaryKey(),
+  sealedKey: text('sealed_key').notNull(),
+  createdAt: instant('created_at').notNull(),
+})
+
+export const giftCards = table(
+  'gift_cards',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    /** HMAC of the code, which is kept nowhere. */
+    codeHash: text('code_hash').notNull(),
+    last4: text('last4').notNull(),
+    currency: text('currency').notNull(),
+    initialAmount: money('initial_amount').notNull(),
+    /** The sum of its transactions. */
+    balance: money('balance').notNull(),
+    expiresAt: instant('expires_at'),
+    status: word('status', ['ACTIVE', 'DISABLED']).notNull(),
+    /** Only this customer may use it. */
+    customerId: text('customer_id').references(() => customers.id),
+    note: text('note'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (card) => [uniqueIndex('gift_cards_code').on(card.shopId, card.codeHash), index('gift_cards_shop').on(card.shopId, card.id)],
+)
+
+/**
+ * Append-only; amounts are signed and add up to the card's balance. A HOLD takes from the balance at once, a RELEASE gives it
+ * back; a hold that is settled stays taken, and a REFUND gives back what a settled one took.
+ */
+export const giftCardTransactions = table(
+  'gift_card_transactions',
+  {
+    id: text('id').primaryKey(),
+    giftCardId: text('gift_card_id')
+      .notNull()
+      .references(() => giftCards.id),
+    kind: word('kind', ['ISSUE', 'HOLD', 'RELEASE', 'REFUND']).notNull(),
+    amount: money('amount').notNull(),
+    orderId: text('order_id'),
+    /** Of a REFUND: which refund gave it back. */
+    refundId: text('refund_id'),
+    at: instant('at').notNull(),
+  },
+  (row) => [index('gift_card_transactions_card').on(row.giftCardId, row.id), index('gift_card_transactions_order').on(row.orderId)],
+)
+
+export const carts = table(
+  'carts',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    customerId: text('customer_id').references(() => customers.id),
+    currency: text('currency').notNull(),
+    email: text('email'),
+    shippingAddress: json<Address | null>('shipping_address'),
+    billingAddress: json<Address | null>('billing_address'),
+    /** The code of one of the shop's methods. */
+    shippingMethod: text('shipping_method'),
+    affiliateCode: text('affiliate_code'),
+    /** When the affiliate's code was put in: an attribution counts for so long. */
+    affiliateAt: instant('affiliate_at'),
+    status: word('status', ['OPEN', 'CONVERTED', 'EXPIRED']).notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (cart) => [
+    index('carts_expiry').on(cart.status, cart.expiresAt),
+    index('carts_customer').on(cart.customerId, cart.status, cart.createdAt),
+  ],
+)
+
+export const cartLines = table(
+  'cart_lines',
+  {
+    id: text('id').primaryKey(),
+    cartId: text('cart_id')
+      .notNull()
+      .references(() => carts.id, { onDelete: 'cascade' }),
+    /** No reference: a variant may be gone, and then the line is one that cannot be bought. */
+    variantId: text('variant_id').notNull(),
+    quantity: int('quantity').notNull(),
+    /** The price that the shopper has seen. */
+    unitPrice: money('unit_price').notNull(),
+  },
+  (line) => [uniqueIndex('cart_lines_variant').on(line.cartId, line.variantId)],
+)
+
+export const cartGiftCards = table(
+  'cart_gift_cards',
+  {
+    cartId: text('cart_id')
+      .notNull()
+      .references(() => carts.id, { onDelete: 'cascade' }),
+    giftCardId: text('gift_card_id')
+      .notNull()
+      .references(() => giftCards.id),
+    appliedAt: instant('applied_at').notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.cartId, row.giftCardId] })],
+)
+
+export const orders = table(
+  'orders',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    /** From 1 in each shop, without a gap. */
+    number: int('number').notNull(),
+    cartId: text('cart_id').notNull(),
+    customerId: text('customer_id').references(() => customers.id),
+    email: text('email').notNull(),
+    currency: text('currency').notNull(),
+    subtotal: money('subtotal').notNull(),
+    discountTotal: money('discount_total').notNull(),
+    shippingTotal: money('shipping_total').notNull(),
+    /** On top of the prices. */
+    taxTotal: money('tax_total').notNull(),
+    /** Held by the prices already. */
+    taxIncluded: money('tax_included').notNull(),
+    giftCardTotal: money('gift_card_total').notNull(),
+    total: money('total').notNull(),
+    amountDue: money('amount_due').notNull(),
+    /** By processors. */
+    capturedTotal: money('captured_total').notNull(),
+    /** By processors. */
+    refundedTotal: money('refunded_total').notNull(),
+    /** Back to gift cards. */
+    giftCardRefundedTotal: money('gift_card_refunded_total').notNull(),
+    /** A decimal number: US dollars for one major unit on the day of confirmation. */
+    fxToUsd: text('fx_to_usd'),
+    status: word('status', [
+      'PENDING_PAYMENT',
+      'PAID',
+      'CONFIRMED',
+      'FULFILLED',
+      'COMPLETED',
+      'EXPIRED',
+      'COMPENSATING',
+      'CANCELLED',
+    ]).notNull(),
+    paymentStatus: word('payment_status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'PARTIALLY_REFUNDED', 'REFUNDED']).notNull(),
+    fulfilmentStatus: word('fulfilment_status', ['UNFULFILLED', 'FULFILLED']).notNull(),
+    shippingAddress: json<Address | null>('shipping_address'),
+    billingAddress: json<Address | null>('billing_address'),
+    shippingMethod: json<Pick<ShippingMethod, 'code' | 'title'> | null>('shipping_method'),
+    affiliateCode: text('affiliate_code'),
+    affiliateAt: instant('affiliate_at'),
+    affiliateId: text('affiliate_id'),
+    trackingNumber: text('tracking_number'),
+    carrier: text('carrier'),
+    /** An order that nobody paid by then gives its stock back. */
+    expiresAt: instant('expires_at').notNull(),
+    /** When the saga is looked at again if nobody finished it; null while it is at rest. */
+    resumeAt: instant('resume_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    confirmedAt: instant('confirmed_at'),
+    fulfilledAt: instant('fulfilled_at'),
+  },
+  (order) => [
+    uniqueIndex('orders_number').on(order.shopId, order.number),
+    uniqueIndex('orders_cart').on(order.cartId),
+    index('orders_customer').on(order.customerId, order.id),
+    index('orders_shop').on(order.shopId, order.id),
+    index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
+    index('orders_fulfilled').on(order.fulfilledAt).where(sql`status = 'FULFILLED'`),
+    index('orders_resume').on(order.resumeAt).where(sql`resume_at is not null`),
+  ],
+)
+
+/** The last number given out in each shop. */
+export const orderNumbers = table('order_numbers', {
+  shopId: text('shop_id')
+    .primaryKey()
+    .references(() => shops.id),
+  last: int('last').notNull(),
+})
+
+const orderId = () =>
+  text('order_id')
+    .notNull()
+    .references(() => orders.id)
+
+/** What was bought, as it was then. */
+export const orderLines = table(
+  'order_lines',
+  {
+    orderId: orderId(),
+    position: int('position').notNull(),
+    id: text('id').notNull(),
+    productId: text('product_id').notNull(),
+    variantId: text('variant_id').notNull(),
+    title: text('title').notNull(),
+    variantTitle: text('variant_title').notNull(),
+    sku: text('sku'),
+    quantity: int('quantity').notNull(),
+    unitPrice: money('unit_price').notNull(),
+    total: money('total').notNull(),
+    taxRateBps: int('tax_rate_bps').notNull(),
+    taxInclusive: bool('tax_inclusive').notNull(),
+    taxAmount: money('tax_amount').notNull(),
+    /** Whether stock was reserved for it. */
+    tracked: bool('tracked').notNull(),
+  },
+  (line) => [primaryKey({ columns: [line.orderId, line.position] })],
+)
+
+/** What each gift card pays of an order. */
+export const orderGiftCards = table(
+  'order_gift_cards',
+  {
+    orderId: orderId(),
+    giftCardId: text('gift_card_id')
+      .notNull()
+      .references(() => giftCards.id),
+    last4: text('last4').notNull(),
+    amount: money('amount').notNull(),
+    refunded: money('refunded').notNull(),
+    settledAt: instant('settled_at'),
+  },
+  (row) => [primaryKey({ columns: [row.orderId, row.giftCardId] })],
+)
+
+/** What happened to an order; append-only. */
+export const orderEvents = table(
+  'order_events',
+  {
+    id: text('id').primaryKey(),
+    orderId: orderId(),
+    type: text('type').notNull(),
+    at: instant('at').notNull(),
+    /** The id of the person or key that did it; `system` for the program itself. */
+    actor: text('actor').notNull(),
+    detail: json<Record<string, string | number>>('detail').notNull(),
+  },
+  (event) => [index('order_events_order').on(event.orderId, event.id)],
+)
+
+/** The steps that take an order from cart to CONFIRMED: where a saga that broke off goes on, forwards or back. */
+export const sagaSteps = table(
+  'saga_steps',
+  {
+    orderId: orderId(),
+    position: int('position').notNull(),
+    step: text('step').notNull(),
+    state: word('state', ['PENDING', 'DONE', 'UNDONE']).notNull(),
+    attempts: int('attempts').notNull(),
+    at: instant('at').notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.orderId, row.position] })],
+)
+
+export const payments = table(
+  'payments',
+  {
+    id: text('id').primaryKey(),
+    orderId: orderId(),
+    shopId: shopId(),
+    /** The idempotency key of the checkout that began it, hashed: the same request goes on with the same payment. */
+    attemptKey: text('attempt_key').notNull(),
+    method: word('method', ['card', 'paypal', 'crypto', 'wallet']).notNull(),
+    processor: text('processor').notNull(),
+    processorReference: text('processor_reference'),
+    /** What the client handed over for the processor; kept until the processor has answered. */
+    sealedToken: text('sealed_token'),
+    returnUrl: text('return_url'),
+    clientParameters: json<Record<string, string>>('client_parameters').notNull(),
+    amount: money('amount').notNull(),
+    currency: text('currency').notNull(),
+    authorized: money('authorized').notNull(),
+    captured: money('captured').notNull(),
+    refunded: money('refunded').notNull(),
+    status: word('status', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED']).notNull(),
+    failureCode: text('failure_code'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (payment) => [
+    uniqueIndex('payments_attempt').on(payment.orderId, payment.attemptKey),
+    // One live payment an order.
+    uniqueIndex('payments_live').on(payment.orderId).where(sql`status not in ('FAILED', 'VOIDED')`),
+    index('payments_reference').on(payment.processor, payment.processorReference),
+  ],
+)
+
+export const refunds = table(
+  'refunds',
+  {
+    id: text('id').primaryKey(),
+    orderId: orderId(),
+    shopId: shopId(),
+    /** Null when all of it goes back to gift cards. */
+    paymentId: text('payment_id').references(() => payments.id),
+    processor: text('processor'),
+    processorReference: text('processor_reference'),
+    currency: text('currency').notNull(),
+    /** Through the processor. */
+    amount: money('amount').notNull(),
+    /** Back to gift cards. */
+    giftCardAmount: money('gift_card_amount').notNull(),
+    reason: text('reason'),
+    /** Of whom: a request, hashed, or `system:` and what for. */
+    attemptKey: text('attempt_key').notNull(),
+    actor: text('actor').notNull(),
+    status: word('status', ['PENDING', 'SUCCEEDED', 'FAILED']).notNull(),
+    failureCode: text('failure_code'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (refund) => [uniqueIndex('refunds_attempt').on(refund.orderId, refund.attemptKey), index('refunds_order').on(refund.orderId, refund.id)],
+)
+
+/** The books of the sandbox processor: it stands in for a company elsewhere, and no order looks in here. */
+export const sandboxPayments = table('sandbox_payments', {
+  /** The reference under which the processor knows it. */
+  id: text('id').primaryKey(),
+  token: text('token').notNull(),
+  amount: money('amount').notNull(),
+  currency: text('currency').notNull(),
+  captured: money('captured').notNull(),
+  refunded: money('refunded').notNull(),
+  status: word('status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'DECLINED', 'VOIDED']).notNull(),
+  createdAt: instant('created_at').notNull(),
+})
+
+export const sandboxRefunds = table('sandbox_refunds', {
+  id: text('id').primaryKey(),
+  paymentId: text('payment_id')
+    .notNull()
+    .references(() => sandboxPayments.id),
+  amount: money('amount').notNull(),
+  createdAt: instant('created_at').notNull(),
+})

@@ -1,9 +1,14 @@
 /** Croner wiring only: what a job does is in its own file. */
 import { Cron } from 'croner'
 import type { AppDeps } from '../src/app.ts'
+import { approveCommissions } from './approve-commissions.ts'
 import { checkpoint } from './checkpoint.ts'
+import { expireCarts } from './expire-carts.ts'
+import { fetchRates } from './fetch-rates.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
+import { priceUnpriced } from './price-unpriced.ts'
+import { closeOrders, resume } from './sell.ts'
 
 type Job = {
   name: string
@@ -13,8 +18,14 @@ type Job = {
 }
 
 const jobs: readonly Job[] = [
+  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume },
+  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget },
+  { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
+  { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions },
+  { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates },
+  { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 

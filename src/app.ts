@@ -1,22 +1,30 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import type { SandboxServer } from './clients/processors/sandbox-server.ts'
 import type { HttpDeps } from './deps.ts'
 import { learnAccess, openToBrowsers } from './http/access.ts'
 import { jsonBodies } from './http/body.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import type { RequestCounts } from './http/metrics.ts'
+import { type AffiliateRouteDeps, affiliateRoutes } from './modules/affiliate/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import type { AuthDeps } from './modules/auth/service.ts'
 import { type BlogRouteDeps, blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
+import { cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
+import type { CartDeps } from './modules/cart/service.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { type CatalogRouteDeps, catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
-import { customerLoginRoutes } from './modules/customer/routes.ts'
+import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
+import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import type { CustomerDeps } from './modules/customer/service.ts'
-import type { InstanceKeys } from './modules/instance-key/service.ts'
+import { giftCardRoutes } from './modules/gift-card/routes.ts'
+import type { GiftCardDeps } from './modules/gift-card/service.ts'
 import { locationRoutes } from './modules/location/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
+import { orderRoutes } from './modules/order/routes.ts'
+import type { OrderDeps } from './modules/order/service.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 
 export type AppDeps = HttpDeps &
@@ -24,7 +32,11 @@ export type AppDeps = HttpDeps &
   MerchantDeps &
   CustomerDeps &
   CatalogRouteDeps &
-  BlogRouteDeps & { readonly requestCounts: RequestCounts; readonly instanceKeys: InstanceKeys }
+  BlogRouteDeps &
+  AffiliateRouteDeps &
+  CartDeps &
+  GiftCardDeps &
+  OrderDeps & { readonly requestCounts: RequestCounts; readonly sandbox: SandboxServer }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
@@ -39,6 +51,14 @@ export function createApp(deps: AppDeps) {
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))
+    .use(customerRoutes(deps))
+    .use(giftCardRoutes(deps))
+    .use(cartGiftCardRoutes(deps))
+    .use(cartRoutes(deps))
+    .use(checkoutRoutes(deps))
+    .use(orderRoutes(deps))
+    .use(paymentWebhookRoutes(deps))
+    .use(affiliateRoutes(deps))
     .use(locationRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))

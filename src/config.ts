@@ -10,6 +10,8 @@ export type Config = Readonly<{
   publicUrl: string | undefined
   allowedHosts: readonly string[]
   trustedProxies: readonly string[]
+  outgoingAllowedNetworks: readonly string[]
+  fxRatesUrl: string | undefined
   jwtSecrets: readonly string[]
   encryptionKeys: readonly string[]
   integrationApiKey: string | undefined
@@ -91,6 +93,11 @@ const httpUrl = (text: string) => {
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new Error('an http or https URL without credentials')
   return url.origin + url.pathname.replace(/\/$/, '')
 }
+/** With its query: services take their keys there. */
+const serviceUrl = (text: string) => {
+  httpUrl(text)
+  return new URL(text).href
+}
 const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   const url = URL.parse(text)
@@ -131,6 +138,17 @@ export const settings = {
     undefined,
     'Addresses (CIDR) of proxies whose forwarding headers are believed',
     listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  OUTGOING_ALLOWED_NETWORKS: setting(
+    'list',
+    undefined,
+    'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
+    listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  FX_RATES_URL: secret(
+    'URL',
+    'Where exchange rates are read once a day: answers `{ "base": "USD", "rates": { "EUR": 0.92, … } }`. Unset: only the dollar and currencies pegged to it are worth dollars',
+    serviceUrl,
   ),
   JWT_SECRET: secret(
     'text',
@@ -214,6 +232,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     publicUrl: read('PUBLIC_URL', settings.PUBLIC_URL),
     allowedHosts: read('ALLOWED_HOSTS', settings.ALLOWED_HOSTS) ?? [],
     trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES) ?? [],
+    outgoingAllowedNetworks: read('OUTGOING_ALLOWED_NETWORKS', settings.OUTGOING_ALLOWED_NETWORKS) ?? [],
+    fxRatesUrl: read('FX_RATES_URL', settings.FX_RATES_URL),
     jwtSecrets: read('JWT_SECRET', settings.JWT_SECRET) ?? [],
     encryptionKeys: read('ENCRYPTION_KEY', settings.ENCRYPTION_KEY) ?? [],
     integrationApiKey: read('INTEGRATION_API_KEY', settings.INTEGRATION_API_KEY),

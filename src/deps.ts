@@ -1,4 +1,5 @@
 import type { Database } from '../db/engine.ts'
+import type { SafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import type { AnswerCache } from './http/caching.ts'
 import type { Idempotency } from './http/idempotency.ts'
@@ -27,6 +28,7 @@ export type Deps = {
   readonly log: Log
   readonly keyring: Keyring
   readonly passwords: Passwords
+  readonly safeFetch: SafeFetch
   /** Resolves after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */

@@ -4,6 +4,10 @@ import { directoriesOf, openDatabase } from '../db/open.ts'
 import type { SqliteOptions } from '../db/sqlite.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createPasswords } from './clients/passwords.ts'
+import type { Processor } from './clients/processors/processor.ts'
+import { createSandboxProcessor } from './clients/processors/sandbox.ts'
+import { createSandboxServer, type SandboxServer } from './clients/processors/sandbox-server.ts'
+import { createSafeFetch, type SafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import type { Clock, Deps, Passwords } from './deps.ts'
 import { createAnswerCache } from './http/caching.ts'
@@ -18,19 +22,25 @@ import { AppError } from './lib/errors.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createTurns } from './lib/turns.ts'
+import { createAffiliateStore } from './modules/affiliate/store.ts'
 import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
 import { createAuthStore } from './modules/auth/store.ts'
 import { createBlogStore } from './modules/blog/store.ts'
+import { createCartStore } from './modules/cart/store.ts'
 import { createCollectionStore } from './modules/catalog/collections-store.ts'
 import { createDocuments } from './modules/catalog/documents.ts'
 import { createListings } from './modules/catalog/reads.ts'
 import { createFolds } from './modules/catalog/service.ts'
 import { createCatalogStore } from './modules/catalog/store.ts'
 import { createCustomerStore } from './modules/customer/store.ts'
+import { createGiftCardStore } from './modules/gift-card/store.ts'
 import { createIdempotency } from './modules/idempotency/service.ts'
-import { createInstanceKeys } from './modules/instance-key/service.ts'
+import { createInstanceKeys, type InstanceKeys } from './modules/instance-key/service.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
 import { createUserStore } from './modules/merchant/store.ts'
+import { createOrderStore } from './modules/order/store.ts'
+import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
+import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
 import { contextOf, keyAndShop, type ShopDeps, touchKey } from './modules/shop/service.ts'
 import { createShopStore } from './modules/shop/store.ts'
 import { version } from './version.ts'
@@ -43,6 +53,7 @@ export type InstanceOptions = {
   log?: Log
   sleep?: (ms: number) => Promise<void>
   passwords?: Passwords
+  safeFetch?: SafeFetch
   diskFree?: () => number | undefined
   sqlite?: SqliteOptions
 }
@@ -83,6 +94,7 @@ export async function openInstance({
       log,
       keyring,
       passwords: given.passwords ?? createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', undefined, 1)),
+      safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       build: { version, startedAt: clock.now() },
@@ -100,7 +112,16 @@ export async function openInstance({
       newRequestId: createRequestIds(),
       peers,
     })
-    return { deps: appDeps, edge, migrated, backup, close: () => db.close() }
+    return {
+      deps: appDeps,
+      edge,
+      migrated,
+      backup,
+      close: async () => {
+        await appDeps.sandbox.close()
+        await db.close()
+      },
+    }
   } catch (error) {
     await db.close()
     throw error
@@ -120,6 +141,8 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
   }
   const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
   const catalogStore = createCatalogStore(db)
+  const instanceKeys = createInstanceKeys(deps)
+  const sandbox = createSandbox({ ...deps, instanceKeys })
   return {
     ...deps,
     ...stores,
@@ -127,17 +150,36 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
     catalogStore,
     collectionStore: createCollectionStore(db),
     blogStore: createBlogStore(db),
+    affiliateStore: createAffiliateStore(db),
+    giftCardStore: createGiftCardStore(db),
+    cartStore: createCartStore(db),
     documents: createDocuments({ db, catalogStore }),
     folds: createFolds({ ...deps, catalogStore }),
     listings: createListings({ db, catalogStore }),
     identity: createIdentity({ ...deps, ...stores, tokens }),
     idempotency: createIdempotency(deps),
-    instanceKeys: createInstanceKeys(deps),
+    instanceKeys,
+    orderStore: createOrderStore(db),
+    sandbox: sandbox.server,
+    processors: new Map([[sandbox.processor.name, sandbox.processor]]),
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
     limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
     guardedAddress: (request) => address.strictly(request, peerOf(request)),
     requestCounts: createRequestCounts(),
   }
+}
+
+/** The processor of test shops: its server, and what speaks with it. */
+function createSandbox(deps: Deps & { instanceKeys: InstanceKeys }): { server: SandboxServer; processor: Processor } {
+  const sign = (body: string | Uint8Array) => sandboxSignature(deps, body)
+  const server = createSandboxServer({
+    reply: (route, id, body) => sandboxReply(deps, route, id, body),
+    sign,
+    signatureHeader,
+    secret: Buffer.from(deps.randomBytes(24)).toString('base64url'),
+    onError: (what, error) => deps.log.warn('sandbox.failed', { what, error }),
+  })
+  return { server, processor: createSandboxProcessor({ open: server.open, signatureOf: sign, tokens: sandboxTokens, signatureHeader }) }
 }
 
 function createIdentity(deps: AuthDeps & ShopDeps): Identity {

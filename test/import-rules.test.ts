@@ -11,6 +11,8 @@ const lib = /^src\/lib\//
 const http = /^src\/http\//
 /** The port of the data layer: the errors that it throws, and no driver. */
 const port = /^db\/engine\.ts$/
+/** What every payment processor looks like: types and errors. */
+const processorPort = /^src\/clients\/processors\/processor\.ts$/
 /** Pure tables and functions, and schemas made of other schemas, whosever they are. */
 const anyDomain = /^src\/modules\/[^/]+\/domain\.ts$/
 const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
@@ -20,7 +22,7 @@ const anything = /./
 
 /** A path in a rule's `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:crypto$/, /^sanitize-html$/] },
+  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/, /^sanitize-html$/] },
   {
     what: 'domain',
     files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/,
@@ -44,7 +46,7 @@ const rules: readonly Rule[] = [
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
-    may: [lib, port, anyDomain, /^src\/modules\/[^/]+\/service\.ts$/, /^own\/(?!([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+    may: [lib, port, processorPort, anyDomain, /^src\/modules\/[^/]+\/service\.ts$/, /^own\/(?!([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
   },
   { what: 'http', files: /^src\/http\//, may: [http, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, lib, /^node:/] },

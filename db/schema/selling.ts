@@ -359,18 +359,28 @@ export const refunds = table(
     currency: text('currency').notNull(),
     /** Through the processor. */
     amount: money('amount').notNull(),
-    /** Back to gift cards. */
+    /** Back to gift cards, and to which. */
     giftCardAmount: money('gift_card_amount').notNull(),
+    giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
     reason: text('reason'),
-    /** Of whom: a request, hashed, or `system:` and what for. */
+    /** What it is for: more of the order than money may depend on it. */
+    purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE']).notNull(),
+    /** The idempotency key of the request, hashed, or what the program itself does it for. */
     attemptKey: text('attempt_key').notNull(),
     actor: text('actor').notNull(),
     status: word('status', ['PENDING', 'SUCCEEDED', 'FAILED']).notNull(),
     failureCode: text('failure_code'),
+    attempts: int('attempts').notNull(),
+    /** When the processor is asked again; null once it is settled. */
+    resumeAt: instant('resume_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
-  (refund) => [uniqueIndex('refunds_attempt').on(refund.orderId, refund.attemptKey), index('refunds_order').on(refund.orderId, refund.id)],
+  (refund) => [
+    uniqueIndex('refunds_attempt').on(refund.orderId, refund.attemptKey),
+    index('refunds_order').on(refund.orderId, refund.id),
+    index('refunds_resume').on(refund.resumeAt).where(sql`resume_at is not null`),
+  ],
 )
 
 /** The books of the sandbox processor: it stands in for a company elsewhere, and no order looks in here. */

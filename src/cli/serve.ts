@@ -1,6 +1,7 @@
 import { startJobs } from '../../jobs/index.ts'
 import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
+import { resumeOrders } from '../modules/order/service.ts'
 import { listen, type Serving } from '../server.ts'
 
 const jobsStopMaxMs = 5_000
@@ -36,6 +37,8 @@ export async function serve(config: Config, { prepare, announce = readyText }: S
     await prepare?.(instance)
     return listen(instance, config)
   })
+  instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
+  void takeUpOrders(instance)
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,
@@ -69,6 +72,16 @@ export async function serve(config: Config, { prepare, announce = readyText }: S
     await end()
     throw error
   }
+}
+
+/**
+ * Goes on at once with the orders that a crash left half-done. Only one server is at work on a file, so that nobody else can
+ * be at them; of many processes on a database server another may be, and the job takes them up when their time has come.
+ */
+async function takeUpOrders({ deps }: Instance): Promise<void> {
+  const alone = deps.config.databaseUrl.startsWith('file:')
+  const resumed = await resumeOrders(deps, alone ? Number.MAX_SAFE_INTEGER : deps.clock.now())
+  if (resumed > 0) deps.log.info('orders.resumed', { count: resumed })
 }
 
 /** A start that fails, as on a port that is taken, ends the process: nothing may keep it alive. */

@@ -8,12 +8,18 @@ const bodyReadMaxMs = 20_000
 /** 20 MB at a megabit a second take nearly three minutes. */
 export const uploadReadMaxMs = 180_000
 
+const rawBodies = new WeakMap<Request, Uint8Array>()
+
+/** The bytes of a request's body as they came, for what is signed. */
+export const rawBodyOf = (request: Request): Uint8Array => rawBodies.get(request) ?? new Uint8Array()
+
 /** Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. */
 export const jsonBodies = () =>
   new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, async ({ request }, contentType) => {
     // Left for the one route that takes it; those with a schema refuse it: see access.ts.
     if (isUpload(request)) return null
     const bytes = await readBody(request, bodyBytesMax)
+    rawBodies.set(request, bytes)
     if (bytes.length === 0 && contentType === '') return {}
     if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') throw notJson()
     return bytes.length === 0 ? {} : parseObject(bytes)

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { blockList } from '../lib/networks.ts'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
@@ -19,20 +20,6 @@ const forwardingHeaders = [
 
 /** Whether the request says that it came through a proxy. */
 export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
-
-/** A list of CIDR blocks to test addresses against. Items were checked by the settings' parser. */
-export function blockList(blocks: readonly string[]): (address: string) => boolean {
-  const list = new BlockList()
-  for (const block of blocks) {
-    const [address = '', bits] = block.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
-  }
-  return (address) => {
-    const family = isIP(address)
-    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
-  }
-}
 
 /** `::ffff:10.0.0.1` (or `::ffff:a00:1`) as `10.0.0.1`; anything else as it is. */
 function plain(address: string): string {

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Writer } from '../../db/engine.ts'
 import { AppError, type ErrorCode, statusOf } from '../lib/errors.ts'
+import { sha256 } from '../lib/seal.ts'
 import { errorBody } from './errors.ts'
 import type { Principal, ShopContext } from './principal.ts'
 
@@ -45,8 +46,9 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
               return run(nothingToKeep)
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
-            const path = new URL(request.url).pathname
-            const fingerprint = new Bun.CryptoHasher('sha256').update(JSON.stringify(context.body) ?? '').digest('hex')
+            // Hashed: the id of a cart is a secret of its shopper, and must not be read from what is stored of a request.
+            const path = sha256(new URL(request.url).pathname)
+            const fingerprint = sha256(JSON.stringify(context.body) ?? '')
             const claim = await claims.claim({ scope: `${whoOf(principal, shop)} ${request.method} ${path}`, key, fingerprint })
             if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
             return perform(claim, status, run)
@@ -55,6 +57,9 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
       },
     }),
   })
+
+/** Names the attempt that a request's key stands for, where a record of ours remembers it: the key itself is the caller's. */
+export const attemptKeyOf = ({ headers }: Request): string => sha256(headers.get('idempotency-key') ?? crypto.randomUUID())
 
 async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Promise<T>): Promise<T> {
   switch (claim.kind) {

@@ -35,16 +35,34 @@ export type NewId = (kind: IdKind) => string
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** 16 bytes as the 26 characters of a TypeID's suffix, most significant first. */
-export function encodeSuffix(bytes: Uint8Array): string {
+/** Bytes as so many characters of Crockford's base32, lower case, most significant first. */
+export function crockford(bytes: Uint8Array, length: number): string {
   const digits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
     .toString(32)
-    .padStart(26, '0')
+    .padStart(length, '0')
   return digits.replace(/[a-v]/g, (digit) => alphabet.charAt(Number.parseInt(digit, 32)))
 }
+
+/** 16 bytes as the 26 characters of a TypeID's suffix. */
+export const encodeSuffix = (bytes: Uint8Array): string => crockford(bytes, 26)
 
 /** Makes ids whose order is that of their making: UUIDv7 from `uuidV7`, 16 bytes a call. */
 export const createNewId =
   (uuidV7: () => Uint8Array): NewId =>
   (kind) =>
     `${idPrefixes[kind]}_${encodeSuffix(uuidV7())}`
+
+/** Makes the id of a cart, which is all that a guest has to show for it: 122 random bits in the layout of a UUIDv4. */
+export function newCartId(randomBytes: (count: number) => Uint8Array): string {
+  const bytes = Uint8Array.from(randomBytes(16))
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return `${idPrefixes.cart}_${encodeSuffix(bytes)}`
+}
+
+/** What every id made at that moment (milliseconds) or later sorts after, and every older one before. */
+export function idBoundary(kind: IdKind, at: number): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(at, 0, 6)
+  return `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
+}

@@ -45,7 +45,8 @@ export function unseal(key: MasterKey, sealed: string, about: string): string {
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** HMAC-SHA256 in hex. */
-export const hmac = (key: MasterKey, text: string): string => createHmac('sha256', key.bytes).update(text).digest('hex')
+export const hmac = (key: Pick<MasterKey, 'bytes'>, text: string | Uint8Array): string =>
+  createHmac('sha256', key.bytes).update(text).digest('hex')
 
 /** Whether two texts are equal, in a time that does not tell where they differ. */
 export const sameSecret = (a: string, b: string): boolean =>

@@ -48,6 +48,45 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /blogs/:id': 'management',
   'DELETE /blogs/:id': 'management',
 
+  'POST /affiliates': 'management',
+  'POST /affiliates/clicks': 'storefront',
+  'GET /affiliates': 'management',
+  'GET /affiliates/:id': 'management',
+  'PATCH /affiliates/:id': 'management',
+
+  'GET /giftcard': 'management',
+  'POST /giftcard': 'management',
+  'PATCH /giftcard/:id': 'management',
+  'PATCH /giftcard/apply': 'shopper',
+  'PATCH /giftcard/remove': 'shopper',
+
+  'POST /cart': 'cart',
+  'GET /cart/:id': 'cart',
+  'PATCH /cart/:id': 'cart',
+  'POST /cart/:id/items': 'cart',
+  'PATCH /cart/:id/items/:lineId': 'cart',
+  'DELETE /cart/:id/items/:lineId': 'cart',
+
+  'POST /customer': 'secretKey',
+  'GET /customer/:customerId': 'secretKey',
+  'GET /customer/:customerId/order-ids': 'secretKey',
+  'POST /customer/:customerId/addresses': 'secretKey',
+  'POST /customer/:customerId/addresses/add': 'secretKey',
+  'POST /addresses': 'secretKeyOrCustomer',
+  'GET /addresses/:id': 'secretKeyOrCustomer',
+
+  'POST /cart/:id/checkout': 'cart',
+  'POST /cart/:id/complete': 'cart',
+
+  'GET /v2/orders': 'management',
+  'GET /v2/orders/:id': 'order',
+  'POST /v2/orders/:id/refunds': 'management',
+  'POST /v2/orders/:id/cancel': 'management',
+  'POST /v2/orders/:id/fulfil': 'management',
+
+  'POST /webhooks/payments/:processor': 'processor',
+  'POST /webhooks/payments/:processor/:shopId': 'processor',
+
   'GET /locations/countries': 'integration',
 
   'GET /': 'public',

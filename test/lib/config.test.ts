@@ -58,6 +58,21 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']]],
     bad: ['10.0.0.0/33', '010.0.0.1', 'proxy', '10.0.0.1/', '::1/129', '10.0.0.0/8/8'],
   },
+  OUTGOING_ALLOWED_NETWORKS: {
+    field: 'outgoingAllowedNetworks',
+    byDefault: [],
+    good: [['127.0.0.0/8, fd00::/8', ['127.0.0.0/8', 'fd00::/8']]],
+    bad: ['127.0.0.0/33', 'localhost', '0177.0.0.1'],
+  },
+  FX_RATES_URL: {
+    field: 'fxRatesUrl',
+    byDefault: undefined,
+    good: [
+      ['https://rates.example/latest?app_id=abc', 'https://rates.example/latest?app_id=abc'],
+      ['http://10.0.0.1:8080', 'http://10.0.0.1:8080/'],
+    ],
+    bad: ['rates.example', 'file:///etc/passwd', 'https://user:pass@rates.example/'],
+  },
   JWT_SECRET: {
     field: 'jwtSecrets',
     byDefault: [],
@@ -194,7 +209,7 @@ describe('the settings', () => {
 
   test('mark what is secret, so that no listing shows a default for it', () => {
     const secrets = names.filter((name) => settings[name].secret)
-    expect(secrets.sort()).toEqual(['ENCRYPTION_KEY', 'INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN'])
+    expect(secrets.sort()).toEqual(['ENCRYPTION_KEY', 'FX_RATES_URL', 'INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN'])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()
   })
 })

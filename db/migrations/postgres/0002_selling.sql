@@ -244,11 +244,15 @@ CREATE TABLE "refunds" (
 	"currency" text COLLATE "C" NOT NULL,
 	"amount" bigint NOT NULL,
 	"gift_card_amount" bigint NOT NULL,
+	"gift_cards" text NOT NULL,
 	"reason" text COLLATE "C",
+	"purpose" text COLLATE "C" NOT NULL,
 	"attempt_key" text COLLATE "C" NOT NULL,
 	"actor" text COLLATE "C" NOT NULL,
 	"status" text COLLATE "C" NOT NULL,
 	"failure_code" text COLLATE "C",
+	"attempts" integer NOT NULL,
+	"resume_at" bigint,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
@@ -391,6 +395,7 @@ CREATE UNIQUE INDEX "payments_live" ON "payments" USING btree ("order_id") WHERE
 CREATE INDEX "payments_reference" ON "payments" USING btree ("processor","processor_reference");--> statement-breakpoint
 CREATE UNIQUE INDEX "refunds_attempt" ON "refunds" USING btree ("order_id","attempt_key");--> statement-breakpoint
 CREATE INDEX "refunds_order" ON "refunds" USING btree ("order_id","id");--> statement-breakpoint
+CREATE INDEX "refunds_resume" ON "refunds" USING btree ("resume_at") WHERE resume_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "unified_transactions_key" ON "unified_transactions" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "unified_transactions_at" ON "unified_transactions" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "unified_transactions_order" ON "unified_transactions" USING btree ("order_id");--> statement-breakpoint

@@ -298,11 +298,15 @@ CREATE TABLE `refunds` (
 	`currency` text NOT NULL,
 	`amount` integer NOT NULL,
 	`gift_card_amount` integer NOT NULL,
+	`gift_cards` text NOT NULL,
 	`reason` text,
+	`purpose` text NOT NULL,
 	`attempt_key` text NOT NULL,
 	`actor` text NOT NULL,
 	`status` text NOT NULL,
 	`failure_code` text,
+	`attempts` integer NOT NULL,
+	`resume_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
@@ -312,6 +316,7 @@ CREATE TABLE `refunds` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_attempt` ON `refunds` (`order_id`,`attempt_key`);--> statement-breakpoint
 CREATE INDEX `refunds_order` ON `refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `refunds_resume` ON `refunds` (`resume_at`) WHERE resume_at is not null;--> statement-breakpoint
 CREATE TABLE `saga_steps` (
 	`order_id` text NOT NULL,
 	`position` integer NOT NULL,

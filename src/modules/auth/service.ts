@@ -103,6 +103,22 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
   }
 }
 
+/**
+ * Looks for something that a caller may ask for only so often in vain: the try is counted before, and taken back when it found
+ * something.
+ * @throws AppError RATE_LIMITED, saying when to come back
+ */
+export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () => Promise<T | undefined>): Promise<T | undefined> {
+  const { ids, done } = await countOrWait(deps, limits)
+  try {
+    const found = await find()
+    if (found !== undefined) await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    return found
+  } finally {
+    done()
+  }
+}
+
 /** Begins a session and answers with its tokens. */
 export async function startSession(deps: AuthDeps, subject: Subject, actor: Actor): Promise<Login> {
   const now = deps.clock.now()

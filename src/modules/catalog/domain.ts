@@ -1,5 +1,6 @@
 import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../lib/errors.ts'
+import { etagOf } from '../../lib/etag.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
 import { assertPublicationDate } from '../../lib/publication.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
@@ -9,6 +10,11 @@ export type Variant = typeof variants.$inferSelect
 export type ProductDocument = typeof productDocuments.$inferSelect
 /** A product with its variants in order: what every rule here looks at. */
 export type Whole = { product: Product; variants: Variant[] }
+/** What of a product counts when it is sold: without the long texts. */
+export type SellableProduct = Pick<Product, 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'currency' | 'images' | 'publishedAt'>
+/** A variant with its product, whatever their status. */
+export type Sellable = { variant: Variant; product: SellableProduct }
+export type Stock = Pick<Variant, 'trackInventory' | 'allowBackorder' | 'onHand' | 'reserved'>
 
 export const productStatuses = ['DRAFT', 'ACTIVE', 'ARCHIVED'] as const
 export const optionsMax = 3
@@ -127,6 +133,7 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null,
   }))
   assertVariantsFit(kept, options)
+  assertCoversReserved(kept)
   return { product: { ...product, currency: changed.currency }, variants: kept }
 }
 
@@ -235,12 +242,30 @@ function assertVariantsFit(variants: readonly Variant[], options: Product['optio
   })
 }
 
+/** Those that orders were promised cannot be counted away, nor become too few because counting begins. */
+function assertCoversReserved(variants: readonly Variant[]): void {
+  variants.forEach(({ trackInventory, allowBackorder, onHand, reserved }, at) => {
+    if (trackInventory && !allowBackorder && onHand < reserved)
+      throw new AppError('CONFLICT', `variants.${at}.onHand (body): ${reserved} are promised to orders that are not complete`)
+  })
+}
+
 /** How many of a variant may be bought: as many as anybody wants when it is not counted or may be ordered ahead, else what nobody has reserved. */
-export const availableCount = ({ trackInventory, allowBackorder, onHand, reserved }: Variant): number =>
+export const availableCount = ({ trackInventory, allowBackorder, onHand, reserved }: Stock): number =>
   !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
 
 /** Whether a variant can be bought. */
-export const isAvailable = (variant: Variant): boolean => availableCount(variant) > 0
+export const isAvailable = (stock: Stock): boolean => availableCount(stock) > 0
+
+/** What a variant is called where its product is not named beside it. */
+export const labelOf = ({ product, variant }: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> }): string =>
+  variant.title === defaultVariantTitle ? product.title : `${product.title} (${variant.title})`
+
+/** That there is less than somebody wants, and how much. */
+export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
+  const left = availableCount(sellable.variant)
+  return left === 0 ? `${labelOf(sellable)} is sold out` : `Only ${left} of ${labelOf(sellable)} ${left === 1 ? 'is' : 'are'} left`
+}
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const money = (amount: number, currency: string): Money => ({ amount, currency })
@@ -298,6 +323,7 @@ export function managementView(whole: Whole) {
       ...(view.variants[at] as ReturnType<typeof publicVariantView>),
       cost: maybeMoney(variant.cost, whole.product.currency),
       onHand: variant.onHand,
+      reserved: variant.reserved,
     })),
   }
 }
@@ -328,7 +354,19 @@ export function sortKeys({ product, variants }: Whole): Record<`${SortOrder}Key`
 }
 
 /** Whether the public sees the product now or will at its publication date. */
-export const isListed = ({ status, publishedAt }: Product): boolean => status === 'ACTIVE' && publishedAt !== null
+export const isListed = ({ status, publishedAt }: Pick<Product, 'status' | 'publishedAt'>): boolean =>
+  status === 'ACTIVE' && publishedAt !== null
+
+/** Whether shoppers see the product now, and may buy it. */
+export const isSellable = ({ status, publishedAt }: Pick<Product, 'status' | 'publishedAt'>, now: number): boolean =>
+  status === 'ACTIVE' && publishedAt !== null && publishedAt <= now
+
+/** The public document of a product that is listed. */
+export function documentOf(whole: Whole): ProductDocument {
+  const document = JSON.stringify(publicView(whole))
+  const { id: productId, shopId, publishedAt } = whole.product
+  return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole) }
+}
 
 /** The distinct words by which a product is found. */
 export function searchWords({ product, variants }: Whole): string[] {

@@ -81,7 +81,17 @@ export const PublicProduct = t.Object(
 export const ManagedProduct = t.Object(
   {
     ...beforeVariants,
-    variants: t.Array(t.Object({ ...publicVariant, cost: nullable(MoneySchema), onHand: integer() }, { title: 'Variant' })),
+    variants: t.Array(
+      t.Object(
+        {
+          ...publicVariant,
+          cost: nullable(MoneySchema),
+          onHand: integer(),
+          reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
+        },
+        { title: 'Variant' },
+      ),
+    ),
     ...afterVariants,
   },
   { title: 'Product' },

@@ -3,7 +3,6 @@ import type { Deps } from '../../deps.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
-import { etagOf } from '../../lib/etag.ts'
 import { sanitize } from '../../lib/html.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Actor, audit } from '../audit/service.ts'
@@ -12,18 +11,19 @@ import type { Documents } from './documents.ts'
 import {
   changedProduct,
   createdProduct,
+  documentOf,
   type Given,
   isListed,
   managementView,
   type ProductDocument,
   type ProductInput,
-  publicView,
   searchWords,
-  sortKeys,
   type Whole,
 } from './domain.ts'
 import { bucketMax, bucketOf, withChanges } from './listing.ts'
 import type { CatalogStore, ListingChange } from './store.ts'
+
+export { prepareStock, type StockLine, type StockWrites, sellables } from './stock.ts'
 
 export type CatalogDeps = Deps & { readonly catalogStore: CatalogStore; readonly documents: Documents; readonly folds: Folds }
 export type ManagementProduct = ReturnType<typeof managementView>
@@ -75,7 +75,7 @@ export async function createProduct(
 
 /**
  * Changes a product; what `input` leaves undefined stays.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the handle is taken
+ * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the handle is taken or less would be left than orders were promised
  */
 export async function changeProduct(
   deps: CatalogDeps,
@@ -139,12 +139,6 @@ const changeOf = (id: string, { shopId, newestKey, titleKey, priceKey }: Product
   priceKey,
   documents,
 })
-
-function documentOf(whole: Whole): ProductDocument {
-  const document = JSON.stringify(publicView(whole))
-  const { id: productId, shopId, publishedAt } = whole.product
-  return { productId, shopId, document, etag: etagOf(document), visibleFrom: publishedAt ?? 0, ...sortKeys(whole) }
-}
 
 /** Folds the listing of a shop before its changes grow long. */
 export type Folds = {

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import {
   collectionProducts,
@@ -10,7 +10,7 @@ import {
   variants,
 } from '../../../db/schema/catalog.ts'
 import { productSearch, type SearchQuery } from '../../../db/search.ts'
-import type { Product, ProductDocument, SortOrder, Variant, Whole } from './domain.ts'
+import type { Product, ProductDocument, Sellable, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
 export type CatalogStore = ReturnType<typeof createCatalogStore>
@@ -18,6 +18,8 @@ export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'select'>
 /** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
 export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
+/** The stock of a variant after a change. */
+export type StockRow = Stock & { productId: string }
 /** A public document as the driver answers it. */
 export type StoredDocument = { document: string; etag: string; visible_from: number; shop_id: string }
 
@@ -253,6 +255,47 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       }
     },
 
+    /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
+    async sellables(variantIds: readonly string[], shopId?: string, from: Queries = read): Promise<Sellable[]> {
+      return from
+        .select({ variant: variants, product: sellableColumns })
+        .from(variants)
+        .innerJoin(products, eq(products.id, variants.productId))
+        .where(and(inArray(variants.id, [...variantIds]), shopId === undefined ? undefined : eq(products.shopId, shopId)))
+    },
+    /** A product with its variants, whosever it is. */
+    async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
+      const [product] = await tx.select().from(products).where(eq(products.id, productId)).limit(1)
+      return product ? { product, variants: await variantsOf(tx, productId) } : undefined
+    },
+    /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
+    reserve(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
+      const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+      const change = { reserved: sql`${variants.reserved} + ${quantity}` }
+      return changeStock(tx, id, change, and(eq(variants.trackInventory, true), enough))
+    },
+    /** Takes a promise back. */
+    release: (tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> => changeStock(tx, id, { reserved: less(quantity) }),
+    /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
+    commitStock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
+      const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+      const onHand = sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`
+      return changeStock(tx, id, { onHand, reserved: less(quantity) })
+    },
+    uncommitStock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
+      return changeStock(tx, id, { onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` })
+    },
+    restock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
+      return changeStock(tx, id, { onHand: sql`${variants.onHand} + ${quantity}` })
+    },
+
+    /** Puts a document in the place of one that sorts, and is found, alike. */
+    async renewDocument(
+      tx: Writer,
+      { productId, document, etag }: Pick<ProductDocument, 'productId' | 'document' | 'etag'>,
+    ): Promise<void> {
+      await tx.update(productDocuments).set({ document, etag }).where(eq(productDocuments.productId, productId))
+    },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
       const [document] = await tx.select().from(productDocuments).where(eq(productDocuments.productId, productId)).limit(1)
       return document
@@ -318,6 +361,36 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
     sortOrders,
   }
+}
+
+const sellableColumns = {
+  id: products.id,
+  shopId: products.shopId,
+  handle: products.handle,
+  title: products.title,
+  status: products.status,
+  currency: products.currency,
+  images: products.images,
+  publishedAt: products.publishedAt,
+}
+
+/** So many promises fewer, and never fewer than none. */
+const less = (quantity: number): SQL => sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
+
+/** Relative, so that no two writes can undo each other. Undefined when nothing was changed. */
+async function changeStock(tx: Writer, id: string, change: { onHand?: SQL; reserved?: SQL }, guard?: SQL): Promise<StockRow | undefined> {
+  const [row] = await tx
+    .update(variants)
+    .set(change)
+    .where(and(eq(variants.id, id), guard))
+    .returning({
+      productId: variants.productId,
+      trackInventory: variants.trackInventory,
+      allowBackorder: variants.allowBackorder,
+      onHand: variants.onHand,
+      reserved: variants.reserved,
+    })
+  return row
 }
 
 const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Bucket[]> =>

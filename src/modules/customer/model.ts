@@ -1,25 +1,97 @@
 import { t } from 'elysia'
-import { Email, Instant, text } from '../../http/schema.ts'
+import { CountryCode, Email, Instant, integer, maybe, nullable, pageQuery, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
-import type { Customer } from './store.ts'
+import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
 
 const shopName = text(63, { minLength: 1 })
-export const CustomerSignup = t.Object({ shopName, email: Email, password: t.String({ ...passwordLength }), name: t.Optional(text(200)) })
+const name = text(200)
+export const CustomerSignup = t.Object({ shopName, email: Email, password: t.String({ ...passwordLength }), name: t.Optional(name) })
 export const CustomerLogin = t.Object({
   shopName,
   email: text(254, { minLength: 1 }),
   password: text(passwordLength.maxLength, { minLength: 1 }),
 })
+export const CreateCustomer = t.Object({
+  email: Email,
+  name: t.Optional(name),
+  phone: maybe(text(40)),
+  acceptsMarketing: t.Optional(t.Boolean({ description: 'Default false' })),
+})
+
 export const CustomerRecord = t.Object(
-  { id: t.String(), shopId: t.String(), email: t.String(), name: t.String(), createdAt: Instant, updatedAt: Instant },
+  {
+    id: t.String(),
+    shopId: t.String(),
+    email: t.String(),
+    name: t.String(),
+    phone: nullable(t.String()),
+    acceptsMarketing: t.Boolean(),
+    addressIds: t.Array(t.String(), { description: `Their address book, oldest first; at most ${addressesPerCustomerMax}` }),
+    ordersCount: integer({ description: 'Orders placed, whatever became of them' }),
+    totalSpent: t.Object(
+      { amount: integer({ description: 'Minor units' }), currency: t.String() },
+      { description: "Confirmed orders less refunds, in the shop's currency" },
+    ),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
   { title: 'Customer' },
 )
+export const CustomerPath = t.Object({ customerId: text(64) })
 
-export const customerView = ({ id, shopId, email, name, createdAt, updatedAt }: Customer) => ({
-  id,
-  shopId,
-  email,
-  name,
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+const notBlank = { minLength: 1, pattern: '\\S' }
+/** The fields of an address in a body, for whoever takes one; `addressOf` of the domain makes the stored address of it. */
+const addressFields = {
+  name: text(200, notBlank),
+  company: maybe(text(200)),
+  line1: text(200, notBlank),
+  line2: maybe(text(200)),
+  city: text(100, notBlank),
+  province: maybe(text(100)),
+  postalCode: maybe(text(20)),
+  countryCode: CountryCode,
+  phone: maybe(text(40)),
+}
+export const AddressInput = t.Object(addressFields)
+
+const defaultFlags = {
+  isDefaultShipping: t.Optional(t.Boolean({ description: "One of the book's addresses at most: another loses it" })),
+  isDefaultBilling: t.Optional(t.Boolean({ description: "One of the book's addresses at most: another loses it" })),
+}
+export const BookAddressInput = t.Object({ ...addressFields, ...defaultFlags })
+export const AddAddress = t.Object({ addressId: text(64, { minLength: 1 }), ...defaultFlags })
+
+export const AddressRecord = t.Object(
+  {
+    id: t.String(),
+    shopId: t.String(),
+    customerId: nullable(t.String({ description: 'Whose book it is in' })),
+    name: t.String(),
+    company: nullable(t.String()),
+    line1: t.String(),
+    line2: nullable(t.String()),
+    city: t.String(),
+    province: nullable(t.String()),
+    postalCode: nullable(t.String()),
+    countryCode: t.String(),
+    phone: nullable(t.String()),
+    isDefaultShipping: t.Boolean(),
+    isDefaultBilling: t.Boolean(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Address' },
+)
+
+export const ListOrderIds = t.Object({
+  ...pageQuery,
+  limit: t.Optional(t.String({ ...pageQuery.limit, description: `Default 20, clamped to 1..${orderIdsMax}` })),
 })
+export const OrderIds = t.Object(
+  {
+    customerId: t.String(),
+    orderIds: t.Array(t.String(), { description: 'Newest first' }),
+    total: integer({ description: 'Of all pages' }),
+  },
+  { title: 'OrderIds' },
+)

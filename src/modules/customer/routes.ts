@@ -1,12 +1,39 @@
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '../../deps.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
-import { requestIdOf } from '../../http/actor.ts'
-import { refusals } from '../../http/schema.ts'
+import { actorOf, requestIdOf } from '../../http/actor.ts'
+import { idempotency } from '../../http/idempotency.ts'
+import type { Principal } from '../../http/principal.ts'
+import { RecordId, refusals } from '../../http/schema.ts'
 import { shopNamed } from '../../http/shop.ts'
+import { sliceOf } from '../../lib/page.ts'
 import { LoginAnswer } from '../auth/model.ts'
-import { CustomerLogin, CustomerRecord, CustomerSignup, customerView } from './model.ts'
-import { type CustomerDeps, logInCustomer, signUpCustomer } from './service.ts'
+import { addressesByCustomer, addressesPerCustomerMax, customerView, orderIdsMax } from './domain.ts'
+import {
+  AddAddress,
+  AddressInput,
+  AddressRecord,
+  BookAddressInput,
+  CreateCustomer,
+  CustomerLogin,
+  CustomerPath,
+  CustomerRecord,
+  CustomerSignup,
+  ListOrderIds,
+  OrderIds,
+} from './model.ts'
+import {
+  addAddress,
+  type CustomerDeps,
+  createBookAddress,
+  createCustomer,
+  enterAddress,
+  logInCustomer,
+  orderIdsOf,
+  readAddress,
+  readCustomer,
+  signUpCustomer,
+} from './service.ts'
 
 export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
   new Elysia({ tags: ['Login'] })
@@ -23,7 +50,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
           requestIdOf(request),
         )
         set.status = 201
-        return customerView(customer)
+        return customerView(customer, shop.currency)
       },
       {
         access: 'public',
@@ -47,3 +74,107 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         detail: { summary: "Log in as a shop's customer", description: 'Limited like the login of merchants.' },
       },
     )
+
+/** A secret key speaks for the shop, and a customer for themselves. */
+const customerIdOf = (principal: Principal): string | undefined => (principal.kind === 'customer' ? principal.id : undefined)
+
+export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
+  new Elysia({ tags: ['Customers'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .post(
+      '/customer',
+      ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, principal, request, once }) =>
+        once(201, (keep) =>
+          createCustomer(deps, { shop, actor: actorOf(principal, request), keep }, { email, name, phone, acceptsMarketing }),
+        ),
+      {
+        access: 'secretKey',
+        idempotent: true,
+        body: CreateCustomer,
+        response: { 201: CustomerRecord, ...refusals(401, 403, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Make a customer',
+          description:
+            'Without a password, so they do not log in. E-mail addresses are compared without case; one that the shop has is 409.',
+        },
+      },
+    )
+    .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
+      access: 'secretKey',
+      params: CustomerPath,
+      response: { 200: CustomerRecord, ...refusals(401, 403, 404) },
+      detail: {
+        summary: 'A customer of the shop',
+        description: '`updatedAt` tells of their own details, not of their addresses and orders.',
+      },
+    })
+    .get(
+      '/customer/:customerId/order-ids',
+      ({ params, query, shop }) => orderIdsOf(deps, shop, params.customerId, sliceOf(query, orderIdsMax)),
+      {
+        access: 'secretKey',
+        params: CustomerPath,
+        query: ListOrderIds,
+        response: { 200: OrderIds, ...refusals(401, 403, 404) },
+        detail: { summary: "The ids of a customer's orders", description: 'Newest first, whatever became of them.' },
+      },
+    )
+    .post(
+      '/customer/:customerId/addresses',
+      ({ params, body, shop, principal, request, once }) =>
+        once(201, (keep) => createBookAddress(deps, { shop, actor: actorOf(principal, request), keep }, params.customerId, body)),
+      {
+        access: 'secretKey',
+        idempotent: true,
+        params: CustomerPath,
+        body: BookAddressInput,
+        response: { 201: AddressRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: "Make an address in a customer's book",
+          description: `A book has at most ${addressesPerCustomerMax} addresses (409), and one default of each kind.`,
+        },
+      },
+    )
+    .post(
+      '/customer/:customerId/addresses/add',
+      ({ params, body, shop, principal, request }) =>
+        addAddress(deps, { shop, actor: actorOf(principal, request) }, params.customerId, body),
+      {
+        access: 'secretKey',
+        params: CustomerPath,
+        body: AddAddress,
+        response: { 200: CustomerRecord, ...refusals(401, 403, 404, 409, 413, 415) },
+        detail: {
+          summary: "Put an address of the shop into a customer's book",
+          description:
+            'Answers the customer. An address that is in the book already stays, and takes the flags that are sent; one in another ' +
+            `customer's book is 409, as is a book that has ${addressesPerCustomerMax}.`,
+        },
+      },
+    )
+    .post(
+      '/addresses',
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => enterAddress(deps, { shop, actor: actorOf(principal, request), keep }, customerIdOf(principal), body)),
+      {
+        access: 'secretKeyOrCustomer',
+        idempotent: true,
+        body: AddressInput,
+        response: { 201: AddressRecord, ...refusals(401, 403, 404, 409, 413, 415, 422, 429) },
+        detail: {
+          summary: "Enter an address that is in nobody's book yet",
+          description: `The shop puts it into one by \`POST /customer/{customerId}/addresses/add\`. A customer enters at most ${addressesByCustomer.most} an hour.`,
+        },
+      },
+    )
+    .get('/addresses/:id', ({ params, shop, principal }) => readAddress(deps, shop, customerIdOf(principal), params.id), {
+      access: 'secretKeyOrCustomer',
+      params: RecordId,
+      response: { 200: AddressRecord, ...refusals(401, 403, 404) },
+      detail: {
+        summary: 'An address',
+        description:
+          'A secret key reads every address of its shop; a customer those of their book, and what they entered until it is in another.',
+      },
+    })

@@ -1,20 +1,131 @@
-import { and, eq } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
+import { and, asc, count, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { customers } from '../../../db/schema/people.ts'
+import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
+import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
 
-export type Customer = typeof customers.$inferSelect
 export type CustomerStore = ReturnType<typeof createCustomerStore>
+type Queries = Pick<Reader, 'select'>
 
-export const createCustomerStore = ({ read }: Pick<Database, 'read'>) => ({
-  async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
-    const [customer] = await read
-      .select()
+export function createCustomerStore({ read }: Pick<Database, 'read'>) {
+  /** No row when the shop has no such customer. */
+  const orderTotal = read.one<{ orders: number }>(
+    read
+      .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders}), 0) as integer)`.as('orders') })
       .from(customers)
-      .where(and(eq(customers.shopId, shopId), eq(customers.email, email)))
-      .limit(1)
-    return customer
+      .leftJoin(customerTotals, eq(customerTotals.customerId, customers.id))
+      .where(and(eq(customers.id, sql.placeholder('customerId')), eq(customers.shopId, sql.placeholder('shopId'))))
+      .groupBy(customers.id),
+  )
+  const orderIds = read
+    .select({ id: orders.id })
+    .from(orders)
+    .where(eq(orders.customerId, sql.placeholder('customerId')))
+    .orderBy(desc(orders.id))
+    .limit(sql.placeholder('limit'))
+    .offset(sql.placeholder('offset'))
+    .prepare()
+
+  return {
+    async find(shopId: string, id: string, from: Queries = read): Promise<Customer | undefined> {
+      const [customer] = await from
+        .select()
+        .from(customers)
+        .where(and(eq(customers.id, id), eq(customers.shopId, shopId)))
+        .limit(1)
+      return customer
+    },
+    async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
+      const [customer] = await read
+        .select()
+        .from(customers)
+        .where(and(eq(customers.shopId, shopId), eq(customers.email, email)))
+        .limit(1)
+      return customer
+    },
+    async insert(tx: Writer, customer: Customer): Promise<void> {
+      await tx.insert(customers).values(customer)
+    },
+    async standingOf(customerId: string, from: Queries = read): Promise<Standing> {
+      const book = await from
+        .select({ id: addresses.id })
+        .from(addresses)
+        .where(eq(addresses.customerId, customerId))
+        .orderBy(asc(addresses.id))
+      const totals = await from
+        .select({ currency: customerTotals.currency, orders: customerTotals.orders, spent: customerTotals.spent })
+        .from(customerTotals)
+        .where(eq(customerTotals.customerId, customerId))
+      return { addressIds: book.map(({ id }) => id), totals }
+    },
+    /** How many orders a customer has placed; undefined when the shop has no such customer. */
+    async countOrders(shopId: string, customerId: string): Promise<number | undefined> {
+      return (await orderTotal({ shopId, customerId }))?.orders
+    },
+    /** Newest first. */
+    async orderIds(customerId: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
+      const rows = await orderIds.execute({ customerId, limit, offset })
+      return rows.map(({ id }) => id)
+    },
+
+    async findAddress(shopId: string, id: string, from: Queries = read): Promise<KnownAddress | undefined> {
+      const [address] = await from
+        .select()
+        .from(addresses)
+        .where(and(eq(addresses.id, id), eq(addresses.shopId, shopId)))
+        .limit(1)
+      return address
+    },
+    /** One of the customer's book, or one that they entered and that is in nobody's. */
+    async findAddressOf(customerId: string, shopId: string, id: string): Promise<KnownAddress | undefined> {
+      const entered = and(isNull(addresses.customerId), eq(addresses.enteredBy, customerId))
+      const [address] = await read
+        .select()
+        .from(addresses)
+        .where(and(eq(addresses.id, id), eq(addresses.shopId, shopId), or(eq(addresses.customerId, customerId), entered)))
+        .limit(1)
+      return address
+    },
+    async countAddresses(tx: Writer, customerId: string): Promise<number> {
+      const [row] = await tx.select({ n: count() }).from(addresses).where(eq(addresses.customerId, customerId))
+      return Number(row?.n ?? 0)
+    },
+    async insertAddress(tx: Writer, address: KnownAddress): Promise<void> {
+      await tx.insert(addresses).values(address)
+    },
+    /** Puts an address into a customer's book, unless it is in another's: then false. */
+    async claimAddress(tx: Writer, { id, customerId, isDefaultShipping, isDefaultBilling, updatedAt }: BookEntry): Promise<boolean> {
+      const free = or(isNull(addresses.customerId), eq(addresses.customerId, customerId))
+      const rows = await tx
+        .update(addresses)
+        .set({ customerId, isDefaultShipping, isDefaultBilling, updatedAt })
+        .where(and(eq(addresses.id, id), free))
+        .returning({ id: addresses.id })
+      return rows.length > 0
+    },
+    /** Takes the default of a kind from whichever other address of the book has it. */
+    async clearDefault(
+      tx: Writer,
+      kind: 'isDefaultShipping' | 'isDefaultBilling',
+      { id, customerId, updatedAt }: BookEntry,
+    ): Promise<void> {
+      await tx
+        .update(addresses)
+        .set({ [kind]: false, updatedAt })
+        .where(and(eq(addresses.customerId, customerId), eq(addresses[kind], true), ne(addresses.id, id)))
+    },
+  }
+}
+
+export const customerTotalsStore = {
+  /** Adds to what a customer has ordered and spent; both may be 0, and `spent` negative. */
+  async add(tx: Writer, { customerId, currency, orders, spent }: CustomerTotals): Promise<void> {
+    await tx
+      .insert(customerTotals)
+      .values({ customerId, currency, orders, spent })
+      .onConflictDoUpdate({
+        target: [customerTotals.customerId, customerTotals.currency],
+        set: { orders: sql`${customerTotals.orders} + ${orders}`, spent: sql`${customerTotals.spent} + ${spent}` },
+      })
   },
-  async insert(tx: Writer, customer: Customer): Promise<void> {
-    await tx.insert(customers).values(customer)
-  },
-})
+}

@@ -1,2 +1,293 @@
+import type { orderEvents, orderGiftCards, orderLines, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
+import type { Money } from '../../lib/money.ts'
+import { reachable, type Transitions } from '../../lib/transitions.ts'
+
+export type Order = typeof orders.$inferSelect
+export type OrderLine = typeof orderLines.$inferSelect
+export type OrderGiftCard = typeof orderGiftCards.$inferSelect
+export type OrderEvent = typeof orderEvents.$inferSelect
+export type Payment = typeof payments.$inferSelect
+export type Refund = typeof refunds.$inferSelect
+export type SagaStep = typeof sagaSteps.$inferSelect
+export type OrderStatus = Order['status']
+export type PaymentStatus = Payment['status']
+
+/** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
+export const orderTransitions: Transitions<OrderStatus> = reachable('PENDING_PAYMENT', {
+  PENDING_PAYMENT: ['PAID', 'EXPIRED', 'CANCELLED'],
+  PAID: ['CONFIRMED', 'COMPENSATING'],
+  CONFIRMED: ['FULFILLED', 'CANCELLED'],
+  FULFILLED: ['COMPLETED'],
+  COMPLETED: [],
+  EXPIRED: [],
+  COMPENSATING: ['CANCELLED'],
+  CANCELLED: [],
+})
+
+/** What may become of a payment. A capture that reaches one that has ended is noted on it and refunded; it stays ended. */
+export const paymentTransitions: Transitions<PaymentStatus> = reachable('PENDING', {
+  PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
+  REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
+  AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
+  CAPTURED: [],
+  FAILED: [],
+  VOIDED: [],
+})
+
+const wordsOf = <State extends string>(transitions: Transitions<State>) => Object.keys(transitions) as [State, ...State[]]
+export const orderStatuses = wordsOf(orderTransitions)
+export const paymentStatuses = wordsOf(paymentTransitions)
+
+/** Whether the processor may still take money by itself or for us. */
+export const isUnderWay = ({ status }: Pick<Payment, 'status'>): boolean => paymentTransitions[status].length > 0
+
+/**
+ * What takes an order from cart to CONFIRMED, in this order. The first two are done in the write that places the order, so
+ * that an order without its stock never exists; every other one has a write of its own.
+ */
+export const stepNames = [
+  'RESERVE_STOCK',
+  'HOLD_GIFT_CARDS',
+  'AUTHORIZE',
+  'CAPTURE',
+  'COMMIT_STOCK',
+  'SETTLE_GIFT_CARDS',
+  'ATTRIBUTE_AFFILIATE',
+  'WRITE_OUTBOX',
+  'CONFIRM',
+] as const
+export type StepName = (typeof stepNames)[number]
+/** The steps that a processor decides; the others are ours alone. */
+export type RemoteStep = 'AUTHORIZE' | 'CAPTURE'
+export type LocalStep = Exclude<StepName, RemoteStep>
+
+/** An order as the saga sees it: its steps in order, and the payment that was begun last. */
+export type Saga = { readonly order: Order; readonly steps: readonly SagaStep[]; readonly payment: Payment | undefined }
+
+/** What the saga does next. */
+export type Move =
+  /** Nothing, until somebody else does something. */
+  | { readonly kind: 'rest' }
+  /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
+  | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
+  /** There is nothing to pay: the order counts as paid. */
+  | { readonly kind: 'payNothing' }
+  | { readonly kind: 'run' | 'undo'; readonly step: SagaStep }
+  /** Everything is undone. */
+  | { readonly kind: 'endCompensation' }
+
+const rest: Move = { kind: 'rest' }
+
+/** What comes next. The same state always leads to the same move, so that a saga goes on wherever it broke off, and whoever drives it. */
+export function nextMove({ order, steps, payment }: Saga): Move {
+  switch (order.status) {
+    case 'PENDING_PAYMENT':
+      return order.amountDue === 0 ? { kind: 'payNothing' } : nextPaymentMove(payment)
+    case 'PAID': {
+      const step = steps.find(({ state }) => state === 'PENDING')
+      return step ? { kind: 'run', step } : rest
+    }
+    case 'EXPIRED':
+    case 'COMPENSATING':
+    case 'CANCELLED': {
+      if (payment && isUnderWay(payment)) return { kind: 'void', payment }
+      const step = steps.findLast(({ state }) => state === 'DONE')
+      if (step) return { kind: 'undo', step }
+      return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : rest
+    }
+    case 'CONFIRMED':
+    case 'FULFILLED':
+    case 'COMPLETED':
+      return rest
+  }
+}
+
+function nextPaymentMove(payment: Payment | undefined): Move {
+  if (!payment) return rest
+  switch (payment.status) {
+    case 'PENDING':
+      return { kind: payment.processorReference === null ? 'create' : 'ask', payment }
+    case 'REQUIRES_ACTION':
+      return { kind: 'ask', payment }
+    case 'AUTHORIZED':
+      return { kind: 'capture', payment }
+    case 'CAPTURED':
+    case 'FAILED':
+    case 'VOIDED':
+      return rest
+  }
+}
+
+/** How long an order waits for its payment before its stock goes back on the shelf. */
+export const pendingPaymentMs = 60 * 60 * 1000
+/** How long after it was sent an order counts as complete: the refund window. */
+export const completesAfterMs = 14 * 24 * 60 * 60 * 1000
+/** A request under way is left alone for so long before the job takes its saga over. */
+export const resumeAfterMs = 60_000
+/** A payment that its processor cannot decide is given up after so many questions. */
+export const undecidedAsksMax = 5
+/** A paid order whose steps keep failing gives the money back after so many tries. */
+export const stepAttemptsMax = 20
+const backoffFirstMs = 15_000
+const backoffMaxMs = 30 * 60 * 1000
+
+/** How long to wait after so many failures, in milliseconds. */
+export const backoffMs = (failures: number): number => Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.max(0, failures - 1))
+
+type GiftCardShare = { readonly giftCardId: string; readonly amount: number }
+/** What of a refund goes where. */
+export type RefundParts = { amount: number; giftCardAmount: number; giftCards: GiftCardShare[] }
+
+/** What of an order can still go back: by its processor, and to each gift card. Refunds that are under way count as gone. */
+export function refundable(
+  order: Pick<Order, 'capturedTotal'>,
+  cards: readonly OrderGiftCard[],
+  before: readonly Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards'>[],
+): { captured: number; cards: GiftCardShare[] } {
+  const counted = before.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
+  const gone = counted.flatMap(({ giftCards }) => giftCards)
+  return {
+    captured: order.capturedTotal - counted.reduce((sum, { amount }) => sum + amount, 0),
+    cards: cards.map(({ giftCardId, amount }) => ({
+      giftCardId,
+      amount: amount - gone.filter((share) => share.giftCardId === giftCardId).reduce((sum, share) => sum + share.amount, 0),
+    })),
+  }
+}
+
+/**
+ * Splits a refund: first what was captured, then the gift cards, the last in the order of their ids first.
+ * @param asked minor units; undefined: everything that is left
+ * @returns undefined when there is not that much left
+ */
+export function refundParts(left: ReturnType<typeof refundable>, asked: number | undefined): RefundParts | undefined {
+  const onCards = left.cards.reduce((sum, { amount }) => sum + amount, 0)
+  const wanted = asked ?? left.captured + onCards
+  if (wanted > left.captured + onCards) return undefined
+  const amount = Math.min(wanted, left.captured)
+  const giftCards: GiftCardShare[] = []
+  let rest = wanted - amount
+  for (const card of left.cards.toReversed()) {
+    const share = Math.min(rest, card.amount)
+    if (share > 0) giftCards.push({ giftCardId: card.giftCardId, amount: share })
+    rest -= share
+  }
+  return { amount, giftCardAmount: wanted - amount, giftCards }
+}
+
 /** What the sealed payment token of a checkout is bound to. */
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`
+
+/** Everything that an order is shown with. */
+export type WholeOrder = {
+  order: Order
+  lines: readonly OrderLine[]
+  giftCards: readonly OrderGiftCard[]
+  events: readonly OrderEvent[]
+  payments: readonly Payment[]
+  refunds: readonly Refund[]
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const maybeIso = (ms: number | null) => (ms === null ? null : iso(ms))
+const moneyIn =
+  (currency: string) =>
+  (amount: number): Money => ({ amount, currency })
+
+/** An order as its shop and its customer see it. */
+export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
+  const money = moneyIn(order.currency)
+  return {
+    id: order.id,
+    shopId: order.shopId,
+    number: order.number,
+    customerId: order.customerId,
+    email: order.email,
+    currency: order.currency,
+    status: order.status,
+    paymentStatus: order.paymentStatus,
+    fulfilmentStatus: order.fulfilmentStatus,
+    lines: lines.map((line) => ({
+      id: line.id,
+      productId: line.productId,
+      variantId: line.variantId,
+      title: line.title,
+      variantTitle: line.variantTitle,
+      sku: line.sku,
+      quantity: line.quantity,
+      unitPrice: money(line.unitPrice),
+      total: money(line.total),
+      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: money(line.taxAmount) },
+    })),
+    subtotal: money(order.subtotal),
+    discountTotal: money(order.discountTotal),
+    shippingTotal: money(order.shippingTotal),
+    taxTotal: money(order.taxTotal),
+    taxIncluded: money(order.taxIncluded),
+    giftCardTotal: money(order.giftCardTotal),
+    total: money(order.total),
+    amountDue: money(order.amountDue),
+    capturedTotal: money(order.capturedTotal),
+    refundedTotal: money(order.refundedTotal),
+    giftCardRefundedTotal: money(order.giftCardRefundedTotal),
+    fxToUsd: order.fxToUsd,
+    giftCards: giftCards.map(({ giftCardId, last4, amount, refunded }) => ({
+      id: giftCardId,
+      last4,
+      amount: money(amount),
+      refunded: money(refunded),
+    })),
+    shippingAddress: order.shippingAddress,
+    billingAddress: order.billingAddress,
+    shippingMethod: order.shippingMethod,
+    affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
+    tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
+    payments: all.map(paymentView),
+    refunds: back.map(refundView),
+    events: events.map(({ type, at, detail }) => ({ type, at: iso(at), detail })),
+    expiresAt: iso(order.expiresAt),
+    confirmedAt: maybeIso(order.confirmedAt),
+    createdAt: iso(order.createdAt),
+    updatedAt: iso(order.updatedAt),
+  }
+}
+export type OrderView = ReturnType<typeof orderView>
+
+/** A payment without what only its processor and the shopper's page may know. */
+export const paymentView = (payment: Payment) => {
+  const money = moneyIn(payment.currency)
+  return {
+    id: payment.id,
+    method: payment.method,
+    processor: payment.processor,
+    processorReference: payment.processorReference,
+    amount: money(payment.amount),
+    authorized: money(payment.authorized),
+    captured: money(payment.captured),
+    refunded: money(payment.refunded),
+    status: payment.status,
+    failureCode: payment.failureCode,
+    createdAt: iso(payment.createdAt),
+    updatedAt: iso(payment.updatedAt),
+  }
+}
+
+/** A refund; `amount` is all of it, `giftCardAmount` the part that goes back to gift cards. */
+export const refundView = (refund: Refund) => {
+  const money = moneyIn(refund.currency)
+  return {
+    id: refund.id,
+    orderId: refund.orderId,
+    paymentId: refund.paymentId,
+    processor: refund.processor,
+    processorReference: refund.processorReference,
+    amount: money(refund.amount + refund.giftCardAmount),
+    giftCardAmount: money(refund.giftCardAmount),
+    reason: refund.reason,
+    status: refund.status,
+    failureCode: refund.failureCode,
+    createdAt: iso(refund.createdAt),
+    updatedAt: iso(refund.updatedAt),
+  }
+}
+export type RefundView = ReturnType<typeof refundView>

@@ -16,6 +16,11 @@ describe('signing up as a customer', () => {
       shopId: one.shop.id,
       email: 'buyer@example.com',
       name: 'A Buyer',
+      phone: null,
+      acceptsMarketing: false,
+      addressIds: [],
+      ordersCount: 0,
+      totalSpent: { amount: 0, currency: 'USD' },
       createdAt: '2026-01-06T12:00:00.000Z',
       updatedAt: '2026-01-06T12:00:00.000Z',
     })

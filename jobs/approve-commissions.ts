@@ -1,0 +1,7 @@
+import type { AppDeps } from '../src/app.ts'
+import { approveCommissions as approve, forgetOldClicks } from '../src/modules/affiliate/service.ts'
+
+/** Approves the commissions whose refund window has passed, and forgets clicks that count no more. */
+export async function approveCommissions(deps: AppDeps): Promise<{ approved: number; clicksForgotten: number }> {
+  return { approved: await approve(deps), clicksForgotten: await forgetOldClicks(deps) }
+}

@@ -1,0 +1,11 @@
+import type { AppDeps } from '../src/app.ts'
+import { completeFulfilled, expireOrders, resumeOrders } from '../src/modules/order/service.ts'
+
+/** Goes on with orders and refunds that were left half-done, by a crash or by a processor that did not answer. */
+export const resume = (deps: AppDeps): Promise<number> => resumeOrders(deps)
+
+/** Ends the orders that nobody paid, and completes those that were sent long ago. */
+export async function closeOrders(deps: AppDeps): Promise<void> {
+  await expireOrders(deps)
+  await completeFulfilled(deps)
+}

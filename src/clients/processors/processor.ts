@@ -1,0 +1,77 @@
+/** What every payment processor looks like from here. Each one is a file beside this one. */
+
+export type PaymentState = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'CAPTURED' | 'FAILED' | 'VOIDED'
+
+/** What a processor says of a payment. Amounts are minor units of the payment's currency. */
+export type ProcessorPayment = {
+  /** Its name for the payment. */
+  readonly reference: string
+  readonly state: PaymentState
+  readonly authorized: number
+  readonly captured: number
+  /** Why it failed, in the processor's word: `card_declined`. */
+  readonly failureCode?: string
+  /** What the shopper's page needs to go on. */
+  readonly clientParameters?: Readonly<Record<string, string>>
+}
+
+export type NewPayment = {
+  /** Ours; it makes the request one that may be sent again. */
+  readonly paymentId: string
+  readonly amount: number
+  readonly currency: string
+  /** What the shopper's page got from the processor. */
+  readonly token: string | undefined
+  readonly returnUrl: string | undefined
+}
+
+/** How to name a payment to its processor: by our id until it has told us its own. */
+export type PaymentName = { readonly paymentId: string; readonly reference: string | undefined }
+
+export type RefundAnswer = { readonly reference: string; readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED'; readonly failureCode?: string }
+
+/**
+ * Every call may be made again with the same ids and has its effect once. All of them throw ProcessorUnavailable when the
+ * outcome is not known, and ProcessorRefused when the processor understood and said no.
+ */
+export type Processor = {
+  readonly name: string
+  /** Whether shops in mode TEST may use it, and those in mode LIVE. */
+  readonly modes: readonly ('TEST' | 'LIVE')[]
+  /** The tokens it takes without asking, when there are only a few; undefined: it decides. */
+  readonly tokens?: readonly string[]
+  /** Begins a payment, authorized as far as it goes without the shopper; never captured. */
+  create(payment: NewPayment): Promise<ProcessorPayment>
+  /** What became of it; undefined when the processor never heard of it. */
+  find(name: PaymentName): Promise<ProcessorPayment | undefined>
+  capture(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
+  /** Gives an authorization up. Of a captured payment it answers that it is captured. */
+  void(name: PaymentName): Promise<ProcessorPayment>
+  refund(refund: PaymentName & { readonly refundId: string; readonly amount: number; readonly currency: string }): Promise<RefundAnswer>
+  /**
+   * The payment that a message is about; undefined for messages that are about none. What became of it is asked, not believed:
+   * messages come twice, late and out of order.
+   * @throws BadSignature
+   */
+  readWebhook(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<PaymentName | undefined>
+  /** Whether it answers at all. */
+  probe(): Promise<void>
+}
+
+/** Nothing came back, or something that says nothing: it may have happened. */
+export class ProcessorUnavailable extends Error {
+  override readonly name = 'ProcessorUnavailable'
+}
+
+/** The processor understood and said no: nothing happened. `code` is its word for why. */
+export class ProcessorRefused extends Error {
+  override readonly name = 'ProcessorRefused'
+  constructor(readonly code: string) {
+    super(`the payment processor refused: ${code}`)
+  }
+}
+
+/** The message does not come from the processor. */
+export class BadSignature extends Error {
+  override readonly name = 'BadSignature'
+}

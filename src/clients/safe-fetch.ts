@@ -1,0 +1,162 @@
+/** The one way to call addresses that somebody else chose. */
+import { lookup as resolveName } from 'node:dns/promises'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import { OutgoingError, type OutgoingFailure } from '../lib/errors.ts'
+import { createAddressGuard, hostOf } from '../lib/networks.ts'
+
+export type SafeFetchOptions = {
+  /** Default GET. */
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+  /** For the whole exchange, from the look-up of the name to the last byte. */
+  timeoutMs: number
+  /** Of the answer's body. */
+  bytesMax: number
+  /** Refuses plain http. */
+  httpsOnly?: boolean
+  /** The operator chose the address: it may lie in any network. */
+  trusted?: boolean
+}
+export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
+
+/**
+ * Calls an http or https URL and reads the whole answer. Follows no redirects, sends no credentials, and asks no proxy.
+ * @throws OutgoingError that says what kind of failure it was, for every failure there is
+ */
+export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
+
+/** Every address of a name. */
+export type Lookup = (name: string) => Promise<readonly string[]>
+
+const systemLookup: Lookup = async (name) => (await resolveName(name, { all: true })).map(({ address }) => address)
+
+type Target = { url: URL; host: string; addresses: readonly string[] }
+
+/**
+ * The connection goes to the very addresses that were checked: the name is looked up once, here, and never again on the way.
+ * @param allowedNetworks CIDR blocks that may be called although they are private
+ */
+export function createSafeFetch({
+  allowedNetworks,
+  lookup = systemLookup,
+}: {
+  allowedNetworks: readonly string[]
+  lookup?: Lookup
+}): SafeFetch {
+  const mayCall = createAddressGuard(allowedNetworks)
+
+  async function addressesOf(host: string, trusted: boolean): Promise<readonly string[]> {
+    const addresses = isIP(host) === 0 ? await lookup(host) : [host]
+    if (addresses.length === 0) throw new OutgoingError('connection failed')
+    if (!trusted && !addresses.every(mayCall)) throw new OutgoingError('address not allowed')
+    return addresses
+  }
+
+  return async (address, options) => {
+    const url = urlOf(address, options.httpsOnly ?? false)
+    const host = hostOf(url)
+    const deadline = deadlineIn(options.timeoutMs)
+    try {
+      const addresses = await Promise.race([addressesOf(host, options.trusted ?? false), deadline.passed])
+      return await exchange({ url, host, addresses }, options, deadline.signal)
+    } catch (error) {
+      throw error instanceof OutgoingError ? error : new OutgoingError('connection failed', undefined, { cause: error })
+    } finally {
+      deadline.clear()
+    }
+  }
+}
+
+function urlOf(address: string, httpsOnly: boolean): URL {
+  const url = URL.parse(address)
+  const schemes = httpsOnly ? ['https:'] : ['https:', 'http:']
+  if (!url || !schemes.includes(url.protocol) || url.username || url.password) throw new OutgoingError('address not allowed')
+  return url
+}
+
+function deadlineIn(timeoutMs: number) {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  const passed = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(new OutgoingError('timeout')))
+  })
+  // Once the look-up is over, nobody waits for this one.
+  passed.catch(() => undefined)
+  return { signal: controller.signal, passed, clear: () => clearTimeout(timer) }
+}
+
+/** One request on a connection of its own, and its whole answer. */
+function exchange(target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = open(target, options)
+    let status: number | undefined
+    // The first of these counts; what comes after it finds the promise settled.
+    const fail = (kind: OutgoingFailure, cause?: unknown) => {
+      reject(new OutgoingError(kind, status, { cause }))
+      request.destroy()
+    }
+    deadline.addEventListener('abort', () => fail('timeout'))
+    request.on('error', (error) => fail(failureOf(error), error))
+    request.on('upgrade', (_, socket) => socket.destroy())
+    request.on('close', () => fail('connection failed'))
+    request.on('response', (response) => {
+      status = response.statusCode ?? 0
+      if (status >= 300 && status < 400) return fail('redirect')
+      readBody(response, options.bytesMax, fail, (bytes) => {
+        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), bytes })
+      })
+    })
+    request.end(options.body)
+  })
+}
+
+function open({ url, host, addresses }: Target, { method = 'GET', headers = {} }: SafeFetchOptions): ClientRequest {
+  const { request } = url.protocol === 'https:' ? https : http
+  return request({
+    method,
+    hostname: host,
+    port: url.port,
+    path: url.pathname + url.search,
+    // What is compressed could be small here and large unpacked.
+    headers: { 'accept-encoding': 'identity', ...headers },
+    // No connection is shared or kept: each goes to addresses that were checked for it.
+    agent: false,
+    // Not only the default: NODE_TLS_REJECT_UNAUTHORIZED=0 would change that.
+    rejectUnauthorized: true,
+    lookup: (_name, _options, answer) => {
+      answer(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      )
+    },
+  })
+}
+
+function readBody(
+  response: IncomingMessage,
+  bytesMax: number,
+  fail: (kind: OutgoingFailure, cause?: unknown) => void,
+  done: (bytes: Uint8Array) => void,
+): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > bytesMax) fail('answer too large')
+    else chunks.push(chunk)
+  })
+  response.on('error', (error) => fail('connection failed', error))
+  response.on('end', () => done(Buffer.concat(chunks)))
+}
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(headersDistinct)) for (const value of values) headers.append(name, value)
+  return headers
+}
+
+const failureOf = (error: Error & { code?: string }): OutgoingFailure =>
+  error.code === 'HPE_HEADER_OVERFLOW' ? 'answer too large' : 'connection failed'

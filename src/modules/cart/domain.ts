@@ -1,0 +1,113 @@
+import type { cartLines, carts } from '../../../db/schema/selling.ts'
+import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import { AppError } from '../../lib/errors.ts'
+import { amountMax } from '../../lib/money.ts'
+import { shareOf } from '../../lib/rounding.ts'
+import { reachable, type Transitions } from '../../lib/transitions.ts'
+
+export type Cart = typeof carts.$inferSelect
+export type CartLine = typeof cartLines.$inferSelect
+export type CartStatus = Cart['status']
+
+export const cartStatuses = ['OPEN', 'CONVERTED', 'EXPIRED'] as const
+export const linesMax = 100
+export const quantityMax = 9_999
+export const giftCardsMax = 10
+export const affiliateCodeMax = 64
+/** After its last change. */
+export const cartLifeMs = 30 * 24 * 60 * 60 * 1000
+
+export const cartTransitions: Transitions<CartStatus> = reachable('OPEN', {
+  OPEN: ['CONVERTED', 'EXPIRED'],
+  CONVERTED: [],
+  EXPIRED: [],
+})
+
+/** What a cart reads as: an open one whose time is over has expired, even if no job has come by yet. */
+export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>
+  status === 'OPEN' && expiresAt <= now ? 'EXPIRED' : status
+
+/** The carts of a shop that somebody may see and change: all of them, those of nobody, or those and their own. */
+export type Reach = 'all' | 'guests' | { customerId: string }
+
+/** Whether a cart of the shop lies within reach. */
+export const isWithin = (reach: Reach, { customerId }: Pick<Cart, 'customerId'>): boolean =>
+  reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
+
+/** Where a purchase is taxed, or goes to. */
+export type Place = { countryCode: string; province: string | null }
+
+/** Where a cart is taxed: where it goes to, else where it is billed to, else where the shop is. */
+export const taxPlaceOf = (
+  { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
+  shopCountry: string,
+): Place => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
+
+/** The rate of a place: a region's own stands instead of its country's. */
+export function taxRateAt(rates: readonly TaxRate[], { countryCode, province }: Place): TaxRate | undefined {
+  const region = province?.trim().toLowerCase()
+  const ofCountry = rates.filter(({ country }) => country === countryCode)
+  return ofCountry.find((rate) => rate.region && rate.region.trim().toLowerCase() === region) ?? ofCountry.find((rate) => !rate.region)
+}
+
+/** Whether a cart in this currency, to this country, may go this way. No country yet rules nothing out. */
+export const isOffered = ({ countries, price }: ShippingMethod, currency: string, country: string | undefined): boolean =>
+  price.currency === currency && (countries.length === 0 || country === undefined || countries.includes(country))
+
+/** Amounts in minor units. */
+export type Totals = {
+  subtotal: number
+  discount: number
+  shipping: number
+  /** On top of the prices. */
+  tax: number
+  /** Held by the prices already. */
+  taxIncluded: number
+  /** What gift cards pay of the total. */
+  giftCards: number
+  total: number
+  /** What is left to pay. */
+  amountDue: number
+}
+
+export type PurchaseLine = { unitPrice: number; quantity: number; taxable: boolean }
+export type TaxedLine = { total: number; taxRateBps: number; taxInclusive: boolean; taxAmount: number }
+
+const bpsOfWhole = 10_000
+
+/** What a purchase comes to: each line taxed and rounded by itself, shipping untaxed, gift cards last. */
+export function totalsOf<Draw extends { amount: number }>(
+  { lines, rate, shipping }: { lines: readonly PurchaseLine[]; rate: TaxRate | undefined; shipping: number },
+  drawsOf: (amountToPay: number) => Draw[],
+): { lines: TaxedLine[]; totals: Totals; draws: Draw[] } {
+  const taxed = lines.map((line) => taxedLine(line, line.taxable ? rate : undefined))
+  const subtotal = sumOf(taxed.map(({ total }) => total))
+  const tax = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount)))
+  const taxIncluded = sumOf(taxed.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0)))
+  const discount = 0
+  const total = sumOf([subtotal - discount, shipping, tax])
+  const draws = drawsOf(total)
+  const giftCards = sumOf(draws.map(({ amount }) => amount))
+  return {
+    lines: taxed,
+    totals: { subtotal, discount, shipping, tax, taxIncluded, giftCards, total, amountDue: total - giftCards },
+    draws,
+  }
+}
+
+function taxedLine({ unitPrice, quantity }: PurchaseLine, rate: TaxRate | undefined): TaxedLine {
+  const total = stored(unitPrice * quantity)
+  return { total, taxRateBps: rate?.rateBps ?? 0, taxInclusive: rate?.inclusive ?? false, taxAmount: rate ? taxOf(total, rate) : 0 }
+}
+
+/** The tax on an amount, or the part of it that is tax; half a unit is rounded to the even one. */
+export const taxOf = (amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number =>
+  shareOf(amount, rateBps, inclusive ? bpsOfWhole + rateBps : bpsOfWhole)
+
+const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
+
+/** An amount that can be stored. Up to twice the bound numbers are exact, and beyond it they stay above it. */
+function stored(amount: number): number {
+  if (amount > amountMax) throw new AppError('CONFLICT', 'The total of the cart would be larger than any order can be')
+  return amount
+}

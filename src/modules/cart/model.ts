@@ -1,0 +1,98 @@
+import { t } from 'elysia'
+import { Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
+import { AddressInput } from '../customer/model.ts'
+import { GiftCardCode } from '../gift-card/model.ts'
+import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
+
+/** Where something goes or is billed to, in answers. */
+export const PostalAddress = t.Object(
+  {
+    name: t.String(),
+    company: nullable(t.String()),
+    line1: t.String(),
+    line2: nullable(t.String()),
+    city: t.String(),
+    province: nullable(t.String()),
+    postalCode: nullable(t.String()),
+    countryCode: t.String(),
+    phone: nullable(t.String()),
+  },
+  { title: 'PostalAddress' },
+)
+
+const Line = t.Object(
+  {
+    id: t.String(),
+    variantId: t.String(),
+    productId: nullable(t.String({ description: 'Null, with what follows from it, when the variant is gone' })),
+    title: nullable(t.String()),
+    variantTitle: nullable(t.String()),
+    sku: nullable(t.String()),
+    imageUrl: nullable(t.String()),
+    quantity: integer(),
+    unitPrice: { ...MoneySchema, description: 'As it was when the line was last changed' },
+    total: MoneySchema,
+    available: t.Boolean({ description: 'Whether so many can be bought now' }),
+  },
+  { title: 'CartLine' },
+)
+const Totals = t.Object(
+  {
+    subtotal: MoneySchema,
+    discount: MoneySchema,
+    shipping: MoneySchema,
+    tax: { ...MoneySchema, description: 'On top of the prices' },
+    taxIncluded: { ...MoneySchema, description: 'Held by the prices already' },
+    giftCards: { ...MoneySchema, description: 'What gift cards pay of the total' },
+    total: { ...MoneySchema, description: 'subtotal − discount + shipping + tax' },
+    amountDue: { ...MoneySchema, description: 'total − giftCards' },
+  },
+  { title: 'CartTotals' },
+)
+export const CartRecord = t.Object(
+  {
+    id: t.String({ description: "Unguessable: who knows it reaches a cart that is no customer's. Keep it secret" }),
+    shopId: t.String(),
+    customerId: nullable(t.String()),
+    currency: t.String(),
+    lines: t.Array(Line),
+    giftCards: t.Array(
+      t.Object({
+        id: t.String(),
+        last4: t.String(),
+        amount: { ...MoneySchema, description: 'What it pays of the present total' },
+      }),
+    ),
+    email: nullable(t.String({ description: 'Null once the cart is not open any more, as the addresses' })),
+    shippingAddress: nullable(PostalAddress),
+    billingAddress: nullable(PostalAddress),
+    shippingMethod: nullable(t.String({ description: "The code of one of the shop's methods" })),
+    affiliateCode: nullable(t.String()),
+    totals: Totals,
+    status: oneOf(cartStatuses),
+    expiresAt: Instant,
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Cart' },
+)
+
+export const CartInput = t.Object({
+  email: maybe(Email),
+  shippingAddress: maybe(AddressInput),
+  billingAddress: maybe(AddressInput),
+  shippingMethod: maybe(text(50, { minLength: 1, description: "The code of one of the shop's methods, offered to the shipping address" })),
+  affiliateCode: maybe(
+    text(affiliateCodeMax, { minLength: 1, pattern: '\\S', description: 'Kept in lower case, whether anybody has it or not' }),
+  ),
+})
+const quantity = integer({ minimum: 1, maximum: quantityMax })
+export const AddItem = t.Object({ variantId: text(64, { minLength: 1 }), quantity })
+export const ChangeItem = t.Object({ quantity })
+export const LinePath = t.Object({ id: text(64), lineId: text(64) })
+
+const cartId = t.Optional(
+  text(64, { minLength: 1, description: "Needed, except with a customer's token: then the latest open cart of theirs" }),
+)
+export const ApplyGiftCard = t.Object({ code: GiftCardCode, cartId })
+export const RemoveGiftCard = t.Object({ giftCardId: t.Optional(text(64, { minLength: 1, description: 'Left out: all cards' })), cartId })

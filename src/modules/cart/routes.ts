@@ -1,0 +1,109 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { idempotency } from '../../http/idempotency.ts'
+import { RecordId, refusals } from '../../http/schema.ts'
+import { addItem, changeCart, changeItem, createCart, removeItem } from './changes.ts'
+import { applyGiftCard, removeGiftCards } from './gift-cards.ts'
+import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
+import { type CartDeps, cartOf, wholeCart } from './service.ts'
+
+const ofChange = { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415) }
+
+export const cartRoutes = (deps: HttpDeps & CartDeps) =>
+  new Elysia({ tags: ['Carts'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .post('/cart', ({ body, shop, principal, once }) => once(201, (keep) => createCart(deps, { shop, principal, keep }, body)), {
+      access: 'cart',
+      idempotent: true,
+      body: CartInput,
+      response: { 201: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+      detail: {
+        summary: 'Begin a cart',
+        description:
+          "In the shop's currency. With a customer's token it is theirs, and nobody else but the shop's secret key reaches it; with a key it is a guest's, until a customer changes it. A cart expires 30 days after its last change.",
+      },
+    })
+    .get('/cart/:id', async ({ params, shop, principal }) => wholeCart(deps, await cartOf(deps, { shop, principal }, params.id)), {
+      access: 'cart',
+      params: RecordId,
+      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+      detail: {
+        summary: 'A cart',
+        description:
+          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
+      },
+    })
+    .patch('/cart/:id', ({ params, body, shop, principal }) => changeCart(deps, { shop, principal }, params.id, body), {
+      access: 'cart',
+      params: RecordId,
+      body: CartInput,
+      response: ofChange,
+      detail: {
+        summary: 'Change a cart',
+        description:
+          'Fields that are left out stay as they are; null clears. A shipping method that is not offered to a new shipping address is taken off. 409 when the cart is not open.',
+      },
+    })
+    .post(
+      '/cart/:id/items',
+      ({ params, body, shop, principal, once }) =>
+        once(201, (keep) => addItem(deps, { shop, principal, keep }, params.id, { variantId: body.variantId, quantity: body.quantity })),
+      {
+        access: 'cart',
+        idempotent: true,
+        params: RecordId,
+        body: AddItem,
+        response: { 201: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Put a variant into a cart',
+          description:
+            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock, saying how many are left; when the cart has 100 lines; and when it is not open.',
+        },
+      },
+    )
+    .patch(
+      '/cart/:id/items/:lineId',
+      ({ params, body, shop, principal }) => changeItem(deps, { shop, principal }, params.id, params.lineId, body.quantity),
+      {
+        access: 'cart',
+        params: LinePath,
+        body: ChangeItem,
+        response: ofChange,
+        detail: { summary: 'Change how many of a line are in a cart', description: 'At the price of now.' },
+      },
+    )
+    .delete('/cart/:id/items/:lineId', ({ params, shop, principal }) => removeItem(deps, { shop, principal }, params.id, params.lineId), {
+      access: 'cart',
+      params: LinePath,
+      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+      detail: { summary: 'Take a line out of a cart' },
+    })
+
+export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
+  new Elysia({ tags: ['Gift cards'] })
+    .use(access(deps))
+    .patch(
+      '/giftcard/apply',
+      ({ body, shop, principal, request }) => applyGiftCard(deps, { shop, principal }, body, deps.limitKey(request)),
+      {
+        access: 'shopper',
+        body: ApplyGiftCard,
+        response: { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 429) },
+        detail: {
+          summary: 'Put a gift card onto a cart',
+          description:
+            'Cards pay in the order in which they expire. A code that cannot be used is 404, whatever the cause. Failed tries are limited: 10 a minute for a cart and for a customer, 30 for an address (not with a secret key). A cart takes 10 cards; one that is on it already is no error.',
+        },
+      },
+    )
+    .patch('/giftcard/remove', ({ body, shop, principal }) => removeGiftCards(deps, { shop, principal }, body), {
+      access: 'shopper',
+      body: RemoveGiftCard,
+      response: ofChange,
+      detail: {
+        summary: 'Take a gift card off a cart',
+        description: 'Without a body, all cards off the latest open cart of the customer.',
+      },
+    })

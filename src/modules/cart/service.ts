@@ -1,0 +1,263 @@
+import type { Writer } from '../../../db/engine.ts'
+import type { Principal, ShopContext } from '../../http/principal.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Money } from '../../lib/money.ts'
+import type { AuthDeps } from '../auth/service.ts'
+import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
+import { type CatalogDeps, sellables } from '../catalog/service.ts'
+import { type Draw, drawsOf, fitsCart, type GiftCard } from '../gift-card/domain.ts'
+import { type GiftCardDeps, giftCardsByIds } from '../gift-card/service.ts'
+import type { ShopDeps } from '../shop/service.ts'
+import type { Shop } from '../shop/store.ts'
+import {
+  type Cart,
+  type CartLine,
+  cartLifeMs,
+  isOffered,
+  isWithin,
+  type Reach,
+  statusAt,
+  type TaxedLine,
+  type Totals,
+  taxPlaceOf,
+  taxRateAt,
+  totalsOf,
+} from './domain.ts'
+import { type CartStore, convert } from './store.ts'
+
+export type CartDeps = CatalogDeps & GiftCardDeps & AuthDeps & ShopDeps & { readonly cartStore: CartStore }
+/** Who asks for a cart, in which shop. */
+export type CartCaller = { readonly shop: Pick<ShopContext, 'id'>; readonly principal: Principal }
+
+/** A line with what it is of; a variant that is gone has neither. */
+export type CartItem = { line: CartLine; sellable: Sellable | undefined }
+/** All that a cart's price depends on. */
+export type CartContents = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
+export type PricedLine = CartLine & TaxedLine
+export type PricedShipping = { code: string; title: string; price: Money }
+/** `lines` are in the order of the contents' items. */
+export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
+
+const expiredAtOnce = 200
+
+/** The same whether there is none or it is somebody else's. */
+export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
+/** The refusal of a change to a cart that is over. */
+export const notOpen = () => new AppError('CONFLICT', 'The cart is not open any more')
+
+/**
+ * The carts of their shop that somebody reaches: a publishable key those of guests, a customer these and their own, the shop's
+ * own people and its secret key all.
+ */
+export function reachOf(principal: Principal): Reach {
+  if (principal.kind === 'customer') return { customerId: principal.id }
+  const isShop = principal.kind === 'merchant' || isServer(principal)
+  return isShop ? 'all' : 'guests'
+}
+
+/** Whether it is a shop's secret key that asks. */
+export const isServer = (principal: Principal): boolean => principal.kind === 'key' && principal.scopes.includes('server')
+
+/**
+ * A cart as it reads now: one whose time is over is EXPIRED.
+ * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
+ */
+export async function cartOf(deps: CartDeps, { shop, principal }: CartCaller, cartId: string, tx?: Writer): Promise<Cart> {
+  const cart = await deps.cartStore.find(cartId, tx)
+  if (!cart || cart.shopId !== shop.id || !isWithin(reachOf(principal), cart)) throw noSuchCart()
+  return { ...cart, status: statusAt(cart, deps.clock.now()) }
+}
+
+/** What a cart holds and what its price depends on, as it is stored now, or as a write sees it. */
+export const contentsOf = async (deps: CartDeps, cart: Cart, tx?: Writer): Promise<CartContents> =>
+  contentsIn(deps, cart, await shopOf(deps, cart.shopId, tx), tx)
+
+/** The same where the shop is at hand. */
+export async function contentsIn(deps: CartDeps, cart: Cart, shop: Shop, tx?: Writer): Promise<CartContents> {
+  const lines = await deps.cartStore.linesOf(cart.id, tx)
+  const variantIds = lines.map(({ variantId }) => variantId)
+  const found = await sellables(deps, variantIds, cart.shopId, tx)
+  return {
+    cart,
+    shop,
+    items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })),
+    giftCards: await giftCardsByIds(deps, await deps.cartStore.giftCardsOf(cart.id, tx), tx),
+  }
+}
+
+/** The shop of a cart. */
+export async function shopOf({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string, tx?: Writer): Promise<Shop> {
+  const shop = await shopStore.find(id, tx)
+  if (!shop) throw new Error('a cart has no shop')
+  return shop
+}
+
+/** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
+export const priced = (contents: CartContents, now: number): Priced =>
+  pricedBy(contents, now, (item) => (isStillSold(item, contents.cart, now) ? item.sellable.variant.price : item.line.unitPrice))
+
+/** The same at the prices that the shopper has seen. */
+const pricedAsSeen = (contents: CartContents, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
+
+function pricedBy({ cart, shop, items, giftCards }: CartContents, now: number, priceOf: (item: CartItem) => number): Priced {
+  const purchase = items.map((item) => ({
+    unitPrice: priceOf(item),
+    quantity: item.line.quantity,
+    taxable: item.sellable?.variant.taxable ?? true,
+  }))
+  const shipping = shippingOf(cart, shop)
+  const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
+  const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country))
+  const { lines, totals, draws } = totalsOf({ lines: purchase, rate, shipping: shipping?.price.amount ?? 0 }, (amount) =>
+    drawsOf(usable, amount, now),
+  )
+  return {
+    lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
+    shipping,
+    totals,
+    draws,
+  }
+}
+
+/** The way that was chosen, while the shop offers it for this cart. */
+function shippingOf(cart: Cart, { shippingMethods }: Shop): PricedShipping | null {
+  const method = shippingMethods.find(({ code }) => code === cart.shippingMethod)
+  if (!method || !isOffered(method, cart.currency, cart.shippingAddress?.countryCode)) return null
+  return { code: method.code, title: method.title, price: method.price }
+}
+
+/** Whether a line is of something that the cart may hold, however much of it is left. */
+export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
+  item.sellable !== undefined && isSellable(item.sellable.product, now) && item.sellable.product.currency === cart.currency
+
+/** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
+export function changedSince(contents: CartContents, now: number): string[] {
+  const { cart, shop, items } = contents
+  const ofLines = items.flatMap((item) => {
+    if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
+    const { line, sellable } = item
+    const dearer = sellable.variant.price === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
+  })
+  const lost = cart.shippingMethod !== null && shippingOf(cart, shop) === null
+  return lost ? [...ofLines, 'The shipping method is not offered any more'] : ofLines
+}
+
+/** Takes over the prices of now, and takes off a shipping method that is not offered any more, so that the shopper sees them. */
+export async function refreshPrices(deps: CartDeps, cartId: string): Promise<void> {
+  const now = deps.clock.now()
+  await deps.db.write(async (tx) => {
+    const cart = await deps.cartStore.find(cartId, tx)
+    if (!cart || statusAt(cart, now) !== 'OPEN') return
+    const contents = await contentsOf(deps, cart, tx)
+    for (const [at, { unitPrice }] of priced(contents, now).lines.entries()) {
+      const line = contents.items[at]?.line
+      if (line && line.unitPrice !== unitPrice) await deps.cartStore.changeLine(tx, { ...line, unitPrice })
+    }
+    if (cart.shippingMethod !== null && shippingOf(cart, contents.shop) === null)
+      await deps.cartStore.change(tx, cartId, { shippingMethod: null })
+  })
+}
+
+/**
+ * Makes an open cart that of an order, inside the order's write, and forgets its e-mail address and addresses.
+ * @param updatedAt of the cart as it was read: what was changed since is not what the order is made of
+ * @returns false when the cart is not open any more, or was changed
+ */
+export const convertCart = (
+  tx: Writer,
+  { cartId, now, updatedAt }: { cartId: string; now: number; updatedAt?: number },
+): Promise<boolean> => convert(tx, { id: cartId, now, updatedAt })
+
+/** A cart as the API answers it. */
+export const wholeCart = async (deps: CartDeps, cart: Cart): Promise<CartView> => cartView(await contentsOf(deps, cart), deps.clock.now())
+
+/** The same of contents that are at hand. */
+export function cartView(contents: CartContents, now: number) {
+  const { cart, items, giftCards } = contents
+  const { currency } = cart
+  const { lines, shipping, totals, draws } = pricedAsSeen(contents, now)
+  const money = (amount: number): Money => ({ amount, currency })
+  const status = statusAt(cart, now)
+  const isOpen = status === 'OPEN'
+  return {
+    id: cart.id,
+    shopId: cart.shopId,
+    customerId: cart.customerId,
+    currency,
+    lines: items.map((item, at) => lineView(item, lines[at]?.total ?? 0, cart, now)),
+    giftCards: giftCards.map(({ id, last4 }) => ({
+      id,
+      last4,
+      amount: money(draws.find(({ giftCardId }) => giftCardId === id)?.amount ?? 0),
+    })),
+    // Of a cart that is over, nothing is shown of the person.
+    email: isOpen ? cart.email : null,
+    shippingAddress: isOpen ? cart.shippingAddress : null,
+    billingAddress: isOpen ? cart.billingAddress : null,
+    shippingMethod: shipping?.code ?? null,
+    affiliateCode: cart.affiliateCode,
+    totals: {
+      subtotal: money(totals.subtotal),
+      discount: money(totals.discount),
+      shipping: money(totals.shipping),
+      tax: money(totals.tax),
+      taxIncluded: money(totals.taxIncluded),
+      giftCards: money(totals.giftCards),
+      total: money(totals.total),
+      amountDue: money(totals.amountDue),
+    },
+    status,
+    expiresAt: new Date(cart.expiresAt).toISOString(),
+    createdAt: new Date(cart.createdAt).toISOString(),
+    updatedAt: new Date(cart.updatedAt).toISOString(),
+  }
+}
+export type CartView = ReturnType<typeof cartView>
+
+function lineView(item: CartItem, total: number, cart: Cart, now: number) {
+  const { line, sellable } = item
+  const images = sellable?.product.images ?? []
+  const image = images.find(({ id }) => id === sellable?.variant.imageId) ?? images[0]
+  return {
+    id: line.id,
+    variantId: line.variantId,
+    productId: sellable?.product.id ?? null,
+    title: sellable?.product.title ?? null,
+    variantTitle: sellable?.variant.title ?? null,
+    sku: sellable?.variant.sku ?? null,
+    imageUrl: image?.url ?? null,
+    quantity: line.quantity,
+    unitPrice: { amount: line.unitPrice, currency: cart.currency },
+    total: { amount: total, currency: cart.currency },
+    available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
+  }
+}
+
+/**
+ * Prepares the code of the partner who sent the shopper last: call what it returns inside a write. It throws NOT_FOUND for a
+ * cart out of reach, CONFLICT for one that is not open.
+ */
+export function prepareAffiliateCode(
+  deps: CartDeps,
+  { shop, principal }: CartCaller,
+  { cartId, code }: { cartId: string; code: string },
+): (tx: Writer) => Promise<void> {
+  const now = deps.clock.now()
+  const touched = { id: cartId, shopId: shop.id, reach: reachOf(principal), now, expiresAt: now + cartLifeMs }
+  return async (tx) => {
+    if (!(await deps.cartStore.touch(tx, touched))) {
+      await cartOf(deps, { shop, principal }, cartId, tx)
+      throw notOpen()
+    }
+    await deps.cartStore.change(tx, cartId, { affiliateCode: code, affiliateAt: now })
+  }
+}
+
+/** Ends the carts whose time is over, in small writes, and forgets whose they were to be sent to. */
+export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
+  const now = clock.now()
+  let expired: number
+  do expired = await db.write((tx) => cartStore.expire(tx, now, expiredAtOnce))
+  while (expired === expiredAtOnce)
+}

@@ -1,0 +1,17 @@
+export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet'] as const
+export const paymentTokenMax = 512
+/** The processor of shops in mode TEST, unless the checkout names another. */
+export const processorDefault = 'sandbox'
+
+/** What a cart lacks to be bought, a sentence each. */
+export function lacking(
+  cart: { email: string | null; shippingAddress: unknown; shippingMethod: string | null },
+  { lines, shipsByMethod }: { lines: number; shipsByMethod: boolean },
+): string[] {
+  return [
+    ...(lines === 0 ? ['it is empty'] : []),
+    ...(cart.email === null ? ['it has no e-mail address'] : []),
+    ...(shipsByMethod && !cart.shippingAddress ? ['it has no shipping address'] : []),
+    ...(shipsByMethod && cart.shippingMethod === null ? ['it has no shipping method'] : []),
+  ]
+}

@@ -1,0 +1,78 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { rawBodyOf } from '../../http/body.ts'
+import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
+import { refusals } from '../../http/schema.ts'
+import type { OrderDeps } from '../order/service.ts'
+import { CartParam, CheckoutAnswer, CheckoutBody, Received, ShopWebhookParams, WebhookParams } from './model.ts'
+import { checkOut, receiveMessage, returnToOrder } from './service.ts'
+
+export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
+  new Elysia({ tags: ['Carts'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .post(
+      '/cart/:id/checkout',
+      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
+        once(201, (keep) => {
+          const choice = { method, processor, paymentToken, returnUrl, attemptKey: attemptKeyOf(request) }
+          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, ...choice }, keep)
+        }),
+      {
+        access: 'cart',
+        idempotent: 'required',
+        params: CartParam,
+        body: CheckoutBody,
+        response: { 201: CheckoutAnswer, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Buy a cart',
+          description:
+            'Makes the order, with its stock and gift cards, and takes the payment as far as it goes. 409 when the cart is not as it was seen: the message says what changed, and the cart shows it. A declined payment is 201 with `paymentStatus` FAILED: the order waits an hour and may be paid again under a new key. A payment that the processor has not decided is 201 with `paymentStatus` PENDING: it is asked again. `method` and an explicit `processor` are noted; which of them a shop offers is up to its settings.',
+        },
+      },
+    )
+    .post('/cart/:id/complete', ({ params, shop, principal }) => returnToOrder(deps, { shop, principal }, params.id), {
+      access: 'cart',
+      params: CartParam,
+      response: { 200: CheckoutAnswer, ...refusals(401, 403, 404, 413, 415) },
+      detail: {
+        summary: 'Come back from the processor',
+        description:
+          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands. It may be called any number of times.",
+      },
+    })
+
+export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
+  new Elysia({ tags: ['Webhooks'] })
+    .use(access(deps))
+    .post(
+      '/webhooks/payments/:processor',
+      async ({ params, request }) => {
+        await receiveMessage(deps, params.processor, undefined, { body: rawBodyOf(request), headers: request.headers })
+        return { received: true as const }
+      },
+      {
+        access: 'processor',
+        params: WebhookParams,
+        response: { 200: Received, ...refusals(401, 413, 415) },
+        detail: {
+          summary: 'A message of a payment processor',
+          description:
+            'Signed by the processor over its raw bytes. What it says is asked of the processor, so that messages which come twice, late or out of order change nothing. Messages about something else are 200 and ignored; a processor that is not set up is 401, like a bad signature.',
+        },
+      },
+    )
+    .post(
+      '/webhooks/payments/:processor/:shopId',
+      async ({ params, request }) => {
+        await receiveMessage(deps, params.processor, params.shopId, { body: rawBodyOf(request), headers: request.headers })
+        return { received: true as const }
+      },
+      {
+        access: 'processor',
+        params: ShopWebhookParams,
+        response: { 200: Received, ...refusals(401, 413, 415) },
+        detail: { summary: "The same, for a shop's own account with the processor" },
+      },
+    )

@@ -1,0 +1,148 @@
+import { BadSignature, type Processor, ProcessorUnavailable } from '../../clients/processors/processor.ts'
+import type { Keep } from '../../http/idempotency.ts'
+import type { ShopContext } from '../../http/principal.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/service.ts'
+import { isUnderWay, type Order, type OrderView, type Payment, type Saga } from '../order/domain.ts'
+import { completeOrder, noteMessage, type OrderDeps, type PaymentChoice, payAgain, placeOrder, readOrder } from '../order/service.ts'
+import { lacking, processorDefault } from './domain.ts'
+
+export type CheckoutRequest = {
+  caller: CartCaller & { readonly shop: ShopContext }
+  cartId: string
+  method: PaymentChoice['method']
+  processor: string | undefined
+  paymentToken: string | undefined
+  returnUrl: string | undefined
+  /** The idempotency key, hashed. */
+  attemptKey: string
+}
+
+/** What the shopper's page learns: the order, and how its payment stands. */
+export type CheckoutAnswer = {
+  order: OrderView
+  payment: { processor: string | null; status: Payment['status'] | 'NOT_REQUIRED'; clientParameters: Record<string, string> }
+}
+
+/**
+ * Buys a cart: makes the order and takes it as far as it goes without the shopper. The same request sent again goes on where it
+ * was; another one for a cart whose payment failed begins a new payment.
+ * @throws AppError INVALID, NOT_FOUND; CONFLICT when the cart cannot be bought as it is, saying what changed
+ */
+export async function checkOut(deps: OrderDeps, request: CheckoutRequest, keep: Keep): Promise<CheckoutAnswer> {
+  const { caller, cartId } = request
+  const choice = choiceOf(deps, request)
+  const cart = await cartOf(deps, caller, cartId)
+  const known = await deps.orderStore.findByCart(cart.id)
+  const orderId = known ? await goOn(deps, known, choice) : await buy(deps, caller, cartId, choice)
+  return keptAnswer(deps, caller, await completeOrder(deps, orderId), keep)
+}
+
+/** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
+function choiceOf(
+  deps: OrderDeps,
+  { caller, method, processor: named, paymentToken, returnUrl, attemptKey }: CheckoutRequest,
+): PaymentChoice {
+  const processor = deps.processors.get(named ?? processorDefault)
+  if (!processor?.modes.includes(caller.shop.mode))
+    throw new AppError(
+      'INVALID',
+      `processor (body): ${named === undefined ? 'needed: the shop has no default' : 'not one that the shop can use'}`,
+    )
+  if (paymentToken !== undefined && processor.tokens && !processor.tokens.includes(paymentToken))
+    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
+  return { method, processor: processor.name, token: paymentToken, returnUrl, attemptKey }
+}
+
+/** Makes an order of an open cart. Returns its id. */
+async function buy(deps: OrderDeps, caller: CartCaller, cartId: string, choice: PaymentChoice): Promise<string> {
+  const now = deps.clock.now()
+  const contents = await contentsOf(deps, await cartOf(deps, caller, cartId))
+  const { cart, shop, items } = contents
+  if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
+  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
+  if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
+  const changes = changedSince(contents, now)
+  if (changes.length > 0) {
+    // In a write of its own, so that the shopper sees what is true now and may buy it at the next try.
+    await refreshPrices(deps, cart.id)
+    throw new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
+  }
+  return placeOrder(deps, { contents, priced: priced(contents, now), email: cart.email }, choice)
+}
+
+/**
+ * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
+ * that has ended.
+ * @throws AppError CONFLICT when there is nothing left to pay for
+ */
+async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice): Promise<string> {
+  const begun = await deps.orderStore.payments(order.id)
+  if (begun.some(({ attemptKey }) => attemptKey === choice.attemptKey)) return order.id
+  // The one before may be paid by now, and nobody has told us.
+  const { order: current, payment } = await completeOrder(deps, order.id)
+  if (current.status !== 'PENDING_PAYMENT') throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
+  if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
+  await payAgain(deps, current, choice)
+  return order.id
+}
+
+/** The answer, kept for whoever sends the request again. */
+async function keptAnswer(deps: OrderDeps, { shop }: CartCaller, { order, payment }: Saga, keep: Keep): Promise<CheckoutAnswer> {
+  const answer: CheckoutAnswer = {
+    order: await readOrder(deps, { shopId: shop.id }, order.id),
+    payment: payment
+      ? { processor: payment.processor, status: payment.status, clientParameters: payment.clientParameters }
+      : { processor: null, status: 'NOT_REQUIRED', clientParameters: {} },
+  }
+  await deps.db.write((tx) => keep(tx, answer))
+  return answer
+}
+
+/**
+ * The shopper is back from the processor's page: the order goes as far as it can.
+ * @throws AppError NOT_FOUND when the cart never became an order
+ */
+export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CheckoutAnswer> {
+  const cart = await cartOf(deps, caller, cartId)
+  const order = await deps.orderStore.findByCart(cart.id)
+  if (!order) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
+  return keptAnswer(deps, caller, await completeOrder(deps, order.id), async () => undefined)
+}
+
+/**
+ * A processor's message. It is verified by its raw bytes, and what it says is then asked of the processor: a message that comes
+ * twice, late or out of order changes nothing.
+ * @param shopId whose account it is about; undefined: the instance's own
+ * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is not its; UNAVAILABLE when it does not answer
+ */
+export async function receiveMessage(
+  deps: OrderDeps,
+  name: string,
+  shopId: string | undefined,
+  message: { body: Uint8Array; headers: Headers },
+): Promise<void> {
+  const processor = deps.processors.get(name)
+  // No processor of today has accounts of single shops.
+  if (!processor || shopId !== undefined) throw unsigned()
+  const about = await verified(processor, message)
+  if (!about) return
+  try {
+    await noteMessage(deps, processor, about)
+  } catch (error) {
+    if (error instanceof ProcessorUnavailable)
+      throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', undefined, 5)
+    throw error
+  }
+}
+
+const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
+
+async function verified(processor: Processor, message: { body: Uint8Array; headers: Headers }) {
+  try {
+    return await processor.readWebhook(message)
+  } catch (error) {
+    if (error instanceof BadSignature) throw unsigned()
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import type { customers } from '../../../db/schema/people.ts'
+import type { Address, addresses, customerTotals } from '../../../db/schema/selling.ts'
+import type { Limit } from '../auth/domain.ts'
+
+export type Customer = typeof customers.$inferSelect
+export type CustomerTotals = typeof customerTotals.$inferSelect
+/** An address with whose it is. */
+export type KnownAddress = typeof addresses.$inferSelect
+/** What an address is to the customer in whose book it is. */
+export type BookEntry = Pick<KnownAddress, 'id' | 'isDefaultShipping' | 'isDefaultBilling' | 'updatedAt'> & { customerId: string }
+/** What a customer has besides: the ids of their book, and what they ordered and paid by currency. */
+export type Standing = { addressIds: string[]; totals: Pick<CustomerTotals, 'currency' | 'orders' | 'spent'>[] }
+
+export const addressesPerCustomerMax = 500
+/** Of one page. */
+export const orderIdsMax = 1_000
+/** What customers enter is in no book yet, so no book's bound holds it. */
+export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
+
+/** An address as a caller gives it. */
+export type AddressFields = {
+  name: string
+  company?: string | null | undefined
+  line1: string
+  line2?: string | null | undefined
+  city: string
+  province?: string | null | undefined
+  postalCode?: string | null | undefined
+  countryCode: string
+  phone?: string | null | undefined
+}
+/** What of an address a customer takes unless told otherwise; what is undefined stays as it is. */
+export type DefaultFlags = { isDefaultShipping?: boolean | undefined; isDefaultBilling?: boolean | undefined }
+
+/** The address that `input` gives, and nothing else of it. What is left out, or left blank on a form, is null. */
+export const addressOf = ({ name, company, line1, line2, city, province, postalCode, countryCode, phone }: AddressFields): Address => ({
+  name,
+  company: orNull(company),
+  line1,
+  line2: orNull(line2),
+  city,
+  province: orNull(province),
+  postalCode: orNull(postalCode),
+  countryCode,
+  phone: orNull(phone),
+})
+
+const orNull = (text: string | null | undefined): string | null => (text === undefined || text === null || text.trim() === '' ? null : text)
+
+/** A customer as they are answered; of what they paid, what was in the shop's currency. */
+export const customerView = (
+  { id, shopId, email, name, phone, acceptsMarketing, createdAt, updatedAt }: Customer,
+  currency: string,
+  { addressIds, totals }: Standing = { addressIds: [], totals: [] },
+) => ({
+  id,
+  shopId,
+  email,
+  name,
+  phone,
+  acceptsMarketing,
+  addressIds,
+  ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
+  totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },
+  createdAt: new Date(createdAt).toISOString(),
+  updatedAt: new Date(updatedAt).toISOString(),
+})
+export type CustomerView = ReturnType<typeof customerView>
+
+/** An address as it is answered. Who entered it is nobody else's business. */
+export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...rest }: KnownAddress) => ({
+  ...rest,
+  // By name, so that a stored field that is no longer known does not come along.
+  ...addressOf(address),
+  createdAt: new Date(createdAt).toISOString(),
+  updatedAt: new Date(updatedAt).toISOString(),
+})
+export type AddressView = ReturnType<typeof addressView>

@@ -1,0 +1,61 @@
+import { Elysia, t } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { actorOf } from '../../http/actor.ts'
+import { idempotency } from '../../http/idempotency.ts'
+import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { parseInstant } from '../../lib/instant.ts'
+import { sliceOf } from '../../lib/page.ts'
+import type { CustomerDeps } from '../customer/service.ts'
+import { ChangeGiftCard, GiftCardRecord, GiftCards, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
+import { changeGiftCard, type GiftCardDeps, issueGiftCard, listGiftCards } from './service.ts'
+
+/** The body with its expiry in milliseconds. */
+const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...rest }: Body) => ({
+  ...rest,
+  expiresAt: typeof expiresAt === 'string' ? parseInstant(expiresAt) : expiresAt,
+})
+
+export const giftCardRoutes = (deps: HttpDeps & GiftCardDeps & CustomerDeps) =>
+  new Elysia({ tags: ['Gift cards'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .get('/giftcard', ({ query, shop }) => listGiftCards(deps, shop.id, sliceOf(query)), {
+      access: 'management',
+      query: t.Object(pageQuery),
+      response: { 200: GiftCards, ...refusals(401, 403, 404) },
+      detail: { summary: "The shop's gift cards", description: 'Newest first, whatever their status. No code is ever shown again.' },
+    })
+    .post(
+      '/giftcard',
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => issueGiftCard(deps, { shop, actor: actorOf(principal, request), keep }, expiryInMs(body))),
+      {
+        access: 'management',
+        idempotent: true,
+        body: IssueGiftCard,
+        response: { 201: IssuedGiftCardRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Issue a gift card',
+          description:
+            "In the shop's currency. The answer holds the `code`, this once: only a replay under the same `Idempotency-Key` shows it again, for a day. A `customerId` that the shop does not have is 404.",
+        },
+      },
+    )
+    .patch(
+      '/giftcard/:id',
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => changeGiftCard(deps, { shop, actor: actorOf(principal, request), keep }, params.id, expiryInMs(body))),
+      {
+        access: 'management',
+        idempotent: true,
+        params: RecordId,
+        body: ChangeGiftCard,
+        response: { 200: GiftCardRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Change a gift card',
+          description:
+            'Fields that are left out stay as they are. DISABLED takes a card out of use at once; ACTIVE puts it back, and a new `expiresAt` does so for one that has expired. Orders keep what they took from it before, and what they give back goes onto the card whatever its status. Amounts never change by hand.',
+        },
+      },
+    )

@@ -1,0 +1,70 @@
+import { and, count, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
+import type { Slice } from '../../lib/page.ts'
+import type { GiftCard } from './domain.ts'
+
+export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
+export type GiftCardStore = ReturnType<typeof createGiftCardStore>
+/** What is undefined stays. */
+export type GiftCardChange = { [Field in 'status' | 'note' | 'expiresAt']?: GiftCard[Field] | undefined }
+
+export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
+  async findByHash(shopId: string, codeHash: string): Promise<GiftCard | undefined> {
+    const [card] = await read
+      .select()
+      .from(giftCards)
+      .where(and(eq(giftCards.shopId, shopId), eq(giftCards.codeHash, codeHash)))
+      .limit(1)
+    return card
+  },
+  async findAll(ids: readonly string[], from: Pick<Reader, 'select'> = read): Promise<GiftCard[]> {
+    if (ids.length === 0) return []
+    return from
+      .select()
+      .from(giftCards)
+      .where(inArray(giftCards.id, [...ids]))
+      .orderBy(giftCards.id)
+  },
+  /** Newest first. */
+  async list(shopId: string, { limit, offset }: Pick<Slice, 'limit' | 'offset'>): Promise<{ cards: GiftCard[]; total: number }> {
+    const ofShop = eq(giftCards.shopId, shopId)
+    const [totals] = await read.select({ n: count() }).from(giftCards).where(ofShop)
+    const cards = await read.select().from(giftCards).where(ofShop).orderBy(desc(giftCards.id)).limit(limit).offset(offset)
+    return { cards, total: Number(totals?.n ?? 0) }
+  },
+  async insert(tx: Writer, card: GiftCard): Promise<void> {
+    await tx.insert(giftCards).values(card)
+  },
+  /** The card after the change; undefined when the shop has none with this id. */
+  async change(tx: Writer, shopId: string, id: string, change: GiftCardChange & { updatedAt: number }): Promise<GiftCard | undefined> {
+    const [card] = await tx
+      .update(giftCards)
+      .set(change)
+      .where(and(eq(giftCards.id, id), eq(giftCards.shopId, shopId)))
+      .returning()
+    return card
+  },
+  /** Takes an amount off a card that can be used and holds as much; false when it cannot, or does not. */
+  take(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
+    const usable = and(eq(giftCards.status, 'ACTIVE'), or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)))
+    return move(tx, id, -amount, now, and(usable, gte(giftCards.balance, amount)))
+  },
+  /** Puts an amount back on a card, whatever its status; false when the card would hold more than at first. */
+  giveBack(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
+    return move(tx, id, amount, now, lte(giftCards.balance, sql`${giftCards.initialAmount} - ${amount}`))
+  },
+  async append(tx: Writer, row: GiftCardTransaction): Promise<void> {
+    await tx.insert(giftCardTransactions).values(row)
+  },
+})
+
+/** Relative, so that no two writes can undo each other. */
+async function move(tx: Writer, id: string, by: number, updatedAt: number, guard: SQL | undefined): Promise<boolean> {
+  const rows = await tx
+    .update(giftCards)
+    .set({ balance: sql`${giftCards.balance} + ${by}`, updatedAt })
+    .where(and(eq(giftCards.id, id), guard))
+    .returning({ id: giftCards.id })
+  return rows.length > 0
+}

@@ -1,0 +1,86 @@
+import type { Reader, Writer } from '../../../db/engine.ts'
+import type { Deps } from '../../deps.ts'
+import { fixedRateOf, type Rate, usdCentsOf } from '../fx/domain.ts'
+import { daysWithRate, rateFor, rateNear } from '../fx/service.ts'
+import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'
+
+/** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
+export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
+
+type From = Pick<Reader, 'select'>
+type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
+/** Finds the rate of a day, as `rateFor` does. */
+type FindRate = (from: From, currency: string, day: string) => Promise<Rate | undefined>
+
+/** Rows of one statement. */
+const insertedAtOnce = 200
+/** Rows of one write: others wait behind it. */
+const pricedAtOnce = 100
+
+/**
+ * Prepares rows of the ledger; call what it returns inside the write that moves the money. A movement whose key is there
+ * already is left out. Without a rate for its day it has no worth in dollars until `priceUnpriced` finds one.
+ */
+export function prepareMovements({ newId }: Pick<Deps, 'newId'>, movements: readonly Movement[]): (tx: Writer) => Promise<void> {
+  const rows = movements.map((movement) => ({ ...movement, id: newId('transaction') }))
+  return async (tx) => {
+    for (let at = 0; at < rows.length; at += insertedAtOnce) {
+      const some = rows.slice(at, at + insertedAtOnce)
+      const worthOf = await appraiser(tx, some, rateFor)
+      const priced: Transaction[] = []
+      for (const row of some) priced.push({ ...row, ...(await worthOf(row)) })
+      await store.insertNew(tx, priced)
+    }
+  }
+}
+
+/** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */
+export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
+  let priced = 0
+  let currency = await store.nextUnpricedCurrency(db.read, '')
+  while (currency !== undefined) {
+    for (const span of await daysWithRate(db.read, currency)) priced += await priceSpan({ db }, currency, span)
+    currency = await store.nextUnpricedCurrency(db.read, currency)
+  }
+  return priced
+}
+
+async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { from: string; to: string }): Promise<number> {
+  let priced = 0
+  for (;;) {
+    const rows = await store.unpriced(db.read, currency, span, pricedAtOnce)
+    const worthOf = await appraiser(db.read, rows, rateNear)
+    const found: (Unpriced & Worth)[] = []
+    for (const row of rows) found.push({ ...row, ...(await worthOf(row)) })
+    const worths = found.filter(({ usdCents }) => usdCents !== null)
+    if (worths.length === 0) return priced
+    await db.write(async (tx) => {
+      for (const worth of worths) await store.price(tx, worth)
+    })
+    priced += worths.length
+  }
+}
+
+/**
+ * Says what rows are worth. What one order moved on one day has one rate, so that a full refund takes back the very dollars
+ * that came in, whatever rates have become known in between.
+ */
+async function appraiser(from: From, rows: readonly RateKey[], find: FindRate) {
+  const floating = rows.filter(({ currency }) => fixedRateOf(currency) === undefined).map(({ orderId }) => orderId)
+  const known = new Map<string, string | undefined>()
+  if (floating.length > 0)
+    for (const row of await store.ratesOf(from, [...new Set(floating)])) known.set(ofOrder(row), row.usdPerUnit ?? undefined)
+  const rateOf = async ({ currency, rateDay }: RateKey): Promise<string | undefined> => {
+    const key = `${currency} ${rateDay}`
+    if (!known.has(key)) known.set(key, (await find(from, currency, rateDay))?.usdPerUnit)
+    return known.get(key)
+  }
+  return async (row: RateKey & Pick<Transaction, 'amount'>): Promise<Worth> => {
+    const usdPerUnit = known.get(ofOrder(row)) ?? (await rateOf(row))
+    return usdPerUnit === undefined
+      ? { usdPerUnit: null, usdCents: null }
+      : { usdPerUnit, usdCents: usdCentsOf(row.amount, row.currency, usdPerUnit) }
+  }
+}
+
+const ofOrder = ({ orderId, currency, rateDay }: RateKey): string => `${orderId} ${currency} ${rateDay}`

@@ -1,0 +1,118 @@
+import { t } from 'elysia'
+import { Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { amountMax } from '../../lib/money.ts'
+import { PostalAddress } from '../cart/model.ts'
+import { orderStatuses, paymentStatuses } from './domain.ts'
+
+export const PaymentRecord = t.Object(
+  {
+    id: t.String(),
+    method: t.String(),
+    processor: t.String(),
+    processorReference: nullable(t.String()),
+    amount: MoneySchema,
+    authorized: MoneySchema,
+    captured: MoneySchema,
+    refunded: MoneySchema,
+    status: oneOf(paymentStatuses),
+    failureCode: nullable(t.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Payment' },
+)
+
+export const RefundRecord = t.Object(
+  {
+    id: t.String(),
+    orderId: t.String(),
+    paymentId: nullable(t.String()),
+    processor: nullable(t.String()),
+    processorReference: nullable(t.String()),
+    amount: MoneySchema,
+    giftCardAmount: MoneySchema,
+    reason: nullable(t.String()),
+    status: oneOf(['PENDING', 'SUCCEEDED', 'FAILED'], { description: 'PENDING: the processor has not answered yet; it is asked again' }),
+    failureCode: nullable(t.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Refund' },
+)
+
+const Line = t.Object(
+  {
+    id: t.String(),
+    productId: t.String(),
+    variantId: t.String(),
+    title: t.String(),
+    variantTitle: t.String(),
+    sku: nullable(t.String()),
+    quantity: integer(),
+    unitPrice: MoneySchema,
+    total: MoneySchema,
+    tax: t.Object({ rateBps: integer(), inclusive: t.Boolean(), amount: MoneySchema }),
+  },
+  { title: 'OrderLine' },
+)
+
+export const OrderRecord = t.Object(
+  {
+    id: t.String(),
+    shopId: t.String(),
+    number: integer({ description: 'From 1 in each shop, without a gap' }),
+    customerId: nullable(t.String()),
+    email: t.String(),
+    currency: t.String(),
+    status: oneOf(orderStatuses),
+    paymentStatus: oneOf(['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
+    fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
+    lines: t.Array(Line),
+    subtotal: MoneySchema,
+    discountTotal: MoneySchema,
+    shippingTotal: MoneySchema,
+    taxTotal: MoneySchema,
+    taxIncluded: MoneySchema,
+    giftCardTotal: MoneySchema,
+    total: MoneySchema,
+    amountDue: MoneySchema,
+    capturedTotal: MoneySchema,
+    refundedTotal: MoneySchema,
+    giftCardRefundedTotal: MoneySchema,
+    fxToUsd: nullable(t.String({ description: 'US dollars for one major unit on the day of confirmation, as a decimal number' })),
+    giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema, refunded: MoneySchema })),
+    shippingAddress: nullable(PostalAddress),
+    billingAddress: nullable(PostalAddress),
+    shippingMethod: nullable(t.Object({ code: t.String(), title: t.String() })),
+    affiliate: nullable(t.Object({ id: t.String(), code: t.String() })),
+    tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
+    payments: t.Array(PaymentRecord),
+    refunds: t.Array(RefundRecord),
+    events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), t.Number()])) })),
+    expiresAt: Instant,
+    confirmedAt: nullable(Instant),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Order' },
+)
+export const Orders = pageOf(OrderRecord)
+
+export const ListOrders = t.Object({
+  ...pageQuery,
+  status: t.Optional(oneOf(orderStatuses)),
+  customerId: t.Optional(text(64)),
+})
+export const OrderIdParam = t.Object({ id: text(64) })
+const reason = maybe(text(500))
+export const RefundBody = t.Object({
+  amount: t.Optional(
+    t.Object({
+      amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
+      currency: MoneySchema.properties.currency,
+    }),
+  ),
+  reason,
+})
+export const CancelBody = t.Object({ reason })
+export const FulfilBody = t.Object({ trackingNumber: maybe(text(100)), carrier: maybe(text(100)) })

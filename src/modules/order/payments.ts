@@ -1,0 +1,184 @@
+import type { Writer } from '../../../db/engine.ts'
+import { type Processor, type ProcessorPayment, ProcessorRefused, ProcessorUnavailable } from '../../clients/processors/processor.ts'
+import { eventOf, type OrderDeps } from './deps.ts'
+import { isUnderWay, type Order, type Payment, paymentStatuses, paymentTokenSeal, type Refund, resumeAfterMs } from './domain.ts'
+import { newRefund, settleRefund } from './refunds.ts'
+
+/** What a saga may ask a processor. */
+export type Question = 'create' | 'ask' | 'capture' | 'void'
+
+/**
+ * Asks the processor and notes its answer.
+ * @returns false when it said nothing that can be relied on: then nothing has changed
+ */
+export async function askProcessor(deps: OrderDeps, question: Question, payment: Payment): Promise<boolean> {
+  const processor = deps.processors.get(payment.processor)
+  if (!processor) {
+    deps.log.error('payment.processor_missing', { payment: payment.id, processor: payment.processor })
+    return false
+  }
+  const answer = await answerOf(deps, processor, question, payment)
+  if (!answer) return false
+  await noteAnswer(deps, payment.id, answer)
+  return true
+}
+
+const nameOf = ({ id, processorReference }: Payment) => ({ paymentId: id, reference: processorReference ?? undefined })
+
+async function answerOf(
+  deps: OrderDeps,
+  processor: Processor,
+  question: Question,
+  payment: Payment,
+): Promise<ProcessorPayment | undefined> {
+  const name = nameOf(payment)
+  try {
+    return await questions[question](deps, processor, payment)
+  } catch (error) {
+    if (error instanceof ProcessorRefused) return refusal(payment, question, error)
+    if (!(error instanceof ProcessorUnavailable)) throw error
+    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question, error })
+    // The answer may have been lost after it happened: the processor knows.
+    return question === 'ask' ? undefined : processor.find(name).catch(() => undefined)
+  }
+}
+
+const questions: Record<Question, (deps: OrderDeps, processor: Processor, payment: Payment) => Promise<ProcessorPayment | undefined>> = {
+  create: ({ keyring }, processor, { id, amount, currency, sealedToken, returnUrl }) =>
+    processor.create({
+      paymentId: id,
+      amount,
+      currency,
+      token: sealedToken === null ? undefined : keyring.unseal(sealedToken, paymentTokenSeal(id)),
+      returnUrl: returnUrl ?? undefined,
+    }),
+  ask: (_, processor, payment) => processor.find(nameOf(payment)),
+  capture: (_, processor, payment) => processor.capture({ ...nameOf(payment), amount: payment.amount, currency: payment.currency }),
+  void: (_, processor, payment) => processor.void(nameOf(payment)),
+}
+
+/** A payment that the processor never began needs no voiding; any other no is the end of the payment. */
+const refusal = (payment: Payment, question: Question, { code }: ProcessorRefused): ProcessorPayment => ({
+  reference: payment.processorReference ?? payment.id,
+  state: question === 'void' && code === 'not_found' ? 'VOIDED' : 'FAILED',
+  authorized: 0,
+  captured: 0,
+  failureCode: code,
+})
+
+const stillOpen = paymentStatuses.filter((status) => isUnderWay({ status }))
+
+/**
+ * Writes down what a processor says of a payment. Said twice, late or in another order, it leads to the same: a payment only
+ * ever moves on, money counts once, and money that nobody waits for any more goes back.
+ */
+export async function noteAnswer(deps: OrderDeps, paymentId: string, answer: ProcessorPayment): Promise<void> {
+  const note = noteOf(deps, answer)
+  const refund = await deps.db.write(async (tx) => {
+    const payment = await deps.orderStore.findPayment(tx, paymentId)
+    const order = payment && (await deps.orderStore.get(tx, payment.orderId))
+    if (!payment || !order) return undefined
+    if (answer.captured > 0) return payment.captured === 0 ? note.capture(tx, order, payment) : undefined
+    if (isUnderWay(payment)) await note.progress(tx, order, payment)
+    return undefined
+  })
+  if (refund) await settleRefund(deps, refund.id)
+}
+
+/** The ways to write an answer down; ids and the time are fixed when they are prepared. */
+function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const refundId = deps.newId('refund')
+  const event = eventOf(deps, '', '')
+  const tell = (tx: Writer, order: Order, type: string, detail: Record<string, string | number>) =>
+    store.appendEvent(tx, { ...event, orderId: order.id, type, detail })
+  const seen = { processorReference: answer.reference, clientParameters: { ...answer.clientParameters }, updatedAt: now }
+
+  /** The money is there: the order is paid, or it is money that nobody waits for any more. */
+  async function capture(tx: Writer, order: Order, payment: Payment): Promise<Refund | undefined> {
+    const { captured } = answer
+    const taken = { ...seen, captured, authorized: Math.max(answer.authorized, captured), sealedToken: null }
+    if (order.status === 'PENDING_PAYMENT' && isUnderWay(payment) && captured === payment.amount) {
+      await store.changePayment(tx, payment.id, stillOpen, { ...taken, status: 'CAPTURED' })
+      await store.change(tx, order.id, ['PENDING_PAYMENT'], {
+        status: 'PAID',
+        paymentStatus: 'CAPTURED',
+        capturedTotal: captured,
+        resumeAt: now + resumeAfterMs,
+        updatedAt: now,
+      })
+      await store.stepsDone(tx, order.id, ['AUTHORIZE', 'CAPTURE'], now)
+      await tell(tx, order, 'PAYMENT_CAPTURED', { payment: payment.id, processor: payment.processor, amount: captured })
+      return undefined
+    }
+    // An order that ended unpaid shows the money that came and went; one that another payment pays for does not.
+    const counts = order.status === 'EXPIRED' || order.status === 'CANCELLED'
+    await store.changePayment(tx, payment.id, [payment.status], { ...taken, ...(isUnderWay(payment) ? { status: 'CAPTURED' } : {}) })
+    if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + captured, updatedAt: now })
+    await tell(tx, order, 'LATE_CAPTURE', { payment: payment.id, processor: payment.processor, amount: captured })
+    const refund = newRefund(deps, order, {
+      id: refundId,
+      purpose: counts ? 'COMPENSATE' : 'LATE_CAPTURE',
+      attemptKey: `late:${payment.id}`,
+      payment,
+      parts: { amount: captured, giftCardAmount: 0, giftCards: [] },
+    })
+    await store.insertRefund(tx, refund)
+    return refund
+  }
+
+  /** Everything else than money. */
+  async function progress(tx: Writer, order: Order, payment: Payment): Promise<void> {
+    const details = { payment: payment.id, processor: payment.processor }
+    switch (answer.state) {
+      case 'PENDING':
+        await store.changePayment(tx, payment.id, ['PENDING'], seen)
+        return
+      case 'REQUIRES_ACTION':
+        // The shopper is at work now: nobody needs to look before they come back, a message arrives or the order expires.
+        if (await store.changePayment(tx, payment.id, ['PENDING'], { ...seen, status: 'REQUIRES_ACTION', sealedToken: null })) {
+          await store.change(tx, order.id, ['PENDING_PAYMENT'], { resumeAt: null, updatedAt: now })
+          await tell(tx, order, 'PAYMENT_REQUIRES_ACTION', details)
+        }
+        return
+      case 'AUTHORIZED':
+        if (order.status !== 'PENDING_PAYMENT') return
+        if (
+          await store.changePayment(tx, payment.id, ['PENDING', 'REQUIRES_ACTION'], {
+            ...seen,
+            status: 'AUTHORIZED',
+            authorized: answer.authorized,
+            sealedToken: null,
+          })
+        ) {
+          await store.change(tx, order.id, ['PENDING_PAYMENT'], {
+            paymentStatus: 'AUTHORIZED',
+            resumeAt: now + resumeAfterMs,
+            updatedAt: now,
+          })
+          await store.stepsDone(tx, order.id, ['AUTHORIZE'], now)
+          await tell(tx, order, 'PAYMENT_AUTHORIZED', { ...details, amount: answer.authorized })
+        }
+        return
+      case 'FAILED':
+      case 'VOIDED':
+        await end(tx, order, payment, details)
+        return
+      case 'CAPTURED':
+        // Without an amount it is no capture.
+        return
+    }
+  }
+
+  async function end(tx: Writer, order: Order, payment: Payment, details: Record<string, string>): Promise<void> {
+    const failureCode = answer.failureCode ?? null
+    const status = answer.state === 'VOIDED' ? 'VOIDED' : 'FAILED'
+    if (!(await store.changePayment(tx, payment.id, stillOpen, { ...seen, status, failureCode, sealedToken: null }))) return
+    // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
+    await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
+    await tell(tx, order, `PAYMENT_${status}`, { ...details, ...(failureCode === null ? {} : { code: failureCode }) })
+  }
+
+  return { capture, progress }
+}

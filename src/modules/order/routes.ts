@@ -1,0 +1,103 @@
+import { Elysia } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { actorOf } from '../../http/actor.ts'
+import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
+import { refusals } from '../../http/schema.ts'
+import { AppError } from '../../lib/errors.ts'
+import { sliceOf } from '../../lib/page.ts'
+import { CancelBody, FulfilBody, ListOrders, OrderIdParam, OrderRecord, Orders, RefundBody, RefundRecord } from './model.ts'
+import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './service.ts'
+
+export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
+  new Elysia({ tags: ['Orders'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .get(
+      '/v2/orders',
+      ({ query, shop }) => listOrders(deps, { shopId: shop.id, status: query.status, customerId: query.customerId }, sliceOf(query)),
+      {
+        access: 'management',
+        query: ListOrders,
+        response: { 200: Orders, ...refusals(401, 403, 404) },
+        detail: { summary: "The shop's orders", description: 'Newest first.' },
+      },
+    )
+    .get(
+      '/v2/orders/:id',
+      ({ params, shop, principal }) =>
+        readOrder(deps, { shopId: shop.id, ...(principal.kind === 'customer' ? { customerId: principal.id } : {}) }, params.id),
+      {
+        access: 'order',
+        params: OrderIdParam,
+        response: { 200: OrderRecord, ...refusals(401, 403, 404) },
+        detail: { summary: 'An order', description: "To a customer, somebody else's order does not exist." },
+      },
+    )
+    .post(
+      '/v2/orders/:id/refunds',
+      ({ params, body, shop, principal, request, once }) =>
+        once(201, async (keep) => {
+          const { currency } = await readOrder(deps, { shopId: shop.id }, params.id)
+          if (body.amount && body.amount.currency !== currency)
+            throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
+          const request_ = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), attemptKey: attemptKeyOf(request) }
+          return refundOrder(deps, { ...request_, amount: body.amount?.amount, reason: body.reason ?? undefined }, keep)
+        }),
+      {
+        access: 'management',
+        idempotent: 'required',
+        params: OrderIdParam,
+        body: RefundBody,
+        response: { 201: RefundRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Refund an order',
+          description:
+            'Without `amount` all that is left. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:id/cancel',
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => {
+          const actor = actorOf(principal, request)
+          return cancelOrder(deps, {
+            shopId: shop.id,
+            orderId: params.id,
+            actor,
+            keep,
+            reason: body.reason ?? undefined,
+            attemptKey: attemptKeyOf(request),
+          })
+        }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: OrderIdParam,
+        body: CancelBody,
+        response: { 200: OrderRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Cancel an order',
+          description:
+            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. While the processor has not answered, the order stays CONFIRMED with a PENDING refund, and is cancelled when it has.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:id/fulfil',
+      ({ params, body, shop, principal, request, once }) =>
+        once(200, (keep) => {
+          const { trackingNumber, carrier } = body
+          const order = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), keep }
+          return fulfilOrder(deps, order, { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
+        }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: OrderIdParam,
+        body: FulfilBody,
+        response: { 200: OrderRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: { summary: 'Note that an order was sent', description: 'Only one that is CONFIRMED. 14 days later it is COMPLETED.' },
+      },
+    )

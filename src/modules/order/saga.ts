@@ -1,0 +1,353 @@
+import type { Writer } from '../../../db/engine.ts'
+import { dayOf } from '../../lib/day.ts'
+import { AppError } from '../../lib/errors.ts'
+import { prepareAttribution, removeCommission } from '../affiliate/service.ts'
+import { prepareStock } from '../catalog/service.ts'
+import { addSpending } from '../customer/service.ts'
+import { rateFor } from '../fx/service.ts'
+import { prepareRelease } from '../gift-card/service.ts'
+import { prepareMovements } from '../ledger/service.ts'
+import { prepareMessage, releaseMessage, withdrawMessage } from '../webhook/service.ts'
+import { eventOf, type OrderDeps } from './deps.ts'
+import {
+  backoffMs,
+  type LocalStep,
+  type Move,
+  nextMove,
+  type Order,
+  type OrderGiftCard,
+  type OrderLine,
+  type Payment,
+  resumeAfterMs,
+  type Saga,
+  type SagaStep,
+  type StepName,
+  stepAttemptsMax,
+  undecidedAsksMax,
+} from './domain.ts'
+import { askProcessor } from './payments.ts'
+import { cancelledMessage, newRefund, settleRefund, trackedLines } from './refunds.ts'
+
+/** Far more than any saga makes: a loop that does not end is a mistake of ours. */
+const movesMax = 50
+
+const statusesOf = { forward: ['PAID'], backward: ['EXPIRED', 'COMPENSATING', 'CANCELLED'] } as const
+
+/**
+ * The one path that takes an order on, whoever asks for it: the checkout, the shopper who comes back, a processor's message, the
+ * job after a crash. It makes one move after another, each in a write of its own that only one of many can make, until
+ * there is nothing left to do or the processor does not answer; then the job tries again.
+ * @returns the saga as it is then
+ * @throws AppError NOT_FOUND
+ */
+export async function completeOrder(deps: OrderDeps, orderId: string): Promise<Saga> {
+  let saga = await loadSaga(deps, orderId)
+  let asked = false
+  for (let moves = 0; moves < movesMax; moves++) {
+    const move = nextMove(saga)
+    // Asked twice in a row, a processor says the same.
+    if (move.kind === 'rest' || (move.kind === 'ask' && asked)) return atRest(deps, saga, move)
+    asked ||= move.kind === 'ask'
+    const after = await makeMove(deps, saga, move)
+    if (!after) return loadSaga(deps, orderId)
+    saga = after
+  }
+  throw new Error('the saga of an order does not come to rest')
+}
+
+async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Saga> {
+  const saga = await orderStore.saga(orderId)
+  if (!saga) throw new AppError('NOT_FOUND', 'No such order')
+  return saga
+}
+
+/** Nothing to do now: nobody needs to look again, unless the processor still owes an answer. */
+async function atRest(deps: OrderDeps, saga: Saga, move: Move): Promise<Saga> {
+  const { order, payment } = saga
+  if (move.kind === 'ask' && payment?.status === 'PENDING') return undecided(deps, saga, payment)
+  if (order.resumeAt === null) return saga
+  const change = { resumeAt: null, updatedAt: deps.clock.now() }
+  const changed = await deps.db.write((tx) => deps.orderStore.change(tx, order.id, [order.status], change))
+  return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
+}
+
+/** A processor that cannot make up its mind is asked a few times more, and then told to forget it. */
+async function undecided(deps: OrderDeps, saga: Saga, payment: Payment): Promise<Saga> {
+  const attempts = await postpone(deps, saga, 'AUTHORIZE')
+  if (attempts >= undecidedAsksMax) await askProcessor(deps, 'void', payment)
+  return loadSaga(deps, saga.order.id)
+}
+
+/** Makes one move. Undefined when it could not be made now: the saga stays as it is until it is looked at again. */
+async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind: 'rest' }>): Promise<Saga | undefined> {
+  switch (move.kind) {
+    case 'create':
+    case 'ask':
+    case 'capture':
+    case 'void': {
+      if (await askProcessor(deps, move.kind, move.payment)) return loadSaga(deps, saga.order.id)
+      const attempts = await postpone(deps, saga, move.kind === 'capture' ? 'CAPTURE' : 'AUTHORIZE')
+      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askProcessor(deps, 'void', move.payment)
+      return undefined
+    }
+    case 'payNothing':
+      return payNothing(deps, saga)
+    case 'run':
+    case 'undo':
+      return takeStep(deps, saga, move.kind, move.step)
+    case 'endCompensation':
+      return endCompensation(deps, saga)
+  }
+}
+
+/** Notes a failure and when to look again. Returns how often the step has failed. */
+async function postpone(deps: OrderDeps, { order, steps }: Saga, step: StepName): Promise<number> {
+  const { orderStore: store } = deps
+  const position = steps.find((one) => one.step === step)?.position ?? 0
+  const now = deps.clock.now()
+  return deps.db.write(async (tx) => {
+    const attempts = await store.countAttempt(tx, order.id, position)
+    await store.change(tx, order.id, [order.status], { resumeAt: now + backoffMs(attempts), updatedAt: now })
+    return attempts
+  })
+}
+
+async function payNothing(deps: OrderDeps, { order }: Saga): Promise<Saga> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const event = eventOf(deps, order.id, 'NOTHING_TO_PAY')
+  await deps.db.write(async (tx) => {
+    const change = { status: 'PAID', paymentStatus: 'CAPTURED', resumeAt: now + resumeAfterMs, updatedAt: now } as const
+    if (!(await store.change(tx, order.id, ['PENDING_PAYMENT'], change))) return
+    await store.stepsDone(tx, order.id, ['AUTHORIZE', 'CAPTURE'], now)
+    await store.appendEvent(tx, event)
+  })
+  return loadSaga(deps, order.id)
+}
+
+/** Does or undoes one of our own steps, together with the note that it is done or undone. */
+async function takeStep(deps: OrderDeps, saga: Saga, direction: 'run' | 'undo', step: SagaStep): Promise<Saga | undefined> {
+  const { orderStore: store } = deps
+  const { order } = saga
+  const now = deps.clock.now()
+  const forward = direction === 'run'
+  try {
+    const effect = await prepareStep(deps, saga, direction, step.step as StepName)
+    const taken = await deps.db.write(async (tx) => {
+      const change = forward ? (['PENDING', 'DONE'] as const) : (['DONE', 'UNDONE'] as const)
+      if (!(await store.takeStep(tx, step, change, statusesOf[forward ? 'forward' : 'backward'], now))) return undefined
+      return { order: (await effect?.(tx)) ?? order }
+    })
+    // Somebody else took it: go on from where they are.
+    if (!taken) return loadSaga(deps, order.id)
+    const state = forward ? ('DONE' as const) : ('UNDONE' as const)
+    return { ...saga, order: taken.order, steps: saga.steps.map((one) => (one === step ? { ...one, state, at: now } : one)) }
+  } catch (error) {
+    deps.log.error('order.step_failed', { order: order.id, step: step.step, direction, error })
+    const attempts = await postpone(deps, saga, step.step as StepName)
+    if (forward && attempts >= stepAttemptsMax) await compensate(deps, order.id, 'system', 'The order could not be completed')
+    return undefined
+  }
+}
+
+/** What a step does in its write; it hands the order back when it changed it. */
+type Effect = (tx: Writer) => Promise<Order | undefined>
+type Contents = { lines: OrderLine[]; giftCards: OrderGiftCard[] }
+type Doing = {
+  run: (deps: OrderDeps, order: Order, contents: Contents) => Effect
+  undo: (deps: OrderDeps, order: Order, contents: Contents) => Effect
+}
+
+async function prepareStep(deps: OrderDeps, { order }: Saga, direction: 'run' | 'undo', step: StepName): Promise<Effect | undefined> {
+  // What a processor did is undone by a void before, and by a refund: here only the note of it is.
+  if (step === 'AUTHORIZE' || step === 'CAPTURE') return undefined
+  const [lines, giftCards] = await Promise.all([deps.orderStore.lines(order.id), deps.orderStore.giftCards(order.id)])
+  return localSteps[step][direction](deps, order, { lines, giftCards })
+}
+
+const nothing = async (): Promise<undefined> => undefined
+const placedWithTheOrder = () => nothing
+const confirmedKey = (order: Order) => `order.confirmed:${order.id}`
+
+/** Each of our own steps, and what undoes it. */
+const localSteps: Record<LocalStep, Doing> = {
+  RESERVE_STOCK: {
+    run: placedWithTheOrder,
+    undo: (deps, _, { lines }) => {
+      const stock = prepareStock(deps)
+      return async (tx) => void (await stock.release(tx, trackedLines(lines)))
+    },
+  },
+  HOLD_GIFT_CARDS: {
+    run: placedWithTheOrder,
+    undo: (deps, { id: orderId }, { giftCards: draws }) => {
+      const release = prepareRelease(deps, { orderId, draws })
+      return async (tx) => void (await release(tx))
+    },
+  },
+  COMMIT_STOCK: {
+    run: (deps, _, { lines }) => {
+      const stock = prepareStock(deps)
+      return async (tx) => void (await stock.commit(tx, trackedLines(lines)))
+    },
+    undo: (deps, _, { lines }) => {
+      const stock = prepareStock(deps)
+      return async (tx) => void (await stock.uncommit(tx, trackedLines(lines)))
+    },
+  },
+  SETTLE_GIFT_CARDS: {
+    run: ({ orderStore, clock }, { id }, { giftCards }) => {
+      const now = clock.now()
+      return async (tx) => (giftCards.length > 0 ? void (await orderStore.settleGiftCards(tx, id, now)) : undefined)
+    },
+    undo:
+      ({ orderStore }, { id }) =>
+      async (tx) =>
+        void (await orderStore.settleGiftCards(tx, id, null)),
+  },
+  ATTRIBUTE_AFFILIATE: {
+    run: (deps, order) => {
+      if (order.affiliateCode === null) return nothing
+      const attribute = prepareAttribution(deps, order)
+      return async (tx) => {
+        const affiliateId = await attribute(tx)
+        return affiliateId === undefined ? undefined : deps.orderStore.change(tx, order.id, ['PAID'], { affiliateId })
+      }
+    },
+    undo:
+      ({ orderStore }, { id }) =>
+      async (tx) => {
+        await removeCommission(tx, id)
+        return orderStore.change(tx, id, ['COMPENSATING'], { affiliateId: null })
+      },
+  },
+  WRITE_OUTBOX: {
+    run: (deps, order, { lines }) => {
+      const { id, shopId, number, currency, total, customerId, email } = order
+      const message = prepareMessage(deps, {
+        shopId,
+        event: 'order.confirmed',
+        key: confirmedKey(order),
+        data: {
+          orderId: id,
+          number,
+          customerId,
+          email,
+          total: { amount: total, currency },
+          lines: lines.map(({ productId, variantId, quantity }) => ({ productId, variantId, quantity })),
+        },
+        // Until the order is CONFIRMED, which is the next step.
+        held: true,
+      })
+      return async (tx) => void (await message(tx))
+    },
+    undo: (_, order) => async (tx) => void (await withdrawMessage(tx, confirmedKey(order))),
+  },
+  CONFIRM: {
+    run: confirm,
+    undo: () => nothing,
+  },
+}
+
+/** The end of the saga: the order counts as sold from here on, at the exchange rate of this day. */
+function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const event = eventOf(deps, order.id, 'CONFIRMED')
+  return async (tx) => {
+    const rate = await rateFor(tx, order.currency, dayOf(now))
+    const confirmed = await store.change(tx, order.id, ['PAID'], {
+      status: 'CONFIRMED',
+      confirmedAt: now,
+      fxToUsd: rate?.usdPerUnit ?? null,
+      resumeAt: null,
+      updatedAt: now,
+    })
+    if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
+    await releaseMessage(tx, confirmedKey(order))
+    await books(tx)
+    if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
+    await store.appendEvent(tx, event)
+    return confirmed
+  }
+
+  async function books(tx: Writer): Promise<void> {
+    const common = {
+      shopId: order.shopId,
+      orderId: order.id,
+      affiliateId: order.affiliateId,
+      currency: order.currency,
+      at: now,
+      rateDay: dayOf(now),
+      confirmed: true,
+    }
+    const payment = order.capturedTotal > 0 ? await store.capturedPayment(tx, order.id) : undefined
+    const captured = payment && {
+      ...common,
+      kind: 'CAPTURE' as const,
+      key: `capture:${payment.id}`,
+      processor: payment.processor,
+      amount: order.capturedTotal,
+    }
+    const settled = giftCards.map(({ giftCardId, amount }) => ({
+      ...common,
+      kind: 'GIFT_CARD' as const,
+      key: `gift-card:${order.id}:${giftCardId}`,
+      processor: 'gift_card',
+      amount,
+    }))
+    await prepareMovements(deps, [...(captured ? [captured] : []), ...settled])(tx)
+  }
+}
+
+/**
+ * Turns a paid order around: its money goes back and all that was done for it is undone.
+ * @returns false when the order is not PAID any more
+ */
+export async function compensate(deps: OrderDeps, orderId: string, actor: string, reason: string | null): Promise<boolean> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const refundId = deps.newId('refund')
+  const event = eventOf(deps, orderId, 'COMPENSATING', reason === null ? {} : { reason }, actor)
+  return deps.db.write(async (tx) => {
+    const order = await store.change(tx, orderId, ['PAID'], { status: 'COMPENSATING', resumeAt: now, updatedAt: now })
+    if (!order) return false
+    await store.appendEvent(tx, event)
+    const payment = order.capturedTotal > 0 ? await store.capturedPayment(tx, orderId) : undefined
+    if (!payment) return true
+    await store.insertRefund(
+      tx,
+      newRefund(deps, order, {
+        id: refundId,
+        purpose: 'COMPENSATE',
+        attemptKey: `compensate:${payment.id}`,
+        payment,
+        parts: { amount: order.capturedTotal, giftCardAmount: 0, giftCards: [] },
+        ...(reason === null ? {} : { reason }),
+        actor,
+      }),
+    )
+    return true
+  })
+}
+
+/** Everything of ours is undone. The order is CANCELLED once its money has gone back, too. */
+async function endCompensation(deps: OrderDeps, saga: Saga): Promise<Saga | undefined> {
+  const { orderStore: store } = deps
+  const { order } = saga
+  for (const refund of await store.refundsOf(deps.db.read, order.id)) {
+    const settled = refund.status === 'PENDING' ? await settleRefund(deps, refund.id) : refund
+    if (settled.status !== 'PENDING') continue
+    await postpone(deps, saga, 'CAPTURE')
+    return undefined
+  }
+  const now = deps.clock.now()
+  const event = eventOf(deps, order.id, 'CANCELLED')
+  const tell = cancelledMessage(deps, order, null)
+  await deps.db.write(async (tx) => {
+    if (!(await store.change(tx, order.id, ['COMPENSATING'], { status: 'CANCELLED', resumeAt: null, updatedAt: now }))) return
+    await store.appendEvent(tx, event)
+    await tell(tx)
+  })
+  return loadSaga(deps, order.id)
+}

@@ -1,0 +1,240 @@
+import type { Writer } from '../../../db/engine.ts'
+import type { Processor } from '../../clients/processors/processor.ts'
+import type { Keep } from '../../http/idempotency.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { type Actor, audit } from '../audit/service.ts'
+import { prepareMessage } from '../webhook/service.ts'
+import { eventOf, type OrderDeps } from './deps.ts'
+import { completesAfterMs, type Order, type OrderStatus, type OrderView, orderView, type RefundView, refundView } from './domain.ts'
+import { noteAnswer } from './payments.ts'
+import { beginRefund, cancelledMessage, isCancelling, type RefundRequest, settleRefund } from './refunds.ts'
+import { compensate, completeOrder } from './saga.ts'
+
+export type { OrderDeps } from './deps.ts'
+export { newPayment, type PaymentChoice, type Purchase, payAgain, placeOrder } from './placing.ts'
+export { completeOrder } from './saga.ts'
+
+const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
+
+/** Who asks for orders: a shop sees its own, a customer theirs. */
+export type OrderReader = { shopId: string; customerId?: string | undefined }
+
+/** @throws AppError NOT_FOUND, also for somebody else's */
+export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
+  const whole = await orderStore.whole(id)
+  if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
+  if (customerId !== undefined && whole.order.customerId !== customerId) throw noSuchOrder()
+  return orderView(whole)
+}
+
+/** The shop's orders, newest first. */
+export async function listOrders(
+  { orderStore }: OrderDeps,
+  filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
+  slice: Slice,
+): Promise<Page<OrderView>> {
+  const { ids, total } = await orderStore.list(filter, slice)
+  const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
+  return pageOf(
+    found.flatMap((whole) => (whole ? [orderView(whole)] : [])),
+    total,
+    slice,
+  )
+}
+
+/**
+ * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
+ * @throws AppError NOT_FOUND; CONFLICT when there is not that much left, or the order is in no state for it
+ */
+export async function refundOrder(deps: OrderDeps, request: RefundRequest, keep?: Keep): Promise<RefundView> {
+  const begun = await beginRefund(deps, request, 'REFUND')
+  let kept = false
+  const settled = await settleRefund(
+    deps,
+    begun.id,
+    async (tx, answer) => {
+      kept = true
+      await keep?.(tx, answer)
+    },
+    refundView,
+  )
+  const view = refundView(settled)
+  if (!kept && keep) await deps.db.write((tx) => keep(tx, view))
+  return view
+}
+
+/** What is done to an order on somebody's request. */
+export type OrderRequest = { shopId: string; orderId: string; actor: Actor; keep?: Keep | undefined }
+
+/**
+ * Cancels an order: one that nobody paid at once, a paid one with its money.
+ * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
+ */
+export async function cancelOrder(
+  deps: OrderDeps,
+  { reason, attemptKey, ...request }: OrderRequest & { reason: string | undefined; attemptKey: string },
+): Promise<OrderView> {
+  const order = await ownOrder(deps, request)
+  switch (order.status) {
+    case 'PENDING_PAYMENT':
+      await endUnpaid(deps, order, 'CANCELLED', request.actor, reason ?? null)
+      break
+    case 'PAID':
+      if (!(await compensate(deps, order.id, request.actor.id, reason ?? null))) throw changedMeanwhile()
+      break
+    case 'CONFIRMED': {
+      const { shopId, orderId, actor } = request
+      const begun = await beginRefund(deps, { shopId, orderId, actor, reason, amount: undefined, attemptKey }, 'CANCEL')
+      const { status } = await settleRefund(deps, begun.id)
+      if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
+      break
+    }
+    default:
+      throw new AppError('CONFLICT', `An order that is ${order.status} cannot be cancelled`)
+  }
+  await completeOrder(deps, order.id)
+  return answered(deps, request)
+}
+
+const changedMeanwhile = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
+
+async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
+  const order = await orderStore.find(orderId)
+  if (order?.shopId !== shopId) throw noSuchOrder()
+  return order
+}
+
+/** The order as it is now, kept as the answer of an idempotent request. */
+async function answered(deps: OrderDeps, { shopId, orderId, keep }: OrderRequest): Promise<OrderView> {
+  const view = await readOrder(deps, { shopId }, orderId)
+  if (keep) await deps.db.write((tx) => keep(tx, view))
+  return view
+}
+
+/** Ends an order that was not paid; what it held goes back by its saga. @throws AppError CONFLICT */
+async function endUnpaid(
+  deps: OrderDeps,
+  { id, shopId }: Order,
+  status: 'CANCELLED' | 'EXPIRED',
+  actor: Actor,
+  reason: string | null,
+): Promise<void> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const event = eventOf(deps, id, status, reason === null ? {} : { reason }, actor.id)
+  const record = audit(deps, actor, { action: `order.${status.toLowerCase()}`, subject: id, shopId })
+  await deps.db.write(async (tx) => {
+    const order = await store.change(tx, id, ['PENDING_PAYMENT'], { status, resumeAt: now, updatedAt: now })
+    if (!order) throw changedMeanwhile()
+    await store.appendEvent(tx, event)
+    if (status === 'EXPIRED') return
+    await cancelledMessage(deps, order, reason)(tx)
+    await record(tx)
+  })
+}
+
+/**
+ * Notes that an order was sent.
+ * @throws AppError NOT_FOUND, CONFLICT unless it is CONFIRMED and not being cancelled
+ */
+export async function fulfilOrder(
+  deps: OrderDeps,
+  { shopId, orderId, actor, keep }: OrderRequest,
+  { trackingNumber, carrier }: { trackingNumber: string | undefined; carrier: string | undefined },
+): Promise<OrderView> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const { number } = await ownOrder(deps, { shopId, orderId })
+  const tracking = { ...(trackingNumber === undefined ? {} : { trackingNumber }), ...(carrier === undefined ? {} : { carrier }) }
+  const event = eventOf(deps, orderId, 'FULFILLED', tracking, actor.id)
+  const record = audit(deps, actor, { action: 'order.fulfilled', subject: orderId, shopId })
+  const message = prepareMessage(deps, {
+    shopId,
+    event: 'order.fulfilled',
+    key: `order.fulfilled:${orderId}`,
+    data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
+    held: false,
+  })
+  await deps.db.write(async (tx) => {
+    if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
+    const change = { status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
+    if (!(await store.change(tx, orderId, ['CONFIRMED'], change)))
+      throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+    await store.appendEvent(tx, event)
+    await message(tx)
+    await record(tx)
+  })
+  return answered(deps, { shopId, orderId, actor, keep })
+}
+
+/**
+ * A processor says that something became of a payment. It is asked what, and the order goes on from there.
+ * @returns false when no payment of ours is meant
+ */
+export async function noteMessage(
+  deps: OrderDeps,
+  processor: Processor,
+  name: { paymentId: string; reference: string | undefined },
+): Promise<boolean> {
+  const { orderStore: store } = deps
+  const byReference = name.reference === undefined ? undefined : await store.findPaymentByReference(processor.name, name.reference)
+  const payment = byReference ?? (await store.findPayment(deps.db.read, name.paymentId))
+  if (payment?.processor !== processor.name) return false
+  const answer = await processor.find({ paymentId: payment.id, reference: payment.processorReference ?? undefined })
+  if (answer) await noteAnswer(deps, payment.id, answer)
+  await completeOrder(deps, payment.orderId)
+  return true
+}
+
+const jobBatch = 100
+
+/** Takes on what was left half-done: by a crash, or by a processor that did not answer. */
+export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
+  const { orderStore: store } = deps
+  const refunds = await store.refundsToResume(dueBy, jobBatch)
+  for (const id of refunds) {
+    await attempt(deps, 'refund', id, async () => {
+      const { orderId } = await settleRefund(deps, id)
+      await completeOrder(deps, orderId)
+    })
+  }
+  const orders = await store.toResume(dueBy, jobBatch)
+  for (const id of orders) await attempt(deps, 'order', id, () => completeOrder(deps, id))
+  return refunds.length + orders.length
+}
+
+/** One that fails must not hold up the others. */
+async function attempt(deps: OrderDeps, what: string, id: string, run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    deps.log.error('order.not_resumed', { what, id, error })
+  }
+}
+
+/** Ends the orders that nobody paid in time. */
+export async function expireOrders(deps: OrderDeps): Promise<void> {
+  const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
+  for (const id of due) {
+    await attempt(deps, 'order', id, async () => {
+      // The money may be there already, and nobody has told us.
+      const { order } = await completeOrder(deps, id)
+      if (order.status !== 'PENDING_PAYMENT') return
+      await endUnpaid(deps, order, 'EXPIRED', { id: 'system' }, null)
+      await completeOrder(deps, id)
+    })
+  }
+}
+
+/** Orders that were sent are complete once the refund window has passed. */
+export async function completeFulfilled(deps: OrderDeps): Promise<void> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  for (const id of await store.toComplete(now - completesAfterMs, jobBatch)) {
+    const event = eventOf(deps, id, 'COMPLETED')
+    await deps.db.write(async (tx: Writer) => {
+      if (await store.change(tx, id, ['FULFILLED'], { status: 'COMPLETED', updatedAt: now })) await store.appendEvent(tx, event)
+    })
+  }
+}

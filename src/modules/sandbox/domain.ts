@@ -1,0 +1,26 @@
+/** The tokens of the sandbox processor, each of which always ends the same way. */
+export const sandboxTokens = ['tok_success', 'tok_decline', 'tok_timeout', 'tok_crash', 'tok_action'] as const
+export type SandboxToken = (typeof sandboxTokens)[number]
+
+type Behaviour = {
+  /** What the payment is once it was created. */
+  readonly becomes: 'AUTHORIZED' | 'DECLINED' | 'PENDING'
+  /** How the answer to its creation, and to its capture, gets lost. */
+  readonly creation: 'answers' | 'hangs'
+  readonly capture: 'answers' | 'breaks off'
+}
+
+export const behaviours: Readonly<Record<SandboxToken, Behaviour>> = {
+  tok_success: { becomes: 'AUTHORIZED', creation: 'answers', capture: 'answers' },
+  tok_decline: { becomes: 'DECLINED', creation: 'answers', capture: 'answers' },
+  /** Never decided, and never answered. */
+  tok_timeout: { becomes: 'PENDING', creation: 'hangs', capture: 'answers' },
+  /** The money is taken, and the connection breaks before anybody learns of it. */
+  tok_crash: { becomes: 'AUTHORIZED', creation: 'answers', capture: 'breaks off' },
+  /** Waits until the shopper confirms on a page of the processor, and then captures by itself. */
+  tok_action: { becomes: 'PENDING', creation: 'answers', capture: 'answers' },
+}
+
+export const declineCode = 'card_declined'
+/** The header with the HMAC-SHA256 of a message's body, in hex. */
+export const signatureHeader = 'sandbox-signature'

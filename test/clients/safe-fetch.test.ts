@@ -1,0 +1,347 @@
+import { describe, expect, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { createSafeFetch, type Lookup, type SafeFetchOptions } from '../../src/clients/safe-fetch.ts'
+import { OutgoingError } from '../../src/lib/errors.ts'
+import { temporaryDir } from '../support/database.ts'
+import { certificate, key } from '../support/tls.ts'
+
+const limits = { timeoutMs: 5_000, bytesMax: 1_000 }
+const loopback = ['127.0.0.0/8']
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
+
+/** A server that does with the bytes of a request what it is told, and remembers all that came. */
+async function rawServer(answer: (socket: Socket, request: string) => void, host = '127.0.0.1') {
+  const requests: string[] = []
+  let connections = 0
+  let allClosed = () => {}
+  const closed = new Promise<void>((resolve) => {
+    allClosed = resolve
+  })
+  const server = createServer((socket) => {
+    connections++
+    socket.on('error', () => undefined)
+    socket.on('close', allClosed)
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+      if (!received.includes('\r\n\r\n')) return
+      requests.push(received)
+      answer(socket, received)
+    })
+  })
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, host, () => resolve((server.address() as { port: number }).port))
+  })
+  return {
+    port,
+    requests,
+    connections: () => connections,
+    /** Resolves when the other side has let go of a connection. */
+    closed,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/`,
+    [Symbol.dispose]: () => void server.close(),
+  }
+}
+const ok = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+
+/** Sends again and again until the other side lets go. */
+function keepSending(socket: Socket, chunk: string): void {
+  const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(chunk)), 5)
+}
+
+async function failure(
+  url: string,
+  { lookup, networks = loopback, ...options }: Partial<SafeFetchOptions> & { lookup?: Lookup; networks?: readonly string[] } = {},
+): Promise<OutgoingError> {
+  const safeFetch = createSafeFetch({ allowedNetworks: networks, ...(lookup ? { lookup } : {}) })
+  const error = await safeFetch(url, { ...limits, ...options }).then(
+    ({ status }) => new Error(`answered ${status}`),
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof OutgoingError)) throw error
+  return error
+}
+
+describe('a call to an address that somebody else chose', () => {
+  test('sends what it is told on a connection of its own, asks for nothing compressed, and reads the whole answer', async () => {
+    using server = await rawServer((socket) => {
+      const head = 'HTTP/1.1 201 Made\r\ncontent-length: 5\r\nx-one: 1\r\nset-cookie: a=1\r\nset-cookie: b=2\r\nx-odd: \xe9'
+      socket.end(`${head}\r\n\r\nh\xff\x00ll`, 'latin1')
+    })
+    const safeFetch = createSafeFetch({ allowedNetworks: loopback, lookup: async () => ['127.0.0.1'] })
+    const answer = await safeFetch(`http://Hook.example.:${server.port}/a%20b?c=d&e#f`, {
+      ...limits,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"text":"é"}',
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('x-one')).toBe('1')
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+    expect([...answer.bytes]).toEqual([0x68, 0xff, 0, 0x6c, 0x6c])
+    const [head = '', body] = (server.requests[0] ?? '').split('\r\n\r\n')
+    const [line, ...headers] = head.split('\r\n')
+    expect(line).toBe('POST /a%20b?c=d&e HTTP/1.1')
+    expect(headers.map((header) => header.toLowerCase()).sort()).toEqual([
+      'accept-encoding: identity',
+      'connection: close',
+      'content-length: 13',
+      'content-type: application/json',
+      `host: hook.example:${server.port}`,
+    ])
+    expect(body).toBe('{"text":"é"}')
+  })
+
+  test.skipIf(!hasIpv6)('reaches an IPv6 address that is allowed, and names it in brackets', async () => {
+    using server = await rawServer(ok, '::1')
+    const { status } = await createSafeFetch({ allowedNetworks: ['::1'] })(server.url, limits)
+    expect(status).toBe(200)
+    expect(server.requests[0]?.toLowerCase()).toContain(`host: [::1]:${server.port}\r\n`)
+  })
+
+  test.each([
+    ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0x7f.0.0.1', '0177.0.0.1', '017700000001', '127.0.0.1.', '127.0.0.1...'],
+    ...['0x7f000001...', '0', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]'],
+    ...['[2002:7f00:1::]', 'localhost', 'LOCALHOST', 'localhost.', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1'],
+  ])('does not reach this machine as %s', async (host) => {
+    using server = await rawServer(ok)
+    expect((await failure(`http://${host}:${server.port}/`, { networks: [] })).kind).toBe('address not allowed')
+    expect(server.connections()).toBe(0)
+  })
+
+  test.each([
+    ...[
+      '10.0.0.1',
+      '172.16.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '198.18.0.1',
+      '192.0.2.1',
+      '224.0.0.1',
+      '255.255.255.255',
+    ],
+    ...['[fe80::1]', '[fc00::1]', '[ff02::1]', '[2001:db8::1]', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]'],
+  ])('does not try %s', async (host) => {
+    expect((await failure(`http://${host}/`, { networks: [], timeoutMs: 50 })).kind).toBe('address not allowed')
+  })
+
+  test('does not go to a name one of whose addresses is not public, whatever the others are', async () => {
+    using server = await rawServer(ok)
+    for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%eth0'], ['nonsense'], ['']])
+      expect((await failure(`http://hook.example:${server.port}/`, { networks: [], lookup: async () => addresses })).kind).toBe(
+        'address not allowed',
+      )
+    expect(server.connections()).toBe(0)
+  })
+
+  test('goes to the very address that was checked: a name that answers differently the second time leads nowhere else', async () => {
+    using inside = await rawServer(ok, '127.0.0.2')
+    const asked: string[] = []
+    const rebinding: Lookup = async (name) => {
+      asked.push(name)
+      return asked.length === 1 ? ['127.0.0.3'] : ['127.0.0.2']
+    }
+    // The first answer passes, and nobody listens there; the second leads to the server, and must not be asked for.
+    const refused = await failure(`http://hook.example:${inside.port}/`, { networks: ['127.0.0.3'], lookup: rebinding })
+    expect(refused.kind).toBe('connection failed')
+    expect((refused.cause as Error).message).toContain('127.0.0.3')
+    expect(asked).toEqual(['hook.example'])
+    expect(inside.connections()).toBe(0)
+  })
+
+  test("does not ask the system's resolver for a name that was looked up already", async () => {
+    using server = await rawServer(ok, '127.0.0.2')
+    // The system says 127.0.0.1, where nobody listens on this port.
+    const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.2'], lookup: async () => ['127.0.0.2'] })
+    expect((await safeFetch(`http://localhost:${server.port}/`, limits)).status).toBe(200)
+  })
+
+  test('tries the next address when nobody answers on the first', async () => {
+    using server = await rawServer(ok)
+    const safeFetch = createSafeFetch({ allowedNetworks: loopback, lookup: async () => ['127.0.0.9', '127.0.0.1'] })
+    expect((await safeFetch(`http://hook.example:${server.port}/`, limits)).status).toBe(200)
+  })
+
+  test('goes into any network when the operator himself chose the address, and the rest still holds', async () => {
+    using server = await rawServer((socket) => void socket.end('HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n'))
+    expect((await failure(server.url, { networks: [], trusted: true })).kind).toBe('redirect')
+    expect(server.requests).toHaveLength(1)
+    expect((await failure('file:///etc/passwd', { trusted: true })).kind).toBe('address not allowed')
+  })
+
+  test.each([
+    'file:///etc/passwd',
+    'data:,x',
+    'ftp://8.8.8.8/',
+    'ws://8.8.8.8/',
+    'blob:x',
+    'javascript:1',
+    'hook.example',
+    '',
+    'http://',
+    '//8.8.8.8/',
+  ])('is http or https: not %s', async (url) => {
+    expect((await failure(url)).kind).toBe('address not allowed')
+  })
+
+  test('carries no credentials in its URL, and is https alone where that is asked for', async () => {
+    using server = await rawServer(ok)
+    for (const userInfo of ['user:pass@', 'user@', ':pass@'])
+      expect((await failure(`http://${userInfo}127.0.0.1:${server.port}/`)).kind).toBe('address not allowed')
+    expect((await failure(server.url, { httpsOnly: true })).kind).toBe('address not allowed')
+    expect(server.connections()).toBe(0)
+  })
+
+  test('follows no redirect', async () => {
+    using server = await rawServer((socket) => {
+      socket.end(`HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:${server.port}/further\r\ncontent-length: 0\r\n\r\n`)
+    })
+    const { kind, status } = await failure(server.url)
+    expect({ kind, status }).toEqual({ kind: 'redirect', status: 307 })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('the deadline holds', () => {
+  const timeoutMs = 60
+
+  test.each([
+    ['says nothing', '', ''],
+    ['never ends its head', 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n'],
+    ['only ever says to go on', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('when the other side %s, and the connection is closed', async (_, first, further) => {
+    using server = await rawServer((socket) => {
+      if (first) socket.write(first)
+      if (further) keepSending(socket, further)
+    })
+    const { kind, status, message } = await failure(server.url, { timeoutMs })
+    expect({ kind, status, message }).toEqual({ kind: 'timeout', status: undefined, message: 'timeout' })
+    await server.closed
+  })
+
+  test('when the body never ends, and the status is still told', async () => {
+    using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      keepSending(socket, '1\r\nx\r\n')
+    })
+    const { kind, status } = await failure(server.url, { timeoutMs })
+    expect({ kind, status }).toEqual({ kind: 'timeout', status: 200 })
+    await server.closed
+  })
+
+  test('when the name is never found, and nothing is sent once it is', async () => {
+    using server = await rawServer(ok)
+    let found: (addresses: string[]) => void = () => {}
+    const addresses = new Promise<string[]>((resolve) => {
+      found = resolve
+    })
+    expect((await failure(`http://hook.example:${server.port}/`, { timeoutMs, lookup: () => addresses })).kind).toBe('timeout')
+    found(['127.0.0.1'])
+    await addresses
+    expect(server.connections()).toBe(0)
+  })
+})
+
+describe('the cap holds', () => {
+  test('for a body that says its length, and for one that does not; one of just that length passes', async () => {
+    using declared = await rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n${'x'.repeat(1001)}`))
+    expect((await failure(declared.url)).kind).toBe('answer too large')
+    await declared.closed
+    using endless = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      keepSending(socket, 'x'.repeat(500))
+    })
+    const { kind, status } = await failure(endless.url)
+    expect({ kind, status }).toEqual({ kind: 'answer too large', status: 200 })
+    await endless.closed
+    using fitting = await rawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n${'x'.repeat(1000)}`))
+    expect((await createSafeFetch({ allowedNetworks: loopback })(fitting.url, limits)).bytes).toHaveLength(1000)
+  })
+
+  test('for headers', async () => {
+    using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      keepSending(socket, `x-a: ${'b'.repeat(10_000)}\r\n`)
+    })
+    expect((await failure(server.url)).kind).toBe('answer too large')
+    await server.closed
+  })
+
+  test('against what would unpack to more: nothing is unpacked', async () => {
+    const packed = gzipSync(Buffer.alloc(500_000))
+    using server = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`)
+      socket.end(packed)
+    })
+    const { bytes } = await createSafeFetch({ allowedNetworks: loopback })(server.url, limits)
+    expect(Buffer.from(bytes).equals(packed)).toBe(true)
+  })
+})
+
+describe('a connection fails', () => {
+  test.each([
+    ['answers what is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+    ['hangs up', ''],
+    ['hangs up amid its head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['hangs up amid its body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
+    ['hangs up amid a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\na\r\nhalf'],
+    ['wants another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+  ])('when the other side %s', async (_, bytes) => {
+    using server = await rawServer((socket) => void socket.end(bytes))
+    const { kind, message } = await failure(server.url)
+    expect({ kind, message }).toEqual({ kind: 'connection failed', message: 'connection failed' })
+  })
+
+  test('when nobody listens, and when the name does not exist', async () => {
+    using elsewhere = await rawServer(ok, '127.0.0.2')
+    expect((await failure(`http://127.0.0.3:${elsewhere.port}/`)).kind).toBe('connection failed')
+    expect((await failure('http://hook.example/', { lookup: async () => [] })).kind).toBe('connection failed')
+    expect(
+      (await failure('http://hook.example/', { lookup: async () => Promise.reject(new Error('ENOTFOUND hook.example')) })).message,
+    ).toBe('connection failed')
+  })
+})
+
+describe('the environment of the program changes nothing:', () => {
+  const caFile = join(temporaryDir(), 'ca.pem')
+
+  async function fetchWith(env: Record<string, string>, url: string): Promise<string> {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../support/safe-fetch-once.ts'), url], { env, stdout: 'pipe', stderr: 'ignore' })
+    return new Response(child.stdout).text()
+  }
+  const secureServer = () =>
+    Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { key, cert: certificate },
+      fetch: (request) => new Response(request.headers.get('host')),
+    })
+
+  test('a certificate must be good and for the name of the URL, though the connection goes by address', async () => {
+    await Bun.write(caFile, certificate)
+    const server = secureServer()
+    try {
+      const known = { NODE_EXTRA_CA_CERTS: caFile }
+      expect(await fetchWith(known, `https://hook.example:${server.port}/`)).toBe(`200 hook.example:${server.port}`)
+      expect(await fetchWith(known, `https://other.example:${server.port}/`)).toBe('connection failed')
+      expect(await fetchWith(known, `https://127.0.0.1:${server.port}/`)).toBe('connection failed')
+      expect(await fetchWith({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, `https://hook.example:${server.port}/`)).toBe('connection failed')
+    } finally {
+      await server.stop(true)
+    }
+  })
+
+  test('no proxy is asked, which would look names up by itself', async () => {
+    using proxy = await rawServer(ok)
+    using server = await rawServer((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ndirect'))
+    const proxies = Object.fromEntries(
+      ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'].map((name) => [name, proxy.url]),
+    )
+    expect(await fetchWith({ ...proxies, NODE_USE_ENV_PROXY: '1' }, `http://hook.example:${server.port}/`)).toBe('200 direct')
+    expect(proxy.connections()).toBe(0)
+  })
+})

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+import { addDays, dayOf, isDay } from '../../src/lib/day.ts'
+
+test('a moment is of its day in UTC, to the millisecond', () => {
+  expect(dayOf(Date.UTC(2026, 0, 6))).toBe('2026-01-06')
+  expect(dayOf(Date.UTC(2026, 0, 6) - 1)).toBe('2026-01-05')
+})
+
+test('days are added across months and leap days', () => {
+  expect(addDays('2024-02-28', 1)).toBe('2024-02-29')
+  expect(addDays('2026-01-01', -1)).toBe('2025-12-31')
+  expect(addDays('2026-03-29', 7)).toBe('2026-04-05')
+})
+
+test('a day that there is not is none', () => {
+  for (const day of ['2026-01-06', '2024-02-29']) expect([day, isDay(day)]).toEqual([day, true])
+  for (const text of ['2026-02-29', '2026-13-01', '2026-1-6', '2026-01-06T00:00:00Z', '', 'today', '02026-01-06'])
+    expect([text, isDay(text)]).toEqual([text, false])
+})

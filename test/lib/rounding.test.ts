@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { divideHalfEven, shareOf } from '../../src/lib/rounding.ts'
+
+test('halves go to the even neighbour, on both sides of zero', () => {
+  const halves: [numerator: bigint, quotient: bigint][] = [
+    [1n, 0n],
+    [3n, 2n],
+    [5n, 2n],
+    [7n, 4n],
+    [-1n, 0n],
+    [-3n, -2n],
+    [-5n, -2n],
+  ]
+  for (const [numerator, quotient] of halves) {
+    expect([numerator, divideHalfEven(numerator, 2n)]).toEqual([numerator, quotient])
+    expect(divideHalfEven(-numerator, -2n)).toBe(quotient)
+  }
+})
+
+test('no whole number is nearer than the one that is found, and of two that are as near it is the even one', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.bigInt({ min: 1n }), (numerator, denominator) => {
+      const quotient = divideHalfEven(numerator, denominator)
+      const twiceOff = 2n * (numerator - quotient * denominator)
+      const off = twiceOff < 0n ? -twiceOff : twiceOff
+      expect(off <= denominator).toBe(true)
+      if (off === denominator) expect(quotient % 2n).toBe(0n)
+    }),
+  )
+})
+
+test('a share is exact where a float would not be', () => {
+  expect(shareOf(99_999_999_999_999, 3_333, 10_000)).toBe(33_330_000_000_000)
+  expect(shareOf(100_000_000_000_000, 100_000_000_000_000, 100_000_000_000_000)).toBe(100_000_000_000_000)
+  expect(shareOf(90_071_992_547_409, 9_999, 10_000)).toBe(90_062_985_348_154)
+})

@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'bun:test'
+import { carts } from '../../../db/schema/selling.ts'
+import { type Json, testApp } from '../../support/app.ts'
+import { cartWith, home, storeIn } from '../../support/carts.ts'
+import { usd } from '../../support/catalog.ts'
+
+const day = 24 * 60 * 60 * 1000
+const zero = { subtotal: usd(0), discount: usd(0), shipping: usd(0), tax: usd(0), taxIncluded: usd(0), giftCards: usd(0) }
+
+describe('a cart', () => {
+  test('begins empty, open, in the currency of the shop, and for thirty days', async () => {
+    await using app = await testApp()
+    const { shop, guest } = await storeIn(app)
+    const { status, body, headers } = await guest.begin()
+    expect(status).toBe(201)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(body).toEqual({
+      id: expect.stringMatching(/^cart_[0-9a-z]{26}$/),
+      shopId: shop.id,
+      customerId: null,
+      currency: 'USD',
+      lines: [],
+      giftCards: [],
+      email: null,
+      shippingAddress: null,
+      billingAddress: null,
+      shippingMethod: null,
+      affiliateCode: null,
+      totals: { ...zero, total: usd(0), amountDue: usd(0) },
+      status: 'OPEN',
+      expiresAt: '2026-02-05T12:00:00.000Z',
+      createdAt: '2026-01-06T12:00:00.000Z',
+      updatedAt: '2026-01-06T12:00:00.000Z',
+    })
+    expect((await guest.cart(body.id)).body).toEqual(body)
+  })
+
+  test('takes what is known at once, and what is said later; null clears and what is left out stays', async () => {
+    await using app = await testApp()
+    const { guest, ships } = await storeIn(app)
+    await ships({ code: 'post', title: 'Post', price: usd(500) })
+    const { body: begun } = await guest.begin({ email: 'ada@example.com', shippingAddress: home, affiliateCode: ' Blog-7 ' })
+    expect(begun).toMatchObject({
+      email: 'ada@example.com',
+      shippingAddress: { ...home, company: null, line2: null, province: null, postalCode: null, phone: null },
+      affiliateCode: 'blog-7',
+    })
+    app.clock.advance(day)
+    const changed = await guest.change(begun.id, { billingAddress: { ...home, company: 'Engines' }, shippingMethod: 'post', email: null })
+    expect(changed.status).toBe(200)
+    expect(changed.body).toMatchObject({
+      email: null,
+      shippingAddress: begun.shippingAddress,
+      billingAddress: { company: 'Engines' },
+      shippingMethod: 'post',
+      affiliateCode: 'blog-7',
+      totals: { shipping: usd(500), total: usd(500), amountDue: usd(500) },
+      expiresAt: '2026-02-06T12:00:00.000Z',
+      updatedAt: '2026-01-07T12:00:00.000Z',
+    })
+    const cleared = await guest.change(begun.id, { shippingAddress: null, billingAddress: null, shippingMethod: null, affiliateCode: null })
+    expect(cleared.body).toMatchObject({ shippingAddress: null, billingAddress: null, shippingMethod: null, affiliateCode: null })
+    const [row] = await app.deps.db.read.select().from(carts)
+    expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
+  })
+
+  test('keeps when the affiliate sent the shopper: the last time counts', async () => {
+    await using app = await testApp()
+    const { guest } = await storeIn(app)
+    const { body } = await guest.begin({ affiliateCode: 'nobody-has-this' })
+    app.clock.advance(day)
+    const stored = async () => (await app.deps.db.read.select().from(carts))[0]
+    expect((await stored())?.affiliateAt).toBe(app.clock.now() - day)
+    await guest.change(body.id, { email: 'ada@example.com' })
+    expect((await stored())?.affiliateAt).toBe(app.clock.now() - day)
+    await guest.change(body.id, { affiliateCode: 'nobody-has-this' })
+    expect((await stored())?.affiliateAt).toBe(app.clock.now())
+  })
+
+  test('refuses what breaks a rule, by the name of the field and without what was sent', async () => {
+    await using app = await testApp()
+    const { guest } = await storeIn(app)
+    const { body } = await guest.begin()
+    const wrong: [Json, string][] = [
+      [{ email: 'zq7marker' }, 'email'],
+      [{ shippingAddress: { ...home, countryCode: 'ZQ' } }, 'shippingAddress.countryCode'],
+      [{ billingAddress: { ...home, countryCode: 'zz' } }, 'billingAddress.countryCode'],
+      [{ shippingAddress: { ...home, name: ' ' } }, 'shippingAddress.name'],
+      [{ shippingAddress: 'zq7marker' }, 'shippingAddress'],
+      [{ shippingMethod: 'zq7marker' }, 'shippingMethod'],
+      [{ affiliateCode: 'x'.repeat(65) }, 'affiliateCode'],
+      [{ affiliateCode: '  ' }, 'affiliateCode'],
+    ]
+    for (const [sent, field] of wrong) {
+      for (const answer of [await guest.begin(sent), await guest.change(body.id, sent)]) {
+        expect([sent, answer.status]).toEqual([sent, 400])
+        expect(answer.body.message).toStartWith(field)
+        expect(answer.text).not.toContain('zq7marker')
+      }
+    }
+    expect((await guest.cart(body.id)).body).toEqual(body)
+  })
+
+  test('ignores what is not the shopper’s to say', async () => {
+    await using app = await testApp()
+    const { guest, shop } = await storeIn(app)
+    const { body } = await guest.begin({ id: 'cart_mine', shopId: 'shop_x', customerId: 'cus_x', currency: 'KWD', status: 'CONVERTED' })
+    expect(body).toMatchObject({ shopId: shop.id, customerId: null, currency: 'USD', status: 'OPEN' })
+  })
+})
+
+describe('lines', () => {
+  test('are added with their price and picture, and add up', async () => {
+    await using app = await testApp()
+    const { guest, add } = await storeIn(app)
+    const product = await add({
+      title: 'Shirt',
+      options: [{ name: 'Size', values: ['S', 'M'] }],
+      images: [{ url: 'https://img.example/a.jpg' }, { url: 'https://img.example/m.jpg' }],
+      variants: [
+        { optionValues: ['S'], sku: 'S-1', price: usd(4_200) },
+        { optionValues: ['M'], price: usd(4_300), imageUrl: 'https://img.example/m.jpg' },
+      ],
+    })
+    const [small = '', medium = ''] = product.variants.map(({ id }) => id)
+    const { body: cart } = await guest.begin()
+    expect((await guest.add(cart.id, small, 2)).status).toBe(201)
+    const { status, body } = await guest.add(cart.id, medium, 1)
+    expect(status).toBe(201)
+    expect(body.lines).toEqual([
+      {
+        id: expect.stringMatching(/^line_/),
+        variantId: small,
+        productId: product.id,
+        title: 'Shirt',
+        variantTitle: 'S',
+        sku: 'S-1',
+        imageUrl: 'https://img.example/a.jpg',
+        quantity: 2,
+        unitPrice: usd(4_200),
+        total: usd(8_400),
+        available: true,
+      },
+      expect.objectContaining({ variantId: medium, sku: null, imageUrl: 'https://img.example/m.jpg', total: usd(4_300) }),
+    ])
+    expect(body.totals).toMatchObject({ subtotal: usd(12_700), total: usd(12_700), amountDue: usd(12_700) })
+    expect((await guest.cart(cart.id)).body).toEqual(body)
+  })
+
+  test('of one variant become one, whose quantity may be changed and which may go', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { guest } = store
+    const { id, variantId, lineId } = await cartWith(app, store)
+    const more = await guest.add(id, variantId, 4)
+    expect([more.status, more.body.lines.length, more.body.lines[0].quantity]).toEqual([201, 1, 5])
+    const changed = await guest.changeLine(id, lineId, 3)
+    expect([changed.status, changed.body.lines[0].quantity, changed.body.totals.total]).toEqual([200, 3, usd(3_000)])
+    const removed = await guest.removeLine(id, lineId)
+    expect([removed.status, removed.body.lines, removed.body.totals.total]).toEqual([200, [], usd(0)])
+    expect((await guest.removeLine(id, lineId)).status).toBe(404)
+    expect((await guest.changeLine(id, lineId, 1)).status).toBe(404)
+  })
+
+  test('are of whole quantities from 1 to 9,999, together too', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, variantId, lineId } = await cartWith(app, store)
+    for (const quantity of [0, -1, 1.5, 10_000, '2', null]) {
+      const sent = { variantId, quantity }
+      expect([quantity, (await store.guest.call('POST', `/cart/${id}/items`, sent)).status]).toEqual([quantity, 400])
+      expect([quantity, (await store.guest.call('PATCH', `/cart/${id}/items/${lineId}`, sent)).status]).toEqual([quantity, 400])
+    }
+    expect((await store.guest.add(id, variantId, 9_998)).body.lines[0].quantity).toBe(9_999)
+    const beyond = await store.guest.add(id, variantId, 1)
+    expect([beyond.status, beyond.body.message]).toEqual([400, 'quantity (body): at most 9999 of a variant'])
+    expect((await store.guest.cart(id)).body.lines[0].quantity).toBe(9_999)
+  })
+
+  test('are of what shoppers of this shop see: anything else is 404, and looks alike', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id } = await cartWith(app, store)
+    const other = await storeIn(app)
+    const draft = await store.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(1) }] })
+    const archived = await store.add({ title: 'Old', status: 'ARCHIVED', variants: [{ price: usd(1) }] })
+    const later = await store.add({ title: 'Later', publishedAt: app.clock.now() + day, variants: [{ price: usd(1) }] })
+    const hidden = [draft, archived, later].map(({ variants }) => variants[0]?.id ?? '')
+    const answers = await Promise.all(
+      ['var_00000000000000000000000000', 'x', await other.variant('Vase', 100), ...hidden].map((variantId) => store.guest.add(id, variantId)),
+    )
+    expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(Array(6).fill(`404 ${answers[0]?.text}`))
+    app.clock.advance(day)
+    expect((await store.guest.add(id, hidden[2] ?? '')).status).toBe(201)
+    expect((await store.guest.cart(id)).body.lines.length).toBe(2)
+  })
+
+  test('in another currency than the cart are refused', async () => {
+    await using app = await testApp()
+    const { guest, add } = await storeIn(app)
+    const { variants } = await add({ title: 'Import', variants: [{ price: { amount: 900, currency: 'EUR' } }] })
+    const { body } = await guest.begin()
+    const answer = await guest.add(body.id, variants[0]?.id ?? '')
+    expect([answer.status, answer.body.message]).toEqual([400, 'variantId (body): not sold in USD, the currency of the cart'])
+  })
+
+  test('hold no more than there is: the refusal says how many are left', async () => {
+    await using app = await testApp()
+    const { guest, variant } = await storeIn(app)
+    const few = await variant('Vase', 100, { onHand: 3 })
+    const one = await variant('Bowl', 100, { onHand: 1 })
+    const none = await variant('Jug', 100, { onHand: 0 })
+    const ahead = await variant('Pot', 100, { onHand: 0, allowBackorder: true })
+    const { body } = await guest.begin()
+    const added = await guest.add(body.id, few, 2)
+    const refusals = [
+      await guest.add(body.id, few, 2),
+      await guest.changeLine(body.id, added.body.lines[0].id, 4),
+      await guest.add(body.id, one, 2),
+      await guest.add(body.id, none),
+    ]
+    expect(refusals.map(({ status, body: { message } }) => [status, message])).toEqual([
+      [409, 'Only 3 of Vase are left'],
+      [409, 'Only 3 of Vase are left'],
+      [409, 'Only 1 of Bowl is left'],
+      [409, 'Jug is sold out'],
+    ])
+    expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
+    expect((await guest.changeLine(body.id, added.body.lines[0].id, 3)).status).toBe(200)
+    // A cart reserves nothing: the storefront shows as many as before.
+    expect((await guest.cart(body.id)).body.lines.map(({ available }: Json) => available)).toEqual([true, true])
+  })
+
+  test('are a hundred at most', async () => {
+    await using app = await testApp()
+    const { guest, add } = await storeIn(app)
+    const values = Array.from({ length: 100 }, (_, nth) => `v${nth}`)
+    const { variants } = await add({
+      title: 'Beads',
+      options: [{ name: 'Colour', values }],
+      variants: values.map((value) => ({ optionValues: [value], price: usd(1) })),
+    })
+    const { body } = await guest.begin()
+    for (const { id } of variants) expect((await guest.add(body.id, id)).status).toBe(201)
+    const extra = await add({ title: 'One more', variants: [{ price: usd(1) }] })
+    const answer = await guest.add(body.id, extra.variants[0]?.id ?? '')
+    expect([answer.status, answer.body.message]).toEqual([409, 'A cart holds at most 100 lines'])
+    expect((await guest.add(body.id, variants[7]?.id ?? '')).status).toBe(201)
+    expect((await guest.cart(body.id)).body.totals.total).toEqual(usd(101))
+  }, 20_000)
+
+  test('keep the price that the shopper saw until they are changed', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, lineId, cart } = await cartWith(app, store)
+    const { productId } = cart.lines[0]
+    const { body: product } = await store.get(`/product-v2/${productId}`)
+    await store.patch(`/product-v2/${productId}`, { variants: [{ id: product.variants[0].id, price: usd(1_300) }] })
+    expect((await store.guest.cart(id)).body).toMatchObject({ lines: [{ unitPrice: usd(1_000) }], totals: { total: usd(1_000) } })
+    expect((await store.guest.changeLine(id, lineId, 2)).body).toMatchObject({
+      lines: [{ unitPrice: usd(1_300), total: usd(2_600) }],
+      totals: { total: usd(2_600) },
+    })
+  })
+
+  test('of what is not sold any more, or not so many, stay and say that they are not available', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { guest, patch } = store
+    const { id, cart } = await cartWith(app, store)
+    const vase = await store.add({ title: 'Vase', variants: [{ price: usd(100), onHand: 5 }] })
+    const mug = await store.add({ title: 'Mug', variants: [{ price: usd(100) }] })
+    await guest.add(id, vase.variants[0]?.id ?? '', 5)
+    await guest.add(id, mug.variants[0]?.id ?? '')
+    await patch(`/product-v2/${cart.lines[0].productId}`, { status: 'ARCHIVED' })
+    await patch(`/product-v2/${vase.id}`, { variants: [{ id: vase.variants[0]?.id, onHand: 4 }] })
+    await patch(`/product-v2/${mug.id}`, { variants: [{ price: usd(90) }] })
+    const { body } = await guest.cart(id)
+    expect(body.lines.map(({ title, available }: Json) => [title, available])).toEqual([
+      ['Lamp', false],
+      ['Vase', false],
+      [null, false],
+    ])
+    expect(body.lines[2]).toMatchObject({ productId: null, variantTitle: null, sku: null, imageUrl: null, unitPrice: usd(100) })
+    expect((await guest.changeLine(id, body.lines[2].id, 2)).status).toBe(404)
+    expect((await guest.removeLine(id, body.lines[2].id)).body.lines.length).toBe(2)
+  })
+
+  test('that come to more than any order can are refused, and the cart stays as it was', async () => {
+    await using app = await testApp()
+    const { guest, variant } = await storeIn(app)
+    const dear = await variant('Palace', 100_000_000_000_000)
+    const { body } = await guest.begin()
+    const { body: before } = await guest.add(body.id, dear)
+    expect(before.totals.total).toEqual(usd(100_000_000_000_000))
+    for (const refused of [await guest.add(body.id, dear), await guest.add(body.id, await variant('Nail', 1))])
+      expect([refused.status, refused.body.message]).toEqual([409, 'The total of the cart would be larger than any order can be'])
+    expect((await guest.changeLine(body.id, before.lines[0].id, 9_999)).status).toBe(409)
+    expect((await guest.cart(body.id)).body.lines).toEqual(before.lines)
+  })
+})
+
+describe('shipping', () => {
+  const methods = [
+    { code: 'post', title: 'Post', price: usd(700) },
+    { code: 'bike', title: 'Bike', countries: ['US', 'CA'], price: usd(900) },
+    { code: 'euro', title: 'Euro', price: { amount: 100, currency: 'EUR' } },
+  ]
+
+  test('is by a method that the shop offers to the address, in the currency of the cart', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    await store.ships(...methods)
+    const { id } = await cartWith(app, store)
+    const choose = (body: Json) => store.guest.change(id, body)
+    expect((await choose({ shippingMethod: 'bike' })).body.totals).toMatchObject({ shipping: usd(900), total: usd(1_900) })
+    expect((await choose({ shippingMethod: 'euro' })).status).toBe(400)
+    expect((await choose({ shippingMethod: 'plane' })).status).toBe(400)
+    const elsewhere = { ...home, countryCode: 'FR' }
+    const refused = await choose({ shippingAddress: elsewhere, shippingMethod: 'bike' })
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      'shippingMethod (body): not offered for this cart and its shipping address',
+    ])
+    expect((await store.guest.cart(id)).body).toMatchObject({ shippingAddress: null, shippingMethod: 'bike' })
+    expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('bike')
+    const moved = await choose({ shippingAddress: elsewhere })
+    expect(moved.body).toMatchObject({ shippingMethod: null, totals: { shipping: usd(0), total: usd(1_000) } })
+    expect((await choose({ shippingMethod: 'post' })).body.totals.shipping).toEqual(usd(700))
+    expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('post')
+  })
+
+  test('that the shop has taken back is not shown and not counted', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    await store.ships(...methods)
+    const { id } = await cartWith(app, store)
+    await store.guest.change(id, { shippingMethod: 'post' })
+    await store.ships()
+    expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { shipping: usd(0), total: usd(1_000) } })
+  })
+})
+
+describe('taxes', () => {
+  test('are those of where it goes to, else of where it is billed to, else of the shop; of a region, its own', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    await store.taxes(
+      { country: 'US', rateBps: 500 },
+      { country: 'US', region: 'CA', rateBps: 725 },
+      { country: 'DE', rateBps: 1_900, inclusive: true },
+      { country: 'FR', region: 'COR', rateBps: 1_000 },
+    )
+    const { id } = await cartWith(app, store)
+    const taxes = async (change: Json) => {
+      const { totals } = (await store.guest.change(id, change)).body
+      return [totals.tax.amount, totals.taxIncluded.amount, totals.total.amount]
+    }
+    expect(await taxes({})).toEqual([50, 0, 1_050])
+    expect(await taxes({ billingAddress: { ...home, countryCode: 'DE' } })).toEqual([0, 160, 1_000])
+    expect(await taxes({ shippingAddress: { ...home, province: ' ca' } })).toEqual([72, 0, 1_072])
+    expect(await taxes({ shippingAddress: { ...home, province: 'NV' } })).toEqual([50, 0, 1_050])
+    expect(await taxes({ shippingAddress: { ...home, countryCode: 'FR' } })).toEqual([0, 0, 1_000])
+    expect(await taxes({ shippingAddress: null, billingAddress: null })).toEqual([50, 0, 1_050])
+  })
+
+  test('are on what is taxable, and not on shipping', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    await store.taxes({ country: 'US', rateBps: 1_000 })
+    await store.ships({ code: 'post', title: 'Post', price: usd(700) })
+    const { id } = await cartWith(app, store)
+    await store.guest.add(id, await store.variant('Bread', 300, { taxable: false }))
+    expect((await store.guest.change(id, { shippingMethod: 'post' })).body.totals).toEqual({
+      subtotal: usd(1_300),
+      discount: usd(0),
+      shipping: usd(700),
+      tax: usd(100),
+      taxIncluded: usd(0),
+      giftCards: usd(0),
+      total: usd(2_100),
+      amountDue: usd(2_100),
+    })
+  })
+})
+
+describe('under an idempotency key', () => {
+  test('a cart is begun once, and a variant put in once', async () => {
+    await using app = await testApp()
+    const { guest, variant } = await storeIn(app)
+    const begin = () => guest.call('POST', '/cart', {}, { 'idempotency-key': 'begin-1' })
+    const [first, again] = [await begin(), await begin()]
+    expect([first.status, again.status, again.text === first.text]).toEqual([201, 201, true])
+    const sent = { variantId: await variant('Lamp', 1_000), quantity: 2 }
+    const add = (body: Json) => guest.call('POST', `/cart/${first.body.id}/items`, body, { 'idempotency-key': 'add-1' })
+    const [added, replayed] = [await add(sent), await add(sent)]
+    expect([added.status, replayed.text === added.text, replayed.headers.get('idempotent-replayed')]).toEqual([201, true, 'true'])
+    expect((await add({ ...sent, quantity: 3 })).status).toBe(422)
+    expect((await guest.cart(first.body.id)).body.lines[0].quantity).toBe(2)
+  })
+})

@@ -1,0 +1,59 @@
+/** Shoppers and their carts in a shop, for tests of what is sold. */
+import { system } from '../../src/modules/audit/service.ts'
+import { issueGiftCard, type NewGiftCard } from '../../src/modules/gift-card/service.ts'
+import type { Answer, CallOptions, Json, TestApp } from './app.ts'
+import { shopIn, usd } from './catalog.ts'
+
+export const home = { name: 'Ada Lovelace', line1: '12 Analytical Way', city: 'Springfield', countryCode: 'US' }
+
+/** How somebody calls: the routes of carts, as one who has this credential. */
+export function shopperOf(app: TestApp, credential: CallOptions) {
+  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, from = '127.0.0.1'): Promise<Answer> =>
+    app.call(method, path, { ...credential, headers, from, ...(body === undefined ? {} : { body }) })
+  return {
+    call,
+    begin: (body: unknown = {}) => call('POST', '/cart', body),
+    cart: (id: string) => call('GET', `/cart/${id}`),
+    change: (id: string, body: unknown) => call('PATCH', `/cart/${id}`, body),
+    add: (id: string, variantId: string, quantity = 1) => call('POST', `/cart/${id}/items`, { variantId, quantity }),
+    changeLine: (id: string, lineId: string, quantity: number) => call('PATCH', `/cart/${id}/items/${lineId}`, { quantity }),
+    removeLine: (id: string, lineId: string) => call('DELETE', `/cart/${id}/items/${lineId}`),
+    apply: (code: string, cartId?: string) => call('PATCH', '/giftcard/apply', { code, ...(cartId === undefined ? {} : { cartId }) }),
+    unapply: (body: { giftCardId?: string; cartId?: string } = {}) => call('PATCH', '/giftcard/remove', body),
+  }
+}
+
+/** A shop with things to buy, and somebody who shops with its publishable key. */
+export async function storeIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
+  const shop = await shopIn(app, settings)
+  const { currency } = shop.shop
+  const price = (amount: number) => ({ amount, currency })
+  /** The variant of a product that has one. */
+  async function variant(title: string, amount: number, more: Json = {}): Promise<string> {
+    const { variants } = await shop.add({ title, variants: [{ price: price(amount), ...more }] })
+    return variants[0]?.id ?? ''
+  }
+  return {
+    ...shop,
+    price,
+    variant,
+    guest: shopperOf(app, { key: shop.publishableKey }),
+    server: shopperOf(app, { key: shop.secretKey }),
+    owner: shopperOf(app, { token: shop.token }),
+    giftCard: (amount = 5_000, more: Partial<NewGiftCard> = {}) =>
+      issueGiftCard(app.deps, { shop: shop.shop, actor: system }, { amount: price(amount), ...more }),
+    taxes: (...data: Json[]) => shop.put('/shops/v2/tax-rates', { data }),
+    ships: (...data: Json[]) => shop.put('/shops/v2/shipping-methods', { data }),
+  }
+}
+
+/** A guest's open cart with one thing in it. */
+export async function cartWith(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, amount = 1_000) {
+  const variantId = await store.variant('Lamp', amount)
+  const { body } = await store.guest.begin()
+  const added = await store.guest.add(body.id, variantId)
+  if (added.status !== 201) throw new Error(added.text)
+  return { id: String(body.id), variantId, lineId: String(added.body.lines[0].id), cart: added.body as Json }
+}
+
+export { usd }

@@ -1,0 +1,39 @@
+/** Orders as rows, past the checkout, for tests of what hangs on an order. */
+import { orders } from '../../db/schema/selling.ts'
+import type { TestApp } from './app.ts'
+
+let placed = 0
+
+/** A shop's order, of which only what the test says matters. Whatever is left out is nothing. */
+export async function insertOrder(app: TestApp, shopId: string, fields: Partial<typeof orders.$inferInsert> = {}) {
+  const now = app.clock.now()
+  const row = {
+    id: app.deps.newId('order'),
+    shopId,
+    number: ++placed,
+    cartId: app.deps.newId('cart'),
+    email: 'shopper@example.com',
+    currency: 'USD',
+    subtotal: 0,
+    discountTotal: 0,
+    shippingTotal: 0,
+    taxTotal: 0,
+    taxIncluded: 0,
+    giftCardTotal: 0,
+    total: 0,
+    amountDue: 0,
+    capturedTotal: 0,
+    refundedTotal: 0,
+    giftCardRefundedTotal: 0,
+    status: 'PAID',
+    paymentStatus: 'CAPTURED',
+    fulfilmentStatus: 'UNFULFILLED',
+    expiresAt: now,
+    createdAt: now,
+    updatedAt: now,
+    ...fields,
+  } as const
+  const [order] = await app.deps.db.write((tx) => tx.insert(orders).values(row).returning())
+  if (!order) throw new Error('no order was inserted')
+  return order
+}

@@ -1,0 +1,11 @@
+/** One safe fetch in a process of its own, whose environment the test chooses. Tells on standard output what came of it. */
+import { createSafeFetch } from '../../src/clients/safe-fetch.ts'
+import { OutgoingError } from '../../src/lib/errors.ts'
+
+const [url = ''] = Bun.argv.slice(2)
+const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'], lookup: async () => ['127.0.0.1'] })
+const outcome = await safeFetch(url, { timeoutMs: 5_000, bytesMax: 1_000 }).then(
+  ({ status, bytes }) => `${status} ${Buffer.from(bytes)}`,
+  (error: unknown) => (error instanceof OutgoingError ? error.kind : String(error)),
+)
+process.stdout.write(outcome)

@@ -1,0 +1,95 @@
+/** A shop that sells, and its shoppers. */
+import { randomUUID } from 'node:crypto'
+import type { Answer, TestApp } from './app.ts'
+import { shopIn, usd } from './catalog.ts'
+
+export const address = {
+  name: 'Noor Haddad',
+  line1: '1 Quay Street',
+  city: 'Portland',
+  province: 'ME',
+  postalCode: '04101',
+  countryCode: 'US',
+}
+
+/** Fails with what came back: a test that goes on from a refusal would fail somewhere else. */
+export function ok(answer: Answer, ...statuses: number[]): Answer {
+  if (!(statuses.length > 0 ? statuses : [200, 201]).includes(answer.status)) throw new Error(`${answer.status} ${answer.text}`)
+  return answer
+}
+
+export type Selling = Awaited<ReturnType<typeof sellingIn>>
+
+/** A shop with one product of 10.00, of which `onHand` are there. */
+export async function sellingIn(
+  app: TestApp,
+  { onHand = 10, price = 1_000, ...settings }: Parameters<TestApp['merchant']>[0] & { onHand?: number; price?: number } = {},
+) {
+  const shop = await shopIn(app, settings)
+  const { currency } = shop.shop
+  const mug = await shop.add({ title: 'Mug', variants: [{ price: { amount: price, currency }, onHand }] })
+  const variantId = mug.variants[0]?.id ?? ''
+  const key = shop.publishableKey
+
+  /** A cart of a guest, or of whom the token is. */
+  async function cart({
+    quantity = 1,
+    token,
+    email = 'guest@example.com',
+    variants = [variantId],
+    ...body
+  }: Record<string, unknown> & { quantity?: number; token?: string; variants?: string[] } = {}): Promise<string> {
+    const who = token === undefined ? { key } : { token }
+    const made = ok(await app.call('POST', '/cart', { ...who, body: { email, ...body } }))
+    const id: string = made.body.id
+    for (const one of variants) ok(await app.call('POST', `/cart/${id}/items`, { ...who, body: { variantId: one, quantity } }))
+    return id
+  }
+  const checkout = (
+    cartId: string,
+    body: Record<string, unknown> = {},
+    idempotencyKey: string = randomUUID(),
+    token?: string,
+  ): Promise<Answer> =>
+    app.call('POST', `/cart/${cartId}/checkout`, {
+      ...(token === undefined ? { key } : { token }),
+      body: { method: 'card', ...body },
+      headers: { 'idempotency-key': idempotencyKey },
+    })
+  const order = async (id: string): Promise<Answer['body']> => ok(await shop.get(`/v2/orders/${id}`)).body
+  const refund = (id: string, body: Record<string, unknown> = {}, idempotencyKey: string = randomUUID()): Promise<Answer> =>
+    shop.post(`/v2/orders/${id}/refunds`, body, { 'idempotency-key': idempotencyKey })
+
+  return {
+    ...shop,
+    app,
+    productId: mug.id,
+    variantId,
+    cart,
+    checkout,
+    order,
+    refund,
+    /** An order that was bought and paid. */
+    async bought(options: Parameters<typeof cart>[0] = {}): Promise<Answer['body']> {
+      return ok(await checkout(await cart(options), {}, undefined, options.token)).body.order
+    },
+    /** A gift card's code and id. */
+    async giftCard(amount: number, more: Record<string, unknown> = {}): Promise<{ id: string; code: string }> {
+      return ok(await shop.post('/giftcard', { amount: { amount, currency }, ...more })).body
+    },
+    async stock(): Promise<{ onHand: number; reserved: number }> {
+      const { onHand, reserved } = ok(await shop.get(`/product-v2/${mug.id}`)).body.variants[0]
+      return { onHand, reserved }
+    },
+    money: (amount: number) => ({ amount, currency }),
+    usd,
+  }
+}
+
+/** A customer of a shop, who is logged in. */
+export async function customerOf(app: TestApp, shopName: string, email = 'shopper@example.com'): Promise<{ id: string; token: string }> {
+  const login = { shopName, email, password: 'a password of theirs' }
+  const { body } = ok(await app.call('POST', '/customer/signup', { body: login }))
+  const session = ok(await app.call('POST', '/customer/login', { body: login }))
+  return { id: body.id, token: session.body.data.accessToken }
+}

@@ -120,7 +120,7 @@ type Whole = ReturnType<typeof createdProduct>
 function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys>) => void {
   const marks = (count: number) => Array(count).fill('?').join(', ')
   const product = db.prepare(`INSERT INTO products VALUES (${marks(17)})`)
-  const variant = db.prepare(`INSERT INTO variants VALUES (${marks(16)})`)
+  const variant = db.prepare(`INSERT INTO variants VALUES (${marks(17)})`)
   const document = db.prepare(`INSERT INTO product_documents VALUES (${marks(8)})`)
   const tag = db.prepare(`INSERT INTO product_tags VALUES (${marks(4)})`)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
@@ -165,6 +165,7 @@ function statements(db: Sqlite): (whole: Whole, keys: ReturnType<typeof sortKeys
         v.allowBackorder ? 1 : 0,
         v.onHand,
         v.imageId,
+        v.reserved,
       )
     }
     const body = json(publicView(whole))

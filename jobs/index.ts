@@ -3,6 +3,7 @@ import { Cron } from 'croner'
 import type { AppDeps } from '../src/app.ts'
 import { approveCommissions } from './approve-commissions.ts'
 import { checkpoint } from './checkpoint.ts'
+import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
 import { foldListings } from './fold-listings.ts'
@@ -19,6 +20,7 @@ type Job = {
 
 const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume },
+  { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts },
@@ -29,7 +31,7 @@ const jobs: readonly Job[] = [
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 
-/** Runs every job on its schedule, never twice at once. `stop` waits for those at work. */
+/** Runs every job on its schedule, never twice at once. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const running = new Set<Promise<void>>()
   const crons = jobs.map(({ name, pattern, run }) => {
@@ -49,7 +51,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   return {
     async stop() {
       for (const cron of crons) cron.stop()
-      await Promise.all(running)
+      await Promise.all([...running, deps.webhooks.stop()])
     },
   }
 }

@@ -26,6 +26,8 @@ import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import type { OrderDeps } from './modules/order/service.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
+import type { Webhooks } from './modules/webhook/dispatch.ts'
+import { webhookRoutes } from './modules/webhook/routes.ts'
 
 export type AppDeps = HttpDeps &
   AuthDeps &
@@ -36,7 +38,7 @@ export type AppDeps = HttpDeps &
   AffiliateRouteDeps &
   CartDeps &
   GiftCardDeps &
-  OrderDeps & { readonly requestCounts: RequestCounts; readonly sandbox: SandboxServer }
+  OrderDeps & { readonly requestCounts: RequestCounts; readonly sandbox: SandboxServer; readonly webhooks: Webhooks }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
@@ -59,6 +61,7 @@ export function createApp(deps: AppDeps) {
     .use(orderRoutes(deps))
     .use(paymentWebhookRoutes(deps))
     .use(affiliateRoutes(deps))
+    .use(webhookRoutes(deps))
     .use(locationRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))

@@ -43,6 +43,7 @@ import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
 import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
 import { contextOf, keyAndShop, type ShopDeps, touchKey } from './modules/shop/service.ts'
 import { createShopStore } from './modules/shop/store.ts'
+import { createWebhooks } from './modules/webhook/dispatch.ts'
 import { version } from './version.ts'
 
 export type InstanceOptions = {
@@ -158,6 +159,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
     listings: createListings({ db, catalogStore }),
     identity: createIdentity({ ...deps, ...stores, tokens }),
     idempotency: createIdempotency(deps),
+    webhooks: createWebhooks(deps),
     instanceKeys,
     orderStore: createOrderStore(db),
     sandbox: sandbox.server,

@@ -225,6 +225,7 @@ export const orders = table(
     uniqueIndex('orders_cart').on(order.cartId),
     index('orders_customer').on(order.customerId, order.id),
     index('orders_shop').on(order.shopId, order.id),
+    index('orders_status').on(order.shopId, order.status, order.id),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_fulfilled').on(order.fulfilledAt).where(sql`status = 'FULFILLED'`),
     index('orders_resume').on(order.resumeAt).where(sql`resume_at is not null`),

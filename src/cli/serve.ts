@@ -38,7 +38,7 @@ export async function serve(config: Config, { prepare, announce = readyText }: S
     return listen(instance, config)
   })
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
-  void takeUpOrders(instance)
+  takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,

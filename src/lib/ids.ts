@@ -60,7 +60,7 @@ export function newCartId(randomBytes: (count: number) => Uint8Array): string {
   return `${idPrefixes.cart}_${encodeSuffix(bytes)}`
 }
 
-/** What every id made at that moment (milliseconds) or later sorts after, and every older one before. */
+/** What every id made at that moment (milliseconds) or later sorts after, and every older one before, give or take a few milliseconds. */
 export function idBoundary(kind: IdKind, at: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(at, 0, 6)

@@ -310,7 +310,11 @@ describe('the environment of the program changes nothing:', () => {
   const caFile = join(temporaryDir(), 'ca.pem')
 
   async function fetchWith(env: Record<string, string>, url: string): Promise<string> {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../support/safe-fetch-once.ts'), url], { env, stdout: 'pipe', stderr: 'ignore' })
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, '../support/safe-fetch-once.ts'), url], {
+      env,
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
     return new Response(child.stdout).text()
   }
   const secureServer = () =>

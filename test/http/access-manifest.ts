@@ -84,6 +84,12 @@ export const accessManifest: Record<string, Access> = {
   'POST /v2/orders/:id/cancel': 'management',
   'POST /v2/orders/:id/fulfil': 'management',
 
+  'POST /webhook-endpoints': 'management',
+  'GET /webhook-endpoints': 'management',
+  'GET /webhook-endpoints/:id': 'management',
+  'DELETE /webhook-endpoints/:id': 'management',
+  'GET /webhook-endpoints/:id/deliveries': 'management',
+
   'POST /webhooks/payments/:processor': 'processor',
   'POST /webhooks/payments/:processor/:shopId': 'processor',
 

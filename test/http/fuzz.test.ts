@@ -28,7 +28,9 @@ const idsOf: [RegExp, string][] = [
   [/^\/customer/, 'cus'],
   [/^\/addresses/, 'addr'],
   [/^\/cart/, 'cart'],
+  [/^\/affiliates/, 'aff'],
   [/^\/v2\/orders/, 'order'],
+  [/^\/webhook-endpoints/, 'whe'],
   [/lending-application/, 'loan'],
 ]
 const idsNamed: Record<string, string> = {
@@ -86,7 +88,7 @@ beforeAll(async () => {
   // What is made first can be asked for later: twice, because some things need others.
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
   for (const target of [...makers, ...makers]) await makeOne(target)
-})
+}, 60_000)
 afterAll(() => world.app.close())
 
 test('the fuzzer drives every operation of the document that the app serves', () => {

@@ -1,5 +1,6 @@
 /** The whole program in process, on a database, a clock and settings of its own. */
 import { createHash } from 'node:crypto'
+import { closeOrders, resume } from '../../jobs/sell.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Passwords } from '../../src/deps.ts'
 import { type InstanceOptions, openInstance } from '../../src/instance.ts'
@@ -8,7 +9,7 @@ import { system } from '../../src/modules/audit/service.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../../src/modules/merchant/service.ts'
 import { keySeal } from '../../src/modules/shop/domain.ts'
-import { testDatabase } from './database.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Json = any
@@ -24,7 +25,7 @@ export type CallOptions = {
 export type LogLine = { level: string; event: string; fields: Record<string, unknown> }
 
 /** A Tuesday. Tests move it with `clock.advance`. */
-const startOfTime = Date.UTC(2026, 0, 6, 12)
+export const startOfTime = Date.UTC(2026, 0, 6, 12)
 
 /** Costs nothing, unlike argon2id, which has tests of its own. */
 const cheapPasswords: Passwords = {
@@ -40,9 +41,18 @@ const secrets = {
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
-export async function testApp(settings: Record<string, string> = {}, options: Partial<InstanceOptions> & { realPasswords?: boolean } = {}) {
-  const database = await testDatabase()
-  let now = startOfTime
+export type TestAppOptions = Partial<InstanceOptions> & {
+  realPasswords?: boolean
+  /** One that is there already, and is left there. */
+  database?: TestDatabase
+  /** Where the clock begins. */
+  startAt?: number
+}
+
+export async function testApp(settings: Record<string, string> = {}, { database: given, startAt, ...options }: TestAppOptions = {}) {
+  const database = given ?? (await testDatabase())
+  const drop = async () => (given ? undefined : database.drop())
+  let now = startAt ?? startOfTime
   const clock = {
     now: () => now,
     advance(ms: number) {
@@ -132,13 +142,15 @@ export async function testApp(settings: Record<string, string> = {}, options: Pa
     call,
     merchant,
     superAdmin,
+    /** The jobs, run by hand. */
+    jobs: { resume: () => resume(deps), closeOrders: () => closeOrders(deps) },
     async close() {
       await instance.close()
-      await database.drop()
+      await drop()
     },
     async [Symbol.asyncDispose]() {
       await instance.close()
-      await database.drop()
+      await drop()
     },
   }
 }

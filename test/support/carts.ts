@@ -2,7 +2,7 @@
 import { system } from '../../src/modules/audit/service.ts'
 import { issueGiftCard, type NewGiftCard } from '../../src/modules/gift-card/service.ts'
 import type { Answer, CallOptions, Json, TestApp } from './app.ts'
-import { shopIn, usd } from './catalog.ts'
+import { shopIn } from './catalog.ts'
 
 export const home = { name: 'Ada Lovelace', line1: '12 Analytical Way', city: 'Springfield', countryCode: 'US' }
 
@@ -48,12 +48,10 @@ export async function storeIn(app: TestApp, settings: Parameters<TestApp['mercha
 }
 
 /** A guest's open cart with one thing in it. */
-export async function cartWith(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, amount = 1_000) {
+export async function cartWith(store: Awaited<ReturnType<typeof storeIn>>, amount = 1_000) {
   const variantId = await store.variant('Lamp', amount)
   const { body } = await store.guest.begin()
   const added = await store.guest.add(body.id, variantId)
   if (added.status !== 201) throw new Error(added.text)
   return { id: String(body.id), variantId, lineId: String(added.body.lines[0].id), cart: added.body as Json }
 }
-
-export { usd }

@@ -31,8 +31,7 @@ let sqliteTemplate: string | undefined
 let postgresTemplate: Promise<string> | undefined
 
 export async function testDatabase(): Promise<TestDatabase> {
-  const dataDir = temporaryDir()
-  return engine === 'sqlite' ? copiedFile(dataDir) : copiedDatabase(dataDir)
+  return engine === 'sqlite' ? copiedFile(temporaryDir()) : copiedDatabase()
 }
 
 function copiedFile(dataDir: string): TestDatabase {
@@ -45,12 +44,26 @@ function copiedFile(dataDir: string): TestDatabase {
   return { url: `file:${file}`, dataDir, drop: async () => rmSync(dataDir, { recursive: true, force: true }) }
 }
 
-async function copiedDatabase(dataDir: string): Promise<TestDatabase> {
+async function copiedDatabase(): Promise<TestDatabase> {
   postgresTemplate ??= makeTemplate()
-  const template = await postgresTemplate
-  const name = `${template}_${made++}`
+  return databaseLike(await postgresTemplate)
+}
+
+async function databaseLike(template: string): Promise<TestDatabase> {
+  const name = `${await postgresTemplate}_${made++}`
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
-  return { url: urlOf(name), dataDir, drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  return { url: urlOf(name), dataDir: temporaryDir(), drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** A second database that holds the same. Nobody may have the first one open. */
+export async function copyOf({ url, dataDir }: TestDatabase): Promise<TestDatabase> {
+  if (engine === 'postgres') return databaseLike(new URL(url).pathname.slice(1))
+  const copy = await testDatabase()
+  for (const suffix of ['', '-wal']) {
+    const file = join(dataDir, `souk.db${suffix}`)
+    if (existsSync(file)) copyFileSync(file, join(copy.dataDir, `souk.db${suffix}`))
+  }
+  return copy
 }
 
 /** An empty Postgres database, without a single table. */

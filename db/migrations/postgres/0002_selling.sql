@@ -385,6 +385,7 @@ CREATE UNIQUE INDEX "orders_number" ON "orders" USING btree ("shop_id","number")
 CREATE UNIQUE INDEX "orders_cart" ON "orders" USING btree ("cart_id");--> statement-breakpoint
 CREATE INDEX "orders_customer" ON "orders" USING btree ("customer_id","id");--> statement-breakpoint
 CREATE INDEX "orders_shop" ON "orders" USING btree ("shop_id","id");--> statement-breakpoint
+CREATE INDEX "orders_status" ON "orders" USING btree ("shop_id","status","id");--> statement-breakpoint
 CREATE INDEX "orders_expiry" ON "orders" USING btree ("expires_at") WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
 CREATE INDEX "orders_fulfilled" ON "orders" USING btree ("fulfilled_at") WHERE status = 'FULFILLED';--> statement-breakpoint
 CREATE INDEX "orders_resume" ON "orders" USING btree ("resume_at") WHERE resume_at is not null;--> statement-breakpoint

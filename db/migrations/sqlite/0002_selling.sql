@@ -245,6 +245,7 @@ CREATE UNIQUE INDEX `orders_number` ON `orders` (`shop_id`,`number`);--> stateme
 CREATE UNIQUE INDEX `orders_cart` ON `orders` (`cart_id`);--> statement-breakpoint
 CREATE INDEX `orders_customer` ON `orders` (`customer_id`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_shop` ON `orders` (`shop_id`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_status` ON `orders` (`shop_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_expiry` ON `orders` (`expires_at`) WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
 CREATE INDEX `orders_fulfilled` ON `orders` (`fulfilled_at`) WHERE status = 'FULFILLED';--> statement-breakpoint
 CREATE INDEX `orders_resume` ON `orders` (`resume_at`) WHERE resume_at is not null;--> statement-breakpoint

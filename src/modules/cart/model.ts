@@ -30,24 +30,28 @@ const Line = t.Object(
     sku: nullable(t.String()),
     imageUrl: nullable(t.String()),
     quantity: integer(),
-    unitPrice: { ...MoneySchema, description: 'As it was when the line was last changed' },
+    unitPrice: MoneySchema,
     total: MoneySchema,
     available: t.Boolean({ description: 'Whether so many can be bought now' }),
   },
-  { title: 'CartLine' },
+  { title: 'CartLine', description: '`unitPrice` is as it was when the line was last changed' },
 )
 const Totals = t.Object(
   {
     subtotal: MoneySchema,
     discount: MoneySchema,
     shipping: MoneySchema,
-    tax: { ...MoneySchema, description: 'On top of the prices' },
-    taxIncluded: { ...MoneySchema, description: 'Held by the prices already' },
-    giftCards: { ...MoneySchema, description: 'What gift cards pay of the total' },
-    total: { ...MoneySchema, description: 'subtotal − discount + shipping + tax' },
-    amountDue: { ...MoneySchema, description: 'total − giftCards' },
+    tax: MoneySchema,
+    taxIncluded: MoneySchema,
+    giftCards: MoneySchema,
+    total: MoneySchema,
+    amountDue: MoneySchema,
   },
-  { title: 'CartTotals' },
+  {
+    title: 'CartTotals',
+    description:
+      '`tax` comes on top of the prices, `taxIncluded` is held by them already; `total` is subtotal − discount + shipping + tax, of which gift cards pay `giftCards`, and `amountDue` is the rest',
+  },
 )
 export const CartRecord = t.Object(
   {
@@ -56,13 +60,9 @@ export const CartRecord = t.Object(
     customerId: nullable(t.String()),
     currency: t.String(),
     lines: t.Array(Line),
-    giftCards: t.Array(
-      t.Object({
-        id: t.String(),
-        last4: t.String(),
-        amount: { ...MoneySchema, description: 'What it pays of the present total' },
-      }),
-    ),
+    giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema }), {
+      description: '`amount` is what a card pays of the present total',
+    }),
     email: nullable(t.String({ description: 'Null once the cart is not open any more, as the addresses' })),
     shippingAddress: nullable(PostalAddress),
     billingAddress: nullable(PostalAddress),

@@ -5,7 +5,7 @@ import type { Money } from '../../lib/money.ts'
 import type { AuthDeps } from '../auth/service.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { type CatalogDeps, sellables } from '../catalog/service.ts'
-import { type Draw, drawsOf, fitsCart, type GiftCard } from '../gift-card/domain.ts'
+import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import { type GiftCardDeps, giftCardsByIds } from '../gift-card/service.ts'
 import type { ShopDeps } from '../shop/service.ts'
 import type { Shop } from '../shop/store.ts'
@@ -139,11 +139,19 @@ export function changedSince(contents: CartContents, now: number): string[] {
     const dearer = sellable.variant.price === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
   })
-  const lost = cart.shippingMethod !== null && shippingOf(cart, shop) === null
-  return lost ? [...ofLines, 'The shipping method is not offered any more'] : ofLines
+  const lostMethod = cart.shippingMethod !== null && shippingOf(cart, shop) === null
+  return [
+    ...ofLines,
+    ...(lostMethod ? ['The shipping method is not offered any more'] : []),
+    ...spentCards(contents, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+  ]
 }
 
-/** Takes over the prices of now, and takes off a shipping method that is not offered any more, so that the shopper sees them. */
+/** The cart's gift cards that pay nothing any more. */
+const spentCards = ({ cart, giftCards }: CartContents, now: number): GiftCard[] =>
+  giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
+
+/** Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees it. */
 export async function refreshPrices(deps: CartDeps, cartId: string): Promise<void> {
   const now = deps.clock.now()
   await deps.db.write(async (tx) => {
@@ -156,6 +164,8 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
     }
     if (cart.shippingMethod !== null && shippingOf(cart, contents.shop) === null)
       await deps.cartStore.change(tx, cartId, { shippingMethod: null })
+    const spent = spentCards(contents, now).map(({ id }) => id)
+    if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)
   })
 }
 

@@ -16,16 +16,15 @@ export const CheckoutBody = t.Object({
   returnUrl: t.Optional(Url),
 })
 
-export const CheckoutAnswer = t.Object(
-  {
-    order: OrderRecord,
-    payment: t.Object({
-      processor: nullable(t.String()),
-      status: oneOf([...paymentStatuses, 'NOT_REQUIRED'] as const),
-      clientParameters: t.Record(t.String(), t.String(), { description: 'What the page needs to go on with the processor' }),
-    }),
-  },
-  { title: 'Checkout' },
+const payment = t.Object({
+  processor: nullable(t.String()),
+  status: oneOf([...paymentStatuses, 'NOT_REQUIRED'] as const),
+  clientParameters: t.Record(t.String(), t.String(), { description: 'What the page needs to go on with the processor' }),
+})
+export const CheckoutAnswer = t.Object({ order: OrderRecord, payment }, { title: 'Checkout' })
+export const Returned = t.Object(
+  { order: t.Pick(OrderRecord, ['id', 'number', 'status', 'paymentStatus', 'total', 'amountDue']), payment },
+  { title: 'Returned' },
 )
 export const CartParam = t.Object({ id: text(64) })
 export const WebhookParams = t.Object({ processor: text(40) })

@@ -5,7 +5,7 @@ import { rawBodyOf } from '../../http/body.ts'
 import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
 import { refusals } from '../../http/schema.ts'
 import type { OrderDeps } from '../order/service.ts'
-import { CartParam, CheckoutAnswer, CheckoutBody, Received, ShopWebhookParams, WebhookParams } from './model.ts'
+import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
 import { checkOut, receiveMessage, returnToOrder } from './service.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
@@ -35,11 +35,11 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .post('/cart/:id/complete', ({ params, shop, principal }) => returnToOrder(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: CartParam,
-      response: { 200: CheckoutAnswer, ...refusals(401, 403, 404, 413, 415) },
+      response: { 200: Returned, ...refusals(401, 403, 404, 413, 415) },
       detail: {
         summary: 'Come back from the processor',
         description:
-          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands. It may be called any number of times.",
+          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands, without anything of the person. It may be called any number of times.",
       },
     })
 

@@ -91,23 +91,44 @@ async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice): Promi
 async function keptAnswer(deps: OrderDeps, { shop }: CartCaller, { order, payment }: Saga, keep: Keep): Promise<CheckoutAnswer> {
   const answer: CheckoutAnswer = {
     order: await readOrder(deps, { shopId: shop.id }, order.id),
-    payment: payment
-      ? { processor: payment.processor, status: payment.status, clientParameters: payment.clientParameters }
-      : { processor: null, status: 'NOT_REQUIRED', clientParameters: {} },
+    payment: paymentAnswer(payment),
   }
   await deps.db.write((tx) => keep(tx, answer))
   return answer
+}
+
+const paymentAnswer = (payment: Payment | undefined): CheckoutAnswer['payment'] =>
+  payment
+    ? { processor: payment.processor, status: payment.status, clientParameters: payment.clientParameters }
+    : { processor: null, status: 'NOT_REQUIRED', clientParameters: {} }
+
+/** What anybody who holds the cart may know of its order: nothing of the person. */
+export type Returned = {
+  order: Pick<OrderView, 'id' | 'number' | 'status' | 'paymentStatus' | 'total' | 'amountDue'>
+  payment: CheckoutAnswer['payment']
 }
 
 /**
  * The shopper is back from the processor's page: the order goes as far as it can.
  * @throws AppError NOT_FOUND when the cart never became an order
  */
-export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CheckoutAnswer> {
+export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<Returned> {
   const cart = await cartOf(deps, caller, cartId)
-  const order = await deps.orderStore.findByCart(cart.id)
-  if (!order) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  return keptAnswer(deps, caller, await completeOrder(deps, order.id), async () => undefined)
+  const known = await deps.orderStore.findByCart(cart.id)
+  if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
+  const { order, payment } = await completeOrder(deps, known.id)
+  const { id, number, status, paymentStatus, currency } = order
+  return {
+    order: {
+      id,
+      number,
+      status,
+      paymentStatus,
+      total: { amount: order.total, currency },
+      amountDue: { amount: order.amountDue, currency },
+    },
+    payment: paymentAnswer(payment),
+  }
 }
 
 /**

@@ -42,7 +42,7 @@ export type Fetched = { readonly outcome: 'off' | 'known' | 'failed' } | { reado
  * Reads the rates of the day from FX_RATES_URL, unless they are known. An answer that cannot be believed, or none, leaves
  * what is known and a warning. Rates that are known already stay as they are: something may have been priced by them.
  */
-export async function fetchRates(deps: FxDeps): Promise<Fetched> {
+export async function fetchRatesOfDay(deps: FxDeps): Promise<Fetched> {
   const { config, db, clock, log } = deps
   const url = config.fxRatesUrl
   const today = dayOf(clock.now())

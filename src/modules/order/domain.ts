@@ -90,6 +90,8 @@ export function nextMove({ order, steps, payment }: Saga): Move {
     case 'EXPIRED':
     case 'COMPENSATING':
     case 'CANCELLED': {
+      // A sale that was cancelled: the write that gave its money back has undone the rest.
+      if (order.confirmedAt !== null) return rest
       if (payment && isUnderWay(payment)) return { kind: 'void', payment }
       const step = steps.findLast(({ state }) => state === 'DONE')
       if (step) return { kind: 'undo', step }

@@ -95,7 +95,7 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
     store.appendEvent(tx, { ...event, orderId: order.id, type, detail })
   const seen = { processorReference: answer.reference, clientParameters: { ...answer.clientParameters }, updatedAt: now }
 
-  /** The money is there: the order is paid, or it is money that nobody waits for any more. */
+  /** The money is there: the order is paid, or it is money that nobody waits for (any more, or not this much), and goes back. */
   async function capture(tx: Writer, order: Order, payment: Payment): Promise<Refund | undefined> {
     const { captured } = answer
     const taken = { ...seen, captured, authorized: Math.max(answer.authorized, captured), sealedToken: null }
@@ -112,10 +112,12 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
       await tell(tx, order, 'PAYMENT_CAPTURED', { payment: payment.id, processor: payment.processor, amount: captured })
       return undefined
     }
-    // An order that ended unpaid shows the money that came and went; one that another payment pays for does not.
+    // An order that ended unpaid shows the money that came and went; one that waits for another payment, or has one, does not.
     const counts = order.status === 'EXPIRED' || order.status === 'CANCELLED'
-    await store.changePayment(tx, payment.id, [payment.status], { ...taken, ...(isUnderWay(payment) ? { status: 'CAPTURED' } : {}) })
+    const ended = isUnderWay(payment) ? { status: counts ? ('CAPTURED' as const) : ('FAILED' as const) } : {}
+    await store.changePayment(tx, payment.id, [payment.status], { ...taken, ...ended })
     if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + captured, updatedAt: now })
+    else await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
     await tell(tx, order, 'LATE_CAPTURE', { payment: payment.id, processor: payment.processor, amount: captured })
     const refund = newRefund(deps, order, {
       id: refundId,

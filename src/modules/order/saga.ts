@@ -2,6 +2,7 @@ import type { Writer } from '../../../db/engine.ts'
 import { dayOf } from '../../lib/day.ts'
 import { AppError } from '../../lib/errors.ts'
 import { prepareAttribution, removeCommission } from '../affiliate/service.ts'
+import { type Actor, audit, system } from '../audit/service.ts'
 import { prepareStock } from '../catalog/service.ts'
 import { addSpending } from '../customer/service.ts'
 import { rateFor } from '../fx/service.ts'
@@ -85,7 +86,9 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'ask':
     case 'capture':
     case 'void': {
-      if (await askProcessor(deps, move.kind, move.payment)) return loadSaga(deps, saga.order.id)
+      const after = (await askProcessor(deps, move.kind, move.payment)) ? await loadSaga(deps, saga.order.id) : undefined
+      // An answer that leaves the same to do is none: asking on would turn in a circle.
+      if (after && (move.kind === 'ask' || nextMove(after).kind !== move.kind)) return after
       const attempts = await postpone(deps, saga, move.kind === 'capture' ? 'CAPTURE' : 'AUTHORIZE')
       if (move.kind === 'create' && attempts >= undecidedAsksMax) await askProcessor(deps, 'void', move.payment)
       return undefined
@@ -145,7 +148,7 @@ async function takeStep(deps: OrderDeps, saga: Saga, direction: 'run' | 'undo', 
   } catch (error) {
     deps.log.error('order.step_failed', { order: order.id, step: step.step, direction, error })
     const attempts = await postpone(deps, saga, step.step as StepName)
-    if (forward && attempts >= stepAttemptsMax) await compensate(deps, order.id, 'system', 'The order could not be completed')
+    if (forward && attempts >= stepAttemptsMax) await compensate(deps, order.id, system, 'The order could not be completed')
     return undefined
   }
 }
@@ -304,15 +307,17 @@ function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect
  * Turns a paid order around: its money goes back and all that was done for it is undone.
  * @returns false when the order is not PAID any more
  */
-export async function compensate(deps: OrderDeps, orderId: string, actor: string, reason: string | null): Promise<boolean> {
+export async function compensate(deps: OrderDeps, orderId: string, actor: Actor, reason: string | null): Promise<boolean> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   const refundId = deps.newId('refund')
-  const event = eventOf(deps, orderId, 'COMPENSATING', reason === null ? {} : { reason }, actor)
+  const event = eventOf(deps, orderId, 'COMPENSATING', reason === null ? {} : { reason }, actor.id)
+  const record = audit(deps, actor, { action: 'order.compensated', subject: orderId })
   return deps.db.write(async (tx) => {
     const order = await store.change(tx, orderId, ['PAID'], { status: 'COMPENSATING', resumeAt: now, updatedAt: now })
     if (!order) return false
     await store.appendEvent(tx, event)
+    await record(tx)
     const payment = order.capturedTotal > 0 ? await store.capturedPayment(tx, orderId) : undefined
     if (!payment) return true
     await store.insertRefund(
@@ -324,7 +329,7 @@ export async function compensate(deps: OrderDeps, orderId: string, actor: string
         payment,
         parts: { amount: order.capturedTotal, giftCardAmount: 0, giftCards: [] },
         ...(reason === null ? {} : { reason }),
-        actor,
+        actor: actor.id,
       }),
     )
     return true

@@ -3,7 +3,7 @@ import type { Processor } from '../../clients/processors/processor.ts'
 import type { Keep } from '../../http/idempotency.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { type Actor, audit } from '../audit/service.ts'
+import { type Actor, audit, system } from '../audit/service.ts'
 import { prepareMessage } from '../webhook/service.ts'
 import { eventOf, type OrderDeps } from './deps.ts'
 import { completesAfterMs, type Order, type OrderStatus, type OrderView, orderView, type RefundView, refundView } from './domain.ts'
@@ -81,7 +81,7 @@ export async function cancelOrder(
       await endUnpaid(deps, order, 'CANCELLED', request.actor, reason ?? null)
       break
     case 'PAID':
-      if (!(await compensate(deps, order.id, request.actor.id, reason ?? null))) throw changedMeanwhile()
+      if (!(await compensate(deps, order.id, request.actor, reason ?? null))) throw changedMeanwhile()
       break
     case 'CONFIRMED': {
       const { shopId, orderId, actor } = request
@@ -221,7 +221,7 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
       // The money may be there already, and nobody has told us.
       const { order } = await completeOrder(deps, id)
       if (order.status !== 'PENDING_PAYMENT') return
-      await endUnpaid(deps, order, 'EXPIRED', { id: 'system' }, null)
+      await endUnpaid(deps, order, 'EXPIRED', system, null)
       await completeOrder(deps, id)
     })
   }

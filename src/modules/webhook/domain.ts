@@ -48,7 +48,8 @@ export function afterAttempt(
   now: number,
   chance: number,
 ): Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError'> {
-  if (answered !== null && answered >= 200 && answered < 300) return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
+  if (answered !== null && answered >= 200 && answered < 300)
+    return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
   const last = { lastStatus: answered, lastError: failure ?? `answered ${answered}` }
   const pause = pausesMs[attempts - 1]
   if (answered === gone || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }

@@ -1,7 +1,31 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
-import { messageBody, type WebhookEvent } from './domain.ts'
+import type { Keep } from '../../http/idempotency.ts'
+import type { ShopContext } from '../../http/principal.ts'
+import { AppError } from '../../lib/errors.ts'
+import { idBoundary } from '../../lib/ids.ts'
+import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { webhookSecret, webhookSecretBytes } from '../../lib/standard-webhooks.ts'
+import { type Actor, audit } from '../audit/service.ts'
+import {
+  deliveryView,
+  type EndpointView,
+  endpointsPerShopMax,
+  endpointView,
+  keptMs,
+  messageBody,
+  type WebhookEvent,
+  webhookSecretSeal,
+} from './domain.ts'
 import { webhookStore as store } from './store.ts'
+
+type Shop = Pick<ShopContext, 'id'>
+/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
+type Write = { shop: Shop; actor: Actor; keep?: Keep }
+
+/** Rows of one write. */
+const forgottenAtOnce = 500
 
 export type Message = {
   shopId: string
@@ -40,3 +64,91 @@ export const releaseMessage = (tx: Writer, key: string): Promise<void> => store.
 
 /** Takes a held message back, as though it had never been written; one that was released is not touched. */
 export const withdrawMessage = (tx: Writer, key: string): Promise<void> => store.removeHeldMessage(tx, key)
+
+const noSuchEndpoint = () => new AppError('NOT_FOUND', 'No such webhook endpoint')
+
+/** Names are looked up when something is sent, and judged then; an address can be judged at once. */
+function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new AppError('INVALID', 'url (body): must be an http or https URL')
+  if (url.username || url.password) throw new AppError('INVALID', 'url (body): must hold no user name and no password')
+  const literal = literalAddressOf(url)
+  if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
+    throw new AppError('INVALID', 'url (body): must be a public address')
+}
+
+/**
+ * Registers an endpoint. The secret in the answer is never shown again.
+ * @throws AppError INVALID, naming the field; CONFLICT when the shop has as many as it may
+ */
+export async function createEndpoint(
+  deps: Deps,
+  { shop, actor, keep }: Write,
+  { url, events }: { url: string; events: readonly WebhookEvent[] },
+): Promise<EndpointView & { secret: string }> {
+  const { config, db, clock, newId, randomBytes, keyring } = deps
+  assertCallable(config, url)
+  const id = newId('endpoint')
+  const secret = webhookSecret(randomBytes(webhookSecretBytes))
+  const sealedSecret = keyring.seal(secret, webhookSecretSeal(shop.id, id))
+  const endpoint = { id, shopId: shop.id, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null }
+  const record = audit(deps, actor, { action: 'webhook_endpoint.created', subject: id, shopId: shop.id })
+  return db.write(async (tx) => {
+    if ((await store.countEndpoints(tx, shop.id)) >= endpointsPerShopMax)
+      throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
+    await store.insertEndpoint(tx, endpoint)
+    await record(tx)
+    const answer = { ...endpointView(endpoint), secret }
+    await keep?.(tx, answer)
+    return answer
+  })
+}
+
+export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: Slice): Promise<Page<EndpointView>> {
+  const [endpoints, total] = await Promise.all([store.listEndpoints(db.read, shop.id, slice), store.countEndpoints(db.read, shop.id)])
+  return pageOf(endpoints.map(endpointView), total, slice)
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's and for one that was removed */
+export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: string): Promise<EndpointView> {
+  const endpoint = await store.findEndpoint(db.read, shop.id, id)
+  if (!endpoint) throw noSuchEndpoint()
+  return endpointView(endpoint)
+}
+
+/** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's */
+export async function removeEndpoint(deps: Deps, { shop, actor }: Write, id: string): Promise<void> {
+  const now = deps.clock.now()
+  const record = audit(deps, actor, { action: 'webhook_endpoint.removed', subject: id, shopId: shop.id })
+  await deps.db.write(async (tx) => {
+    if (!(await store.removeEndpoint(tx, shop.id, id, now))) throw noSuchEndpoint()
+    await record(tx)
+  })
+}
+
+/** What was sent to an endpoint or will be, newest first. @throws AppError NOT_FOUND, also for another shop's */
+export async function listDeliveries(
+  { db }: Pick<Deps, 'db'>,
+  shop: Shop,
+  endpointId: string,
+  slice: Slice,
+): Promise<Page<ReturnType<typeof deliveryView>>> {
+  if (!(await store.findEndpoint(db.read, shop.id, endpointId))) throw noSuchEndpoint()
+  const { rows, total } = await store.listDeliveries(db.read, endpointId, slice)
+  return pageOf(rows.map(deliveryView), total, slice)
+}
+
+/** Forgets what was told a month ago, and endpoints that were removed by then: in small writes, so that nobody waits long behind one. */
+export async function forgetOldMessages({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  const before = clock.now() - keptMs
+  const removals = [
+    (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), forgottenAtOnce),
+    (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
+    (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),
+  ]
+  for (const remove of removals) {
+    let removed: number
+    do removed = await db.write(remove)
+    while (removed === forgottenAtOnce)
+  }
+}

@@ -152,7 +152,7 @@ describe('lines', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { guest } = store
-    const { id, variantId, lineId } = await cartWith(app, store)
+    const { id, variantId, lineId } = await cartWith(store)
     const more = await guest.add(id, variantId, 4)
     expect([more.status, more.body.lines.length, more.body.lines[0].quantity]).toEqual([201, 1, 5])
     const changed = await guest.changeLine(id, lineId, 3)
@@ -166,7 +166,7 @@ describe('lines', () => {
   test('are of whole quantities from 1 to 9,999, together too', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
-    const { id, variantId, lineId } = await cartWith(app, store)
+    const { id, variantId, lineId } = await cartWith(store)
     for (const quantity of [0, -1, 1.5, 10_000, '2', null]) {
       const sent = { variantId, quantity }
       expect([quantity, (await store.guest.call('POST', `/cart/${id}/items`, sent)).status]).toEqual([quantity, 400])
@@ -181,14 +181,16 @@ describe('lines', () => {
   test('are of what shoppers of this shop see: anything else is 404, and looks alike', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
-    const { id } = await cartWith(app, store)
+    const { id } = await cartWith(store)
     const other = await storeIn(app)
     const draft = await store.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(1) }] })
     const archived = await store.add({ title: 'Old', status: 'ARCHIVED', variants: [{ price: usd(1) }] })
     const later = await store.add({ title: 'Later', publishedAt: app.clock.now() + day, variants: [{ price: usd(1) }] })
     const hidden = [draft, archived, later].map(({ variants }) => variants[0]?.id ?? '')
     const answers = await Promise.all(
-      ['var_00000000000000000000000000', 'x', await other.variant('Vase', 100), ...hidden].map((variantId) => store.guest.add(id, variantId)),
+      ['var_00000000000000000000000000', 'x', await other.variant('Vase', 100), ...hidden].map((variantId) =>
+        store.guest.add(id, variantId),
+      ),
     )
     expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(Array(6).fill(`404 ${answers[0]?.text}`))
     app.clock.advance(day)
@@ -253,7 +255,7 @@ describe('lines', () => {
   test('keep the price that the shopper saw until they are changed', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
-    const { id, lineId, cart } = await cartWith(app, store)
+    const { id, lineId, cart } = await cartWith(store)
     const { productId } = cart.lines[0]
     const { body: product } = await store.get(`/product-v2/${productId}`)
     await store.patch(`/product-v2/${productId}`, { variants: [{ id: product.variants[0].id, price: usd(1_300) }] })
@@ -268,7 +270,7 @@ describe('lines', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { guest, patch } = store
-    const { id, cart } = await cartWith(app, store)
+    const { id, cart } = await cartWith(store)
     const vase = await store.add({ title: 'Vase', variants: [{ price: usd(100), onHand: 5 }] })
     const mug = await store.add({ title: 'Mug', variants: [{ price: usd(100) }] })
     await guest.add(id, vase.variants[0]?.id ?? '', 5)
@@ -312,7 +314,7 @@ describe('shipping', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.ships(...methods)
-    const { id } = await cartWith(app, store)
+    const { id } = await cartWith(store)
     const choose = (body: Json) => store.guest.change(id, body)
     expect((await choose({ shippingMethod: 'bike' })).body.totals).toMatchObject({ shipping: usd(900), total: usd(1_900) })
     expect((await choose({ shippingMethod: 'euro' })).status).toBe(400)
@@ -335,7 +337,7 @@ describe('shipping', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     await store.ships(...methods)
-    const { id } = await cartWith(app, store)
+    const { id } = await cartWith(store)
     await store.guest.change(id, { shippingMethod: 'post' })
     await store.ships()
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { shipping: usd(0), total: usd(1_000) } })
@@ -352,7 +354,7 @@ describe('taxes', () => {
       { country: 'DE', rateBps: 1_900, inclusive: true },
       { country: 'FR', region: 'COR', rateBps: 1_000 },
     )
-    const { id } = await cartWith(app, store)
+    const { id } = await cartWith(store)
     const taxes = async (change: Json) => {
       const { totals } = (await store.guest.change(id, change)).body
       return [totals.tax.amount, totals.taxIncluded.amount, totals.total.amount]
@@ -370,7 +372,7 @@ describe('taxes', () => {
     const store = await storeIn(app)
     await store.taxes({ country: 'US', rateBps: 1_000 })
     await store.ships({ code: 'post', title: 'Post', price: usd(700) })
-    const { id } = await cartWith(app, store)
+    const { id } = await cartWith(store)
     await store.guest.add(id, await store.variant('Bread', 300, { taxable: false }))
     expect((await store.guest.change(id, { shippingMethod: 'post' })).body.totals).toEqual({
       subtotal: usd(1_300),

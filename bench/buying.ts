@@ -1,0 +1,106 @@
+/**
+ * Cart to CONFIRMED in process, on a seeded directory: so many callers at once, each of which begins a cart, puts one thing
+ * into it and buys it, by the edge and so past no check. The sandbox is a server of its own on a socket, as when souk serves.
+ * Told what to do on standard input; writes its figures to standard output.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Processor, ProcessorPayment } from '../src/clients/processors/processor.ts'
+import { parseConfig } from '../src/config.ts'
+import { openInstance } from '../src/instance.ts'
+import { benchSettings } from './seed.ts'
+
+export type Buying = {
+  dataDir: string
+  publishableKey: string
+  variantIds: readonly string[]
+  callers: number
+  seconds: number
+  /** `memory` answers at once and keeps no books: what is left is ours alone. */
+  processor: 'sandbox' | 'memory'
+  synchronous: 'FULL' | 'OFF'
+}
+export type Bought = { perSecond: number; p50Ms: number; p99Ms: number; writesEach: number; commitsEach: number; errors: string[] }
+
+const warmUpMs = 1_000
+
+async function buying({ dataDir, publishableKey, variantIds, callers, seconds, processor, synchronous }: Buying): Promise<Bought> {
+  const { edge, deps, close } = await openInstance({
+    config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }),
+    as: 'server',
+    sqlite: { synchronous },
+  })
+  // The map is the instance's own; only here does anything else stand in for the sandbox.
+  if (processor === 'memory') (deps.processors as Map<string, Processor>).set('sandbox', processorInMemory())
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
+  const call = async (path: string, body: unknown, more: Record<string, string> = {}) => {
+    const headers = { host: 'localhost', 'content-type': 'application/json', 'x-service-api-key': publishableKey, ...more }
+    const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const response = await edge.fetch(request, peer)
+    const text = await response.text()
+    if (response.status !== 201) throw new Error(`${path.replace(/cart_\w+/, ':id')} answered ${response.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  const latencies: number[] = []
+  const errors: string[] = []
+  let measuredFrom = Number.POSITIVE_INFINITY
+  let endsAt = Number.POSITIVE_INFINITY
+  async function caller(nth: number): Promise<void> {
+    for (let bought = nth; performance.now() < endsAt; bought += callers) {
+      const startedAt = performance.now()
+      try {
+        const cart = await call('/cart', { email: `shopper${bought}@example.com` })
+        await call(`/cart/${cart.id}/items`, { variantId: variantIds[bought % variantIds.length], quantity: 1 })
+        const { order } = await call(`/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': randomUUID() })
+        if (order.status !== 'CONFIRMED') throw new Error(`an order ended ${order.status}`)
+        if (startedAt >= measuredFrom && performance.now() < endsAt) latencies.push(performance.now() - startedAt)
+      } catch (error) {
+        errors.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+  }
+
+  const all = Promise.all(Array.from({ length: callers }, (_, nth) => caller(nth)))
+  await Bun.sleep(warmUpMs)
+  const before = { ...deps.db.stats }
+  measuredFrom = performance.now()
+  endsAt = measuredFrom + seconds * 1_000
+  await Bun.sleep(seconds * 1_000)
+  const { writes, commits } = deps.db.stats
+  await all
+  await close()
+  latencies.sort((a, b) => a - b)
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
+  return {
+    perSecond: latencies.length / seconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    writesEach: (writes - before.writes) / latencies.length,
+    commitsEach: (commits - before.commits) / latencies.length,
+    errors: errors.slice(0, 3),
+  }
+}
+
+/** Says yes to everything, at once. */
+function processorInMemory(): Processor {
+  const payments = new Map<string, ProcessorPayment>()
+  const put = (payment: ProcessorPayment) => {
+    payments.set(payment.reference, payment)
+    return payment
+  }
+  const found = (id: string) => payments.get(id) ?? put({ reference: id, state: 'VOIDED', authorized: 0, captured: 0 })
+  return {
+    name: 'sandbox',
+    modes: ['TEST'],
+    create: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'AUTHORIZED', authorized: amount, captured: 0 }),
+    find: async ({ paymentId }) => payments.get(paymentId),
+    capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),
+    void: async ({ paymentId }) => found(paymentId),
+    refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
+    readWebhook: async () => undefined,
+    probe: async () => undefined,
+  }
+}
+
+process.stdout.write(`${JSON.stringify(await buying((await Bun.stdin.json()) as Buying))}\n`)
+process.exit(0)

@@ -1,0 +1,42 @@
+import { t } from 'elysia'
+import { Instant, integer, nullable, oneOf, pageOf, Url } from '../../http/schema.ts'
+import { deliveryStatuses, webhookEvents } from './domain.ts'
+
+const fields = {
+  id: t.String(),
+  shopId: t.String(),
+  url: t.String(),
+  events: t.Array(oneOf(webhookEvents)),
+  createdAt: Instant,
+}
+export const EndpointRecord = t.Object(fields, { title: 'WebhookEndpoint' })
+export const NewEndpoint = t.Object(
+  {
+    ...fields,
+    secret: t.String({ description: '`whsec_` and the key of the signatures in base64. Shown this once' }),
+  },
+  { title: 'NewWebhookEndpoint' },
+)
+export const Endpoints = pageOf(EndpointRecord)
+
+export const DeliveryRecord = t.Object(
+  {
+    id: t.String(),
+    messageId: t.String({ description: 'The `webhook-id` that the endpoint gets, the same for every attempt' }),
+    event: oneOf(webhookEvents),
+    status: oneOf(deliveryStatuses),
+    attempts: integer({ description: 'How many were begun' }),
+    nextAttemptAt: nullable(Instant),
+    lastStatus: nullable(integer({ description: 'HTTP status of the last answer' })),
+    lastError: nullable(t.String({ description: 'Why the last attempt failed' })),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'WebhookDelivery' },
+)
+export const Deliveries = pageOf(DeliveryRecord)
+
+export const CreateEndpoint = t.Object({
+  url: Url,
+  events: t.Array(oneOf(webhookEvents), { minItems: 1, maxItems: 20, description: 'Which events it is to get' }),
+})

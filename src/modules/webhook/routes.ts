@@ -1,0 +1,67 @@
+import { Elysia, t } from 'elysia'
+import type { HttpDeps } from '../../deps.ts'
+import { access } from '../../http/access.ts'
+import { actorOf } from '../../http/actor.ts'
+import { idempotency } from '../../http/idempotency.ts'
+import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { sliceOf } from '../../lib/page.ts'
+import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
+import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './service.ts'
+
+const howItIsSent = `Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
+\`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
+after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
+
+Any 2xx status within 10 seconds is a success. Anything else is tried again after about 5 seconds, 1, 5 and 30 minutes, 2, 5, 7 and 10 hours: \
+nine times in about a day, and then no more. An answer of 410 ends a delivery at once. Redirects are not followed.
+
+The URL must lead to a public address: an address that is not is refused here, and a name that leads to one when it is called.`
+
+export const webhookRoutes = (deps: HttpDeps) =>
+  new Elysia({ tags: ['Webhooks'] })
+    .use(access(deps))
+    .use(idempotency(deps))
+    .post(
+      '/webhook-endpoints',
+      ({ body, shop, principal, request, once }) =>
+        once(201, (keep) => createEndpoint(deps, { shop, actor: actorOf(principal, request), keep }, body)),
+      {
+        access: 'management',
+        idempotent: true,
+        body: CreateEndpoint,
+        response: { 201: NewEndpoint, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        detail: { summary: 'Have events sent to a URL', description: howItIsSent },
+      },
+    )
+    .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
+      access: 'management',
+      query: t.Object(pageQuery),
+      response: { 200: Endpoints, ...refusals(401, 403, 404) },
+      detail: { summary: "The shop's webhook endpoints", description: 'Newest first.' },
+    })
+    .get('/webhook-endpoints/:id', ({ params, shop }) => findEndpoint(deps, shop, params.id), {
+      access: 'management',
+      params: RecordId,
+      response: { 200: EndpointRecord, ...refusals(401, 403, 404) },
+      detail: { summary: 'A webhook endpoint' },
+    })
+    .delete(
+      '/webhook-endpoints/:id',
+      async ({ params, shop, principal, request, set }) => {
+        await removeEndpoint(deps, { shop, actor: actorOf(principal, request) }, params.id)
+        set.status = 204
+      },
+      {
+        access: 'management',
+        params: RecordId,
+        response: { 204: t.Void({ description: 'Nothing more is sent to it' }), ...refusals(401, 403, 404) },
+        detail: { summary: 'Remove a webhook endpoint', description: 'What was still to be sent to it is not sent any more.' },
+      },
+    )
+    .get('/webhook-endpoints/:id/deliveries', ({ params, query, shop }) => listDeliveries(deps, shop, params.id, sliceOf(query)), {
+      access: 'management',
+      params: RecordId,
+      query: t.Object(pageQuery),
+      response: { 200: Deliveries, ...refusals(401, 403, 404) },
+      detail: { summary: 'What was sent to a webhook endpoint', description: 'Newest first; forgotten after 30 days.' },
+    })

@@ -1,0 +1,137 @@
+/** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
+import { describe, expect, test } from 'bun:test'
+import { type CartContents, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../../../src/modules/cart/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { cartWith, home, storeIn } from '../../support/carts.ts'
+import { usd } from '../../support/catalog.ts'
+
+async function contents(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartContents> {
+  const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
+  return contentsOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
+}
+
+async function shoppedIn(app: TestApp) {
+  const store = await storeIn(app)
+  await store.taxes({ country: 'US', rateBps: 825 })
+  await store.ships({ code: 'post', title: 'Post', price: usd(500) })
+  const shirt = await store.add({
+    title: 'Shirt',
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: [
+      { optionValues: ['S'], sku: 'S-1', price: usd(1_000), onHand: 5 },
+      { optionValues: ['M'], price: usd(2_000) },
+    ],
+  })
+  const { id } = await cartWith(store, 333)
+  const [small = '', medium = ''] = shirt.variants.map((variant) => variant.id)
+  await store.guest.add(id, small, 2)
+  await store.guest.add(id, medium)
+  const { code } = await store.giftCard(1_500)
+  await store.guest.apply(code, id)
+  await store.guest.change(id, { email: 'ada@example.com', shippingAddress: home, shippingMethod: 'post' })
+  return { store, id, shirt, small, medium }
+}
+
+describe('the price of now', () => {
+  test('is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
+    await using app = await testApp()
+    const { store, id, small, medium } = await shoppedIn(app)
+    const held = await contents(app, store, id)
+    const now = app.clock.now()
+    const { lines, shipping, totals, draws } = priced(held, now)
+    expect(changedSince(held, now)).toEqual([])
+    expect(
+      lines.map(({ variantId, unitPrice, total, taxRateBps, taxInclusive, taxAmount }) => [
+        variantId === small ? 'S' : variantId === medium ? 'M' : 'Lamp',
+        [unitPrice, total, taxRateBps, taxInclusive, taxAmount],
+      ]),
+    ).toEqual([
+      ['Lamp', [333, 333, 825, false, 27]],
+      ['S', [1_000, 2_000, 825, false, 165]],
+      ['M', [2_000, 2_000, 825, false, 165]],
+    ])
+    expect(shipping).toEqual({ code: 'post', title: 'Post', price: usd(500) })
+    expect(totals).toEqual({
+      subtotal: 4_333,
+      discount: 0,
+      shipping: 500,
+      tax: 357,
+      taxIncluded: 0,
+      giftCards: 1_500,
+      total: 5_190,
+      amountDue: 3_690,
+    })
+    expect(draws).toMatchObject([{ amount: 1_500 }])
+    expect(held.items.map(({ sellable }) => sellable?.product.title)).toEqual(['Lamp', 'Shirt', 'Shirt'])
+    const seen = (await store.guest.cart(id)).body.totals
+    expect(Object.fromEntries(Object.entries(seen).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(totals)
+  })
+
+  test('is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
+    await using app = await testApp()
+    const { store, id, shirt, small, medium } = await shoppedIn(app)
+    const lamp = (await store.guest.cart(id)).body.lines[0]
+    await store.patch(`/product-v2/${lamp.productId}`, { status: 'DRAFT' })
+    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100), onHand: 1 }, { id: medium }] })
+    await store.ships()
+    const held = await contents(app, store, id)
+    const now = app.clock.now()
+    expect(changedSince(held, now)).toEqual([
+      'Lamp is not sold any more',
+      'The price of Shirt (S) has changed',
+      'Only 1 of Shirt (S) is left',
+      'The shipping method is not offered any more',
+    ])
+    expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
+    expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
+    await refreshPrices(app.deps, id)
+    expect(changedSince(await contents(app, store, id), now)).toEqual(['Lamp is not sold any more', 'Only 1 of Shirt (S) is left'])
+    expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
+    // The method is gone for good, not only while the shop does without it.
+    await store.ships({ code: 'post', title: 'Post', price: usd(500) })
+    expect((await store.guest.cart(id)).body.shippingMethod).toBeNull()
+  })
+
+  test('of a variant that is gone cannot be named', async () => {
+    await using app = await testApp()
+    const { store, id, shirt, medium } = await shoppedIn(app)
+    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: medium }] })
+    const held = await contents(app, store, id)
+    expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is not sold any more'])
+    expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
+    expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
+  })
+
+  test('counts only the cards that may still be used', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const [card] = (await store.guest.cart(id)).body.giftCards
+    await store.patch(`/giftcard/${card.id}`, { status: 'DISABLED' })
+    expect(priced(await contents(app, store, id), app.clock.now())).toMatchObject({ draws: [], totals: { giftCards: 0, amountDue: 5_190 } })
+    expect((await store.guest.cart(id)).body.giftCards).toEqual([{ ...card, amount: usd(0) }])
+  })
+
+  test('is read inside a write as that write sees it', async () => {
+    await using app = await testApp()
+    const { store, id, small } = await shoppedIn(app)
+    const { cart } = await contents(app, store, id)
+    const inside = await app.deps.db.write(async (tx) => {
+      const before = await contentsOf(app.deps, cart, tx)
+      const line = before.items.find((item) => item.line.variantId === small)?.line
+      if (line) await app.deps.cartStore.changeLine(tx, { ...line, quantity: 3 })
+      return [before, await contentsOf(app.deps, cart, tx)].map((held) => priced(held, app.clock.now()).totals.subtotal)
+    })
+    expect(inside).toEqual([4_333, 5_333])
+  })
+})
+
+test('prices of a cart that is over are left alone', async () => {
+  await using app = await testApp()
+  const { store, id, shirt, medium } = await shoppedIn(app)
+  await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })
+  app.clock.advance(31 * 24 * 60 * 60 * 1000)
+  await refreshPrices(app.deps, id)
+  await refreshPrices(app.deps, 'cart_00000000000000000000000000')
+  const { body } = await store.guest.cart(id)
+  expect(body.lines.find((line: { variantId: string }) => line.variantId === medium).unitPrice).toEqual(usd(2_000))
+})

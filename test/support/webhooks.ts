@@ -1,0 +1,79 @@
+/** Shops that are told what happens, and receivers that listen. */
+import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
+import type { WebhookEvent } from '../../src/modules/webhook/domain.ts'
+import { prepareMessage } from '../../src/modules/webhook/service.ts'
+import type { TestApp } from './app.ts'
+
+/** Lets tests call their own receivers. */
+export const loopbackAllowed = { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' }
+
+export type Received = { path: string; headers: Headers; body: string }
+
+/** A real server that remembers what it was sent. */
+export function receiver(answer: (received: Received) => Response | Promise<Response> = () => new Response(null, { status: 204 })) {
+  const received: Received[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const one = { path: new URL(request.url).pathname, headers: request.headers, body: await request.text() }
+      received.push(one)
+      return answer(one)
+    },
+  })
+  return {
+    received,
+    url: `http://127.0.0.1:${server.port}/`,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+    },
+  }
+}
+
+export type Shop = Awaited<ReturnType<TestApp['merchant']>>
+
+/** Registers an endpoint as the shop's server would. */
+export async function endpointOf(
+  app: TestApp,
+  shop: Shop,
+  url: string,
+  events: readonly WebhookEvent[] = ['order.confirmed'],
+): Promise<{ id: string; secret: string }> {
+  const { status, body, text } = await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events } })
+  if (status !== 201) throw new Error(`${status} ${text}`)
+  return body
+}
+
+/** Writes a message as another module would. */
+export const tell = (
+  app: TestApp,
+  shop: Shop,
+  key: string,
+  { event = 'order.confirmed', data = { key }, held = false }: { event?: WebhookEvent; data?: unknown; held?: boolean } = {},
+): Promise<void> => app.deps.db.write(prepareMessage(app.deps, { shopId: shop.shop.id, event, key, data, held }))
+
+/** One round of the job, and the answers to what it sent. */
+export async function deliver(app: TestApp): Promise<void> {
+  await deliverWebhooks(app.deps)
+  await app.deps.webhooks.idle()
+}
+
+export type SeenDelivery = {
+  id: string
+  messageId: string
+  event: string
+  status: string
+  attempts: number
+  nextAttemptAt: string | null
+  lastStatus: number | null
+  lastError: string | null
+  createdAt: string
+  updatedAt: string
+}
+
+/** What the shop sees of an endpoint's deliveries, newest first. */
+export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: string }): Promise<SeenDelivery[]> {
+  const { status, body, text } = await app.call('GET', `/webhook-endpoints/${id}/deliveries?limit=100`, { key: shop.secretKey })
+  if (status !== 200) throw new Error(`${status} ${text}`)
+  return body.data
+}

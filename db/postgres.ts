@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import {
-  bind,
+  binder,
   type Compiled,
   type Database,
   type DatabaseStats,
@@ -11,7 +11,7 @@ import {
   type Reader,
   type Writer,
 } from './engine.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work, workUnderWay } from './work.ts'
 
 const connectionsMax = 10
 /** Writes under way or waiting for a connection. */
@@ -50,6 +50,9 @@ function isLostConnection(error: unknown): boolean {
 
 type Query = (query: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>
 
+/** Under which name the server keeps the plan of a statement, one a connection. */
+const planOf = (text: string): string => Bun.hash(text).toString(36)
+
 /** What of a connection drizzle uses. */
 const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
 
@@ -72,6 +75,10 @@ export function openPostgres(url: string, random: () => number): Database {
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const readQueries = drizzle({ client: clientOf((query, values) => beforeCommit(() => pool.query(query, values))) })
+  const clientOfWork = new WeakMap<Work, pg.PoolClient>()
+  const workOf = new WeakMap<Writer, Work>()
+  // Prepared before there is a transaction: they find the connection of the work that they run in.
+  const prepared = drizzle({ client: clientOf(async (query, values) => connectionUnderWay().query(query, values)) }) as unknown as Writer
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -84,13 +91,24 @@ export function openPostgres(url: string, random: () => number): Database {
     }
   }
 
+  function connectionUnderWay(): pg.PoolClient {
+    const work = workUnderWay()
+    assertOpen(work)
+    const client = work && clientOfWork.get(work)
+    if (!client) throw new Error('a work has no connection')
+    return client
+  }
+
   async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work): Promise<T> {
     const client = await connect()
     let broken = false
     try {
       const value = await beforeCommit(async () => {
         await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
-        return asWork(scope, () => work(transactionOn(client, scope)))
+        const tx = transactionOn(client, scope)
+        clientOfWork.set(scope, client)
+        workOf.set(tx, scope)
+        return asWork(scope, () => work(tx))
       })
       const { command } = await client.query('COMMIT')
       // The server answers ROLLBACK, and no error, when a query of the work had failed and the work went on all the same.
@@ -132,18 +150,31 @@ export function openPostgres(url: string, random: () => number): Database {
     await pool.end()
   }
 
+  function many<Row>(query: Compiled): (values: Record<string, unknown>) => Promise<Row[]> {
+    const { sql: text, params } = query.toSQL()
+    const name = planOf(text)
+    const bound = binder(params)
+    return async (values) => (await beforeCommit(() => pool.query({ name, text, values: bound(values) }))).rows as Row[]
+  }
+
   return {
     read: Object.assign(readQueries as unknown as Reader, rowsOn(readQueries), {
+      many,
       one<Row>(query: Compiled) {
-        const { sql: text, params } = query.toSQL()
-        // A name makes the server keep the plan, one a connection.
-        const name = Bun.hash(text).toString(36)
-        return async (values: Record<string, unknown>) => {
-          const { rows } = await beforeCommit(() => pool.query({ name, text, values: bind(params, values) }))
-          return rows[0] as Row | undefined
-        }
+        const rows = many<Row>(query)
+        return async (values: Record<string, unknown>) => (await rows(values))[0]
       },
     }),
+    statement(build) {
+      const query = build(prepared)
+      // The types are SQLite's, where a statement has no name.
+      const prepare = query.prepare.bind(query) as (name: string) => ReturnType<typeof query.prepare>
+      const statement = prepare(planOf(query.toSQL().sql))
+      return async (tx, values) => {
+        assertOpen(workOf.get(tx))
+        return statement.execute(values)
+      }
+    },
     async write(work) {
       refuseNestedWrite()
       if (closing) throw new DatabaseUnavailable('the database is closed')

@@ -2,7 +2,7 @@ import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import {
-  bind,
+  binder,
   type Compiled,
   type Database,
   DatabaseFull,
@@ -67,11 +67,18 @@ const rowsOn = (queries: BunSQLiteDatabase) => ({ rows: async <T>(query: SQL): P
 
 function readerOn(connection: Sqlite): Reader {
   const queries = drizzle({ client: clientOf(statementCache(connection)) })
+  function prepared<Row>(query: Compiled) {
+    const { sql, params } = query.toSQL()
+    return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
+  }
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
     one<Row>(query: Compiled) {
-      const { sql, params } = query.toSQL()
-      const statement = connection.prepare<Row, never[]>(sql)
-      return (values: Record<string, unknown>) => statement.get(...(bind(params, values) as never[])) ?? undefined
+      const { statement, bound } = prepared<Row>(query)
+      return (values: Record<string, unknown>) => statement.get(...bound(values)) ?? undefined
+    },
+    many<Row>(query: Compiled) {
+      const { statement, bound } = prepared<Row>(query)
+      return (values: Record<string, unknown>) => statement.all(...bound(values))
     },
   })
 }
@@ -86,6 +93,8 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
   const prepare = statementCache(writer)
+  const prepared = drizzle({ client: clientOf((text) => writer.prepare(text)) }) as unknown as Writer
+  const workOf = new WeakMap<Writer, Work>()
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -203,9 +212,11 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       return prepare(text)
     })
     const queries = drizzle({ client })
-    return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+    const tx = Object.assign(queries as unknown as Writer, rowsOn(queries), {
       afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
     })
+    workOf.set(tx, work)
+    return tx
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -232,6 +243,13 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
 
   return {
     read: readerOn(reader),
+    statement(build) {
+      const query = build(prepared).prepare()
+      return async (tx, values) => {
+        assertOpen(workOf.get(tx))
+        return query.execute(values)
+      }
+    },
     write: (work) =>
       new Promise((resolve, reject) => {
         refuseNestedWrite()

@@ -23,6 +23,7 @@ import { locationRoutes } from './modules/location/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
+import type { OrderDocuments } from './modules/order/documents.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import type { OrderDeps } from './modules/order/service.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
@@ -38,7 +39,12 @@ export type AppDeps = HttpDeps &
   AffiliateRouteDeps &
   CartDeps &
   GiftCardDeps &
-  OrderDeps & { readonly requestCounts: RequestCounts; readonly sandbox: SandboxServer; readonly webhooks: Webhooks }
+  OrderDeps & {
+    readonly requestCounts: RequestCounts
+    readonly orderDocuments: OrderDocuments
+    readonly sandbox: SandboxServer
+    readonly webhooks: Webhooks
+  }
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {

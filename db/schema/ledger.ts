@@ -112,6 +112,6 @@ export const unifiedTransactions = table(
     uniqueIndex('unified_transactions_key').on(row.key),
     index('unified_transactions_at').on(row.at),
     index('unified_transactions_order').on(row.orderId),
-    index('unified_transactions_unpriced').on(row.usdCents, row.currency),
+    index('unified_transactions_unpriced').on(row.usdCents, row.currency, row.rateDay),
   ],
 )

@@ -108,7 +108,8 @@ const needsEither = () => unauthenticated('A valid API key or access token is re
 
 const bearerOf = (headers: Headers): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
-const keyHeader = 'x-service-api-key'
+/** Carries an API key. */
+export const keyHeader = 'x-service-api-key'
 const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
 /** Each route states who may call it: `{ access: 'management' }`. */
@@ -118,11 +119,6 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
-  }
-
-  async function ofKey(headers: Headers): Promise<(Principal & { kind: 'key' }) | undefined> {
-    const principal = await identity.ofKey(headers.get(keyHeader) ?? '')
-    return principal?.kind === 'key' ? principal : undefined
   }
 
   async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Caller> {
@@ -139,7 +135,7 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   }
 
   async function asKey(headers: Headers, scope: 'storefront' | 'server', refusal: () => AppError): Promise<Caller> {
-    const principal = await ofKey(headers)
+    const principal = await identity.ofKey(headers.get(keyHeader) ?? '')
     if (!principal) throw refusal()
     if (!principal.scopes.includes(scope))
       throw new AppError('FORBIDDEN', 'This API key does not cover this: use the secret key, on a server')

@@ -22,11 +22,20 @@ const readyHeaders = (etag: string, requestId: string) => ({
   'x-content-type-options': 'nosniff',
 })
 
-/** The same two answers, ready to go out. */
+/** The same two answers ready to go out, and one that nobody may keep. */
 export const ready = {
   json: (body: string, etag: string, requestId: string) =>
     new Response(body, { headers: { 'content-type': jsonType, ...readyHeaders(etag, requestId) } }),
   notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: readyHeaders(etag, requestId) }),
+  secret: (body: string, requestId: string) =>
+    new Response(body, {
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-request-id': requestId,
+        'x-content-type-options': 'nosniff',
+      },
+    }),
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */

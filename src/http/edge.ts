@@ -14,6 +14,8 @@ export type Edge = {
   fetch(request: Request, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of a public record, and names this id. */
   fetchRecord(request: Request, id: string, server?: Peer): Response | Promise<Response>
+  /** The same for a request whose path is that of an order. */
+  fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** Refuses new work from now on. */
   drain(): void
 }
@@ -113,6 +115,7 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
   return {
     fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
+    fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
     drain() {
       draining = true
     },

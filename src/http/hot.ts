@@ -1,4 +1,6 @@
+import { keyHeader } from './access.ts'
 import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
+import type { KeyPrincipal } from './principal.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visible_from: number }
@@ -9,23 +11,32 @@ export type HotRecords<Kept extends HotRecord> = {
   textOf(id: string, kept: Kept): string | undefined
 }
 
+/** Where hot orders come from, and who may read them; both undefined where it cannot be said at once. */
+export type HotOrders = {
+  keyNow(presented: string): KeyPrincipal | undefined
+  /** The order as JSON, if it is the shop's. */
+  textNow(shopId: string, id: string): string | undefined
+}
+
 /**
  * Answers the most frequent reads ahead of the framework, from memory or by one prepared statement. The routes give the
- * very same answers; whatever is not plain here (unknown, not visible yet, from a browser whose origin is to be checked)
- * is left to them.
+ * very same answers; whatever is not plain here (unknown, refused, not visible yet, from a browser whose origin is to be
+ * checked) is left to them.
  */
 export type HotReads = {
   /** A record by its id. */
   record(request: Request, id: string, requestId: string): Response | undefined
+  /** An order by its id, for a key of its shop. */
+  order(request: Request, id: string, requestId: string): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
 }
 
-type HotDeps<Kept extends HotRecord> = { records: HotRecords<Kept>; answers: AnswerCache; now: () => number }
+type HotDeps<Kept extends HotRecord> = { records: HotRecords<Kept>; orders: HotOrders; answers: AnswerCache; now: () => number }
 
 const idLengthMax = 40
 
-export function createHotReads<Kept extends HotRecord>({ records, answers, now }: HotDeps<Kept>): HotReads {
+export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now }: HotDeps<Kept>): HotReads {
   return {
     record({ headers }, id, requestId) {
       if (id.length > idLengthMax || headers.has('origin')) return undefined
@@ -35,6 +46,13 @@ export function createHotReads<Kept extends HotRecord>({ records, answers, now }
       if (held !== null && holds(held, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
       return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
+    },
+    order({ headers }, id, requestId) {
+      const presented = headers.get(keyHeader)
+      if (presented === null || id.length > idLengthMax) return undefined
+      const key = orders.keyNow(presented)
+      const text = key?.scopes.includes('server') ? orders.textNow(key.shop.id, id) : undefined
+      return text === undefined ? undefined : ready.secret(text, requestId)
     },
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))

@@ -11,15 +11,25 @@ export type Principal =
   | { readonly kind: 'anonymous'; readonly id: 'anonymous' }
   | { readonly kind: 'merchant' | 'superAdmin'; readonly id: string; readonly sessionId: string }
   | { readonly kind: 'customer'; readonly id: string; readonly sessionId: string; readonly shopId: string }
-  | { readonly kind: 'key'; readonly id: string; readonly scopes: readonly ('storefront' | 'server')[]; readonly shop: ShopContext }
+  | KeyPrincipal
   | { readonly kind: 'integration'; readonly id: 'integration' }
+
+/** Whoever has an API key of a shop. */
+export type KeyPrincipal = {
+  readonly kind: 'key'
+  readonly id: string
+  readonly scopes: readonly ('storefront' | 'server')[]
+  readonly shop: ShopContext
+}
 
 export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
 
 /** Who stands behind a credential. Undefined: nobody, or no longer. */
 export type Identity = {
   ofToken(token: string): Promise<Principal | undefined>
-  ofKey(key: string): Promise<Principal | undefined>
+  ofKey(key: string): Promise<KeyPrincipal | undefined>
+  /** The same where it can be said at once; undefined also where it cannot. */
+  keyNow(key: string): KeyPrincipal | undefined
   /** The shop with this handle, whoever asks. */
   shopNamed(name: string): Promise<ShopContext | undefined>
   /** The shop with this id, whoever asks. */

@@ -400,7 +400,7 @@ CREATE INDEX "refunds_resume" ON "refunds" USING btree ("resume_at") WHERE resum
 CREATE UNIQUE INDEX "unified_transactions_key" ON "unified_transactions" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "unified_transactions_at" ON "unified_transactions" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "unified_transactions_order" ON "unified_transactions" USING btree ("order_id");--> statement-breakpoint
-CREATE INDEX "unified_transactions_unpriced" ON "unified_transactions" USING btree ("usd_cents","currency");--> statement-breakpoint
+CREATE INDEX "unified_transactions_unpriced" ON "unified_transactions" USING btree ("usd_cents","currency","rate_day");--> statement-breakpoint
 CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("endpoint_id","outbox_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("status","next_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint

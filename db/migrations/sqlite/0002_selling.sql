@@ -370,7 +370,7 @@ CREATE TABLE `unified_transactions` (
 CREATE UNIQUE INDEX `unified_transactions_key` ON `unified_transactions` (`key`);--> statement-breakpoint
 CREATE INDEX `unified_transactions_at` ON `unified_transactions` (`at`);--> statement-breakpoint
 CREATE INDEX `unified_transactions_order` ON `unified_transactions` (`order_id`);--> statement-breakpoint
-CREATE INDEX `unified_transactions_unpriced` ON `unified_transactions` (`usd_cents`,`currency`);--> statement-breakpoint
+CREATE INDEX `unified_transactions_unpriced` ON `unified_transactions` (`usd_cents`,`currency`,`rate_day`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`endpoint_id` text NOT NULL,

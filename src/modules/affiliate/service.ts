@@ -185,8 +185,7 @@ export function prepareReversal(
   const updatedAt = clock.now()
   return async (tx) => {
     const commission = await commissionStore.find(tx, orderId)
-    if (commission && commission.status !== 'REVERSED')
-      await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt })
+    if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt })
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
 import { sourcesOf } from '../../lib/transitions.ts'
@@ -10,24 +10,45 @@ type Queries = Pick<Reader, 'select'>
 /** What nobody needs once a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
-export function createCartStore({ read }: Pick<Database, 'read'>) {
+export function createCartStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
+  const linesFrom = (from: Queries) =>
+    from
+      .select()
+      .from(cartLines)
+      .where(eq(cartLines.cartId, sql.placeholder('cartId')))
+      .orderBy(asc(cartLines.id))
+  const giftCardsFrom = (from: Queries) =>
+    from
+      .select({ giftCardId: cartGiftCards.giftCardId })
+      .from(cartGiftCards)
+      .where(eq(cartGiftCards.cartId, sql.placeholder('cartId')))
   const byId = read
     .select()
     .from(carts)
     .where(eq(carts.id, sql.placeholder('id')))
     .limit(1)
     .prepare()
-  const linesOf = read
-    .select()
-    .from(cartLines)
-    .where(eq(cartLines.cartId, sql.placeholder('cartId')))
-    .orderBy(asc(cartLines.id))
-    .prepare()
-  const giftCardsOf = read
-    .select({ giftCardId: cartGiftCards.giftCardId })
-    .from(cartGiftCards)
-    .where(eq(cartGiftCards.cartId, sql.placeholder('cartId')))
-    .prepare()
+  const readLines = linesFrom(read).prepare()
+  const readGiftCards = giftCardsFrom(read).prepare()
+  const linesInWork = statement(linesFrom)
+  const giftCardsInWork = statement(giftCardsFrom)
+  const insert = statement((queries) => queries.insert(carts).values(placeholders))
+  const insertLine = statement((queries) =>
+    queries.insert(cartLines).values({
+      id: sql.placeholder('id'),
+      cartId: sql.placeholder('cartId'),
+      variantId: sql.placeholder('variantId'),
+      quantity: sql.placeholder('quantity'),
+      unitPrice: sql.placeholder('unitPrice'),
+    }),
+  )
+  const touchAny = statement((queries) => touching(queries, undefined))
+  const touchGuests = statement((queries) => touching(queries, isNull(carts.customerId)))
+  const touchOwn = statement((queries) =>
+    touching(queries, or(isNull(carts.customerId), eq(carts.customerId, sql.placeholder('customerId'))), {
+      customerId: sql`${sql.placeholder('customerId')}`,
+    }),
+  )
 
   return {
     async find(id: string, from?: Queries): Promise<Cart | undefined> {
@@ -45,20 +66,17 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       return cart
     },
     /** In the order in which they were put in. */
-    async linesOf(cartId: string, from?: Queries): Promise<CartLine[]> {
-      if (!from) return linesOf.execute({ cartId })
-      return from.select().from(cartLines).where(eq(cartLines.cartId, cartId)).orderBy(asc(cartLines.id))
+    async linesOf(cartId: string, tx?: Writer): Promise<CartLine[]> {
+      return tx ? linesInWork(tx, { cartId }) : readLines.execute({ cartId })
     },
     /** The ids of the gift cards on a cart. */
-    async giftCardsOf(cartId: string, from?: Queries): Promise<string[]> {
-      const rows = from
-        ? await from.select({ giftCardId: cartGiftCards.giftCardId }).from(cartGiftCards).where(eq(cartGiftCards.cartId, cartId))
-        : await giftCardsOf.execute({ cartId })
+    async giftCardsOf(cartId: string, tx?: Writer): Promise<string[]> {
+      const rows = await (tx ? giftCardsInWork(tx, { cartId }) : readGiftCards.execute({ cartId }))
       return rows.map(({ giftCardId }) => giftCardId)
     },
 
     async insert(tx: Writer, cart: Cart): Promise<void> {
-      await tx.insert(carts).values(cart)
+      await insert(tx, { ...cart, shippingAddress: jsonOf(cart.shippingAddress), billingAddress: jsonOf(cart.billingAddress) })
     },
     /**
      * Begins a change of a cart that is open and within reach: gives it more time, and the customer who changes it.
@@ -66,22 +84,18 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
      */
     async touch(
       tx: Writer,
-      { id, shopId, reach, now, expiresAt }: { id: string; shopId: string; reach: Reach; now: number; expiresAt: number },
+      { reach, ...values }: { id: string; shopId: string; reach: Reach; now: number; expiresAt: number },
     ): Promise<Cart | undefined> {
-      const owner = typeof reach === 'object' ? { customerId: reach.customerId } : {}
-      const updatedAt = sql`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
-      const [cart] = await tx
-        .update(carts)
-        .set({ ...owner, updatedAt, expiresAt })
-        .where(and(eq(carts.id, id), eq(carts.shopId, shopId), isOpen(now), within(reach)))
-        .returning()
+      const touched =
+        typeof reach === 'object' ? touchOwn(tx, { ...values, ...reach }) : (reach === 'all' ? touchAny : touchGuests)(tx, values)
+      const [cart] = await touched
       return cart
     },
     async change(tx: Writer, id: string, change: Partial<Cart>): Promise<void> {
       await tx.update(carts).set(change).where(eq(carts.id, id))
     },
     async insertLine(tx: Writer, line: CartLine): Promise<void> {
-      await tx.insert(cartLines).values(line)
+      await insertLine(tx, line)
     },
     async changeLine(tx: Writer, { id, quantity, unitPrice }: CartLine): Promise<void> {
       await tx.update(cartLines).set({ quantity, unitPrice }).where(eq(cartLines.id, id))
@@ -126,10 +140,36 @@ export async function convert(
   return rows.length > 0
 }
 
-const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
+const isOpen = (now: number | Placeholder) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
 
-/** The same as `isWithin` of the domain, for the guard of an update. */
-function within(reach: Reach): SQL | undefined {
-  if (reach === 'all') return undefined
-  return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))
+function touching(queries: Pick<Writer, 'update'>, within: SQL | undefined, owner: { customerId?: SQL } = {}) {
+  const now = sql.placeholder('now')
+  return queries
+    .update(carts)
+    .set({
+      ...owner,
+      updatedAt: sql`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`,
+      expiresAt: sql`${sql.placeholder('expiresAt')}`,
+    })
+    .where(and(eq(carts.id, sql.placeholder('id')), eq(carts.shopId, sql.placeholder('shopId')), isOpen(now), within))
+    .returning()
 }
+
+/** A value for every column of a cart. Those that are JSON come as text already: the column's encoder would write `null` as a word. */
+const placeholders = {
+  id: sql.placeholder('id'),
+  shopId: sql.placeholder('shopId'),
+  customerId: sql.placeholder('customerId'),
+  currency: sql.placeholder('currency'),
+  email: sql.placeholder('email'),
+  shippingAddress: sql`${sql.placeholder('shippingAddress')}`,
+  billingAddress: sql`${sql.placeholder('billingAddress')}`,
+  shippingMethod: sql.placeholder('shippingMethod'),
+  affiliateCode: sql.placeholder('affiliateCode'),
+  affiliateAt: sql.placeholder('affiliateAt'),
+  status: sql.placeholder('status'),
+  expiresAt: sql.placeholder('expiresAt'),
+  createdAt: sql.placeholder('createdAt'),
+  updatedAt: sql.placeholder('updatedAt'),
+}
+const jsonOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value))

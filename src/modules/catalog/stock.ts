@@ -1,4 +1,4 @@
-import type { Reader, Writer } from '../../../db/engine.ts'
+import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../lib/errors.ts'
 import { documentOf, isAvailable, type Sellable, type Stock, shortageOf } from './domain.ts'
 import type { CatalogDeps } from './service.ts'
@@ -24,15 +24,15 @@ export type StockWrites = {
   restock(tx: Writer, lines: readonly StockLine[]): Promise<void>
 }
 
-/** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
+/** Variants of a shop by their ids, whatever their status, as stored or as a write sees them; those that the shop does not have are missing. */
 export async function sellables(
   { catalogStore }: Pick<CatalogDeps, 'catalogStore'>,
   variantIds: readonly string[],
   shopId: string,
-  from?: Pick<Reader, 'select'>,
+  tx?: Writer,
 ): Promise<Map<string, Sellable>> {
   if (variantIds.length === 0) return new Map()
-  const found = await catalogStore.sellables(variantIds, shopId, from)
+  const found = await catalogStore.sellables([...new Set(variantIds)], shopId, tx)
   return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
 }
 
@@ -43,7 +43,7 @@ export function prepareStock({ catalogStore: store, documents }: Pick<CatalogDep
       const counted = new Set<string>()
       const changes: Change[] = []
       for (const { variantId, quantity } of merged(lines)) {
-        const after = await store.reserve(tx, variantId, quantity)
+        const after = await store.stock.reserve(tx, variantId, quantity)
         if (after) counted.add(variantId)
         else await assertUncounted(tx, variantId)
         changes.push({ after, before: after && { ...after, reserved: after.reserved - quantity } })
@@ -51,18 +51,18 @@ export function prepareStock({ catalogStore: store, documents }: Pick<CatalogDep
       await follow(tx, changes)
       return counted
     },
-    release: (tx, lines) => each(tx, lines, store.release, ({ reserved }, quantity) => ({ reserved: reserved + quantity })),
+    release: (tx, lines) => each(tx, lines, store.stock.release, ({ reserved }, quantity) => ({ reserved: reserved + quantity })),
     commit: (tx, lines) =>
-      each(tx, lines, store.commitStock, ({ onHand, reserved }, quantity) => ({
+      each(tx, lines, store.stock.commit, ({ onHand, reserved }, quantity) => ({
         onHand: onHand + quantity,
         reserved: reserved + quantity,
       })),
     uncommit: (tx, lines) =>
-      each(tx, lines, store.uncommitStock, ({ onHand, reserved }, quantity) => ({
+      each(tx, lines, store.stock.uncommit, ({ onHand, reserved }, quantity) => ({
         onHand: onHand - quantity,
         reserved: reserved - quantity,
       })),
-    restock: (tx, lines) => each(tx, lines, store.restock, ({ onHand }, quantity) => ({ onHand: onHand - quantity })),
+    restock: (tx, lines) => each(tx, lines, store.stock.restock, ({ onHand }, quantity) => ({ onHand: onHand - quantity })),
   }
 
   async function each(

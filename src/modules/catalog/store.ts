@@ -27,7 +27,7 @@ const keyColumns = { newest: productDocuments.newestKey, title: productDocuments
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
 
-export function createCatalogStore({ read }: Pick<Database, 'read'>) {
+export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
   const documentById = read.one<StoredDocument>(
     read
       .select({
@@ -77,6 +77,61 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
 
   const taggedBefore = (shopId: string, tag: string, key: string) =>
     and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
+
+  /** One statement for each number of ids that was asked for: there are as many as lines in a cart. */
+  const sellablesByCount = new Map<number, ReturnType<typeof prepareSellables>>()
+  function sellablesOf(count: number): ReturnType<typeof prepareSellables> {
+    const known = sellablesByCount.get(count) ?? prepareSellables(count)
+    sellablesByCount.set(count, known)
+    return known
+  }
+  function prepareSellables(count: number) {
+    const ids = Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at)))
+    const from = (queries: Queries) =>
+      queries
+        .select({ variant: variants, product: sellableColumns })
+        .from(variants)
+        .innerJoin(products, eq(products.id, variants.productId))
+        .where(inArray(variants.id, ids))
+    return { inWork: statement(from), readNow: from(read).prepare() }
+  }
+
+  const changeStock = (
+    change: { onHand?: SQL; reserved?: SQL },
+    guard?: SQL,
+  ): ((tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>) => {
+    const changed = statement((queries) =>
+      queries
+        .update(variants)
+        .set(change)
+        .where(and(eq(variants.id, sql.placeholder('id')), guard))
+        .returning({
+          productId: variants.productId,
+          trackInventory: variants.trackInventory,
+          allowBackorder: variants.allowBackorder,
+          onHand: variants.onHand,
+          reserved: variants.reserved,
+        }),
+    )
+    return async (tx, id, quantity) => (await changed(tx, { id, quantity }))[0]
+  }
+  const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+  const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+  /** Changes of the stock of a variant, relative, so that no two writes can undo each other. Undefined when nothing was changed. */
+  const stock = {
+    /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
+    reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
+    /** Takes a promise back. */
+    release: changeStock({ reserved: fewerPromised }),
+    /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
+    commit: changeStock({
+      onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
+      reserved: fewerPromised,
+    }),
+    /** Undoes a `commit`. */
+    uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
+    restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
+  }
 
   /** The documents of these products, in the order of the ids. */
   async function documentsOf(ids: readonly string[]): Promise<string[]> {
@@ -256,39 +311,18 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
 
     /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
-    async sellables(variantIds: readonly string[], shopId?: string, from: Queries = read): Promise<Sellable[]> {
-      return from
-        .select({ variant: variants, product: sellableColumns })
-        .from(variants)
-        .innerJoin(products, eq(products.id, variants.productId))
-        .where(and(inArray(variants.id, [...variantIds]), shopId === undefined ? undefined : eq(products.shopId, shopId)))
+    async sellables(variantIds: readonly string[], shopId?: string, tx?: Writer): Promise<Sellable[]> {
+      const { inWork, readNow } = sellablesOf(variantIds.length)
+      const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
+      const found: Sellable[] = await (tx ? inWork(tx, ids) : readNow.execute(ids))
+      return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
     },
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
       const [product] = await tx.select().from(products).where(eq(products.id, productId)).limit(1)
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
-    reserve(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
-      const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-      const change = { reserved: sql`${variants.reserved} + ${quantity}` }
-      return changeStock(tx, id, change, and(eq(variants.trackInventory, true), enough))
-    },
-    /** Takes a promise back. */
-    release: (tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> => changeStock(tx, id, { reserved: less(quantity) }),
-    /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
-    commitStock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
-      const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
-      const onHand = sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`
-      return changeStock(tx, id, { onHand, reserved: less(quantity) })
-    },
-    uncommitStock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
-      return changeStock(tx, id, { onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` })
-    },
-    restock(tx: Writer, id: string, quantity: number): Promise<StockRow | undefined> {
-      return changeStock(tx, id, { onHand: sql`${variants.onHand} + ${quantity}` })
-    },
-
+    stock,
     /** Puts a document in the place of one that sorts, and is found, alike. */
     async renewDocument(
       tx: Writer,
@@ -374,24 +408,10 @@ const sellableColumns = {
   publishedAt: products.publishedAt,
 }
 
+const idAt = (at: number): string => `id${at}`
+const quantity = sql.placeholder('quantity')
 /** So many promises fewer, and never fewer than none. */
-const less = (quantity: number): SQL => sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
-
-/** Relative, so that no two writes can undo each other. Undefined when nothing was changed. */
-async function changeStock(tx: Writer, id: string, change: { onHand?: SQL; reserved?: SQL }, guard?: SQL): Promise<StockRow | undefined> {
-  const [row] = await tx
-    .update(variants)
-    .set(change)
-    .where(and(eq(variants.id, id), guard))
-    .returning({
-      productId: variants.productId,
-      trackInventory: variants.trackInventory,
-      allowBackorder: variants.allowBackorder,
-      onHand: variants.onHand,
-      reserved: variants.reserved,
-    })
-  return row
-}
+const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
 
 const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
   Promise.resolve(

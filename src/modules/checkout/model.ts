@@ -23,7 +23,7 @@ const payment = t.Object({
 })
 export const CheckoutAnswer = t.Object({ order: OrderRecord, payment }, { title: 'Checkout' })
 export const Returned = t.Object(
-  { order: t.Pick(OrderRecord, ['id', 'number', 'status', 'paymentStatus', 'total', 'amountDue']), payment },
+  { order: t.Pick(OrderRecord, ['id', 'number', 'status', 'paymentStatus', 'total', 'amountDue'], { title: 'OrderStanding' }), payment },
   { title: 'Returned' },
 )
 export const CartParam = t.Object({ id: text(64) })

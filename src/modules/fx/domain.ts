@@ -30,7 +30,7 @@ const unitsPerUsd: Readonly<Record<Currency, string>> = {
   BBD: '2',
   /** Central Bank of Bahrain: 0.376, by decree of 2001. */
   BHD: '0.376',
-  /** Bermuda Monetary Authority: at par since 1970. */
+  /** Bermuda Monetary Authority: at par since July 1972. */
   BMD: '1',
   /** Central Bank of The Bahamas: at par since 1973. */
   BSD: '1',

@@ -1,7 +1,7 @@
 import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../deps.ts'
-import { fixedRateOf, type Rate, usdCentsOf } from '../fx/domain.ts'
-import { daysWithRate, rateFor, rateNear } from '../fx/service.ts'
+import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
+import { daysWithRate, rateNear } from '../fx/service.ts'
 import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'
 
 /** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
@@ -9,8 +9,6 @@ export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 
 type From = Pick<Reader, 'select'>
 type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
-/** Finds the rate of a day, as `rateFor` does. */
-type FindRate = (from: From, currency: string, day: string) => Promise<Rate | undefined>
 
 /** Rows of one statement. */
 const insertedAtOnce = 200
@@ -19,14 +17,14 @@ const pricedAtOnce = 100
 
 /**
  * Prepares rows of the ledger; call what it returns inside the write that moves the money. A movement whose key is there
- * already is left out. Without a rate for its day it has no worth in dollars until `priceUnpriced` finds one.
+ * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
  */
 export function prepareMovements({ newId }: Pick<Deps, 'newId'>, movements: readonly Movement[]): (tx: Writer) => Promise<void> {
   const rows = movements.map((movement) => ({ ...movement, id: newId('transaction') }))
   return async (tx) => {
     for (let at = 0; at < rows.length; at += insertedAtOnce) {
       const some = rows.slice(at, at + insertedAtOnce)
-      const worthOf = await appraiser(tx, some, rateFor)
+      const worthOf = await appraiser(tx, some)
       const priced: Transaction[] = []
       for (const row of some) priced.push({ ...row, ...(await worthOf(row)) })
       await store.insertNew(tx, priced)
@@ -49,7 +47,7 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
   let priced = 0
   for (;;) {
     const rows = await store.unpriced(db.read, currency, span, pricedAtOnce)
-    const worthOf = await appraiser(db.read, rows, rateNear)
+    const worthOf = await appraiser(db.read, rows)
     const found: (Unpriced & Worth)[] = []
     for (const row of rows) found.push({ ...row, ...(await worthOf(row)) })
     const worths = found.filter(({ usdCents }) => usdCents !== null)
@@ -65,14 +63,14 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
  * Says what rows are worth. What one order moved on one day has one rate, so that a full refund takes back the very dollars
  * that came in, whatever rates have become known in between.
  */
-async function appraiser(from: From, rows: readonly RateKey[], find: FindRate) {
+async function appraiser(from: From, rows: readonly RateKey[]) {
   const floating = rows.filter(({ currency }) => fixedRateOf(currency) === undefined).map(({ orderId }) => orderId)
   const known = new Map<string, string | undefined>()
   if (floating.length > 0)
     for (const row of await store.ratesOf(from, [...new Set(floating)])) known.set(ofOrder(row), row.usdPerUnit ?? undefined)
   const rateOf = async ({ currency, rateDay }: RateKey): Promise<string | undefined> => {
     const key = `${currency} ${rateDay}`
-    if (!known.has(key)) known.set(key, (await find(from, currency, rateDay))?.usdPerUnit)
+    if (!known.has(key)) known.set(key, (await rateNear(from, currency, rateDay))?.usdPerUnit)
     return known.get(key)
   }
   return async (row: RateKey & Pick<Transaction, 'amount'>): Promise<Worth> => {

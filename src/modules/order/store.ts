@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, count, desc, eq, getTableColumns, inArray, isNotNull, lte, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
+import type { Memory } from '../../lib/memory.ts'
 import {
   isUnderWay,
   type Order,
@@ -22,87 +23,75 @@ type Queries = Pick<Reader, 'select'>
 
 const underWay = paymentStatuses.filter((status) => isUnderWay({ status }))
 
-export function createOrderStore({ read }: Pick<Database, 'read'>) {
-  const orderOf = (from: Queries) =>
-    from
-      .select()
-      .from(orders)
-      .where(eq(orders.id, sql.placeholder('id')))
-      .limit(1)
-      .prepare()
-  const prepared = {
-    order: orderOf(read),
-    byCart: read
-      .select()
-      .from(orders)
-      .where(eq(orders.cartId, sql.placeholder('cartId')))
-      .limit(1)
-      .prepare(),
-    lines: linesOf(read).prepare(),
-    giftCards: giftCardsOf(read).prepare(),
-    events: read
-      .select()
-      .from(orderEvents)
-      .where(eq(orderEvents.orderId, sql.placeholder('id')))
-      .orderBy(asc(orderEvents.id))
-      .prepare(),
-    payments: read
-      .select()
-      .from(payments)
-      .where(eq(payments.orderId, sql.placeholder('id')))
-      .orderBy(asc(payments.id))
-      .prepare(),
-    refunds: read
-      .select()
-      .from(refunds)
-      .where(eq(refunds.orderId, sql.placeholder('id')))
-      .orderBy(asc(refunds.id))
-      .prepare(),
-    steps: read
-      .select()
-      .from(sagaSteps)
-      .where(eq(sagaSteps.orderId, sql.placeholder('id')))
-      .orderBy(asc(sagaSteps.position))
-      .prepare(),
+/** A row as the driver has it: JSON is text. */
+type Raw<Row, Json extends keyof Row> = Omit<Row, Json> & { [Name in Json]: string | Extract<Row[Name], null> }
+type RawOrder = Raw<Order, 'shippingAddress' | 'billingAddress' | 'shippingMethod'>
+/** On SQLite a truth is 0 or 1. */
+type RawLine = Omit<OrderLine, 'taxInclusive' | 'tracked'> & { taxInclusive: unknown; tracked: unknown }
+type RawEvent = Raw<OrderEvent, 'detail'>
+type RawPayment = Raw<Payment, 'clientParameters'>
+type RawRefund = Raw<Refund, 'giftCards'>
+/** All that an order is shown with. */
+type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], RawPayment[], RawRefund[]]
+
+/** The columns of a table under the names that they have here. */
+const named = (columns: Record<string, Column>) =>
+  Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]))
+
+/** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
+export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Memory<unknown>, 'forget'>) {
+  const all = {
+    orders: named(getTableColumns(orders)),
+    lines: named(getTableColumns(orderLines)),
+    giftCards: named(getTableColumns(orderGiftCards)),
+    events: named(getTableColumns(orderEvents)),
+    payments: named(getTableColumns(payments)),
+    refunds: named(getTableColumns(refunds)),
+    steps: named(getTableColumns(sagaSteps)),
   }
+  const id = sql.placeholder('id')
+  const prepared = {
+    order: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.id, id)).limit(1)),
+    byCart: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.cartId, id)).limit(1)),
+    lines: read.many<RawLine>(read.select(all.lines).from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position))),
+    giftCards: read.many<OrderGiftCard>(
+      read.select(all.giftCards).from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
+    ),
+    events: read.many<RawEvent>(read.select(all.events).from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id))),
+    payments: read.many<RawPayment>(read.select(all.payments).from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
+    refunds: read.many<RawRefund>(read.select(all.refunds).from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
+    steps: read.many<SagaStep>(read.select(all.steps).from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
+  }
+  const changed = (tx: Writer, orderId: string) => tx.afterCommit(() => kept.forget(orderId))
 
   async function find(id: string): Promise<Order | undefined> {
-    const [order] = await prepared.order.execute({ id })
-    return order
+    return orderOf(await prepared.order({ id }))
   }
 
   return {
     find,
     async findByCart(cartId: string): Promise<Order | undefined> {
-      const [order] = await prepared.byCart.execute({ cartId })
-      return order
+      return orderOf(await prepared.byCart({ id: cartId }))
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Order | undefined> {
       const [order] = await tx.select().from(orders).where(eq(orders.id, id)).limit(1)
       return order
     },
-    /** The order with everything that it is shown with. */
-    async whole(id: string): Promise<WholeOrder | undefined> {
-      const order = await find(id)
+    /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
+    whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
+      const order = prepared.order({ id })
       if (!order) return undefined
-      const [lines, giftCards, events, paid, back] = await Promise.all([
-        prepared.lines.execute({ id }),
-        prepared.giftCards.execute({ id }),
-        prepared.events.execute({ id }),
-        prepared.payments.execute({ id }),
-        prepared.refunds.execute({ id }),
-      ])
-      return { order, lines, giftCards, events, payments: paid, refunds: back }
+      const { lines, giftCards, events, payments: paid, refunds: back } = prepared
+      const parts = [order, lines({ id }), giftCards({ id }), events({ id }), paid({ id }), back({ id })] as const
+      return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
     },
-    lines: async (id: string): Promise<OrderLine[]> => prepared.lines.execute({ id }),
-    giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards.execute({ id }),
-    payments: async (id: string): Promise<Payment[]> => prepared.payments.execute({ id }),
+    lines: async (id: string): Promise<OrderLine[]> => (await prepared.lines({ id })).map(lineOf),
+    giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards({ id }),
+    payments: async (id: string): Promise<Payment[]> => (await prepared.payments({ id })).map(paymentOf),
     async saga(id: string): Promise<Saga | undefined> {
-      const order = await find(id)
-      if (!order) return undefined
-      const [steps, all] = await Promise.all([prepared.steps.execute({ id }), prepared.payments.execute({ id })])
-      return { order, steps, payment: all.at(-1) }
+      const [order, steps, all] = await Promise.all([prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })])
+      return order && { order: orderOf(order), steps, payment: all.map(paymentOf).at(-1) }
     },
 
     async list(
@@ -149,10 +138,12 @@ export function createOrderStore({ read }: Pick<Database, 'read'>) {
         .set(change)
         .where(and(eq(orders.id, id), inArray(orders.status, [...from]), condition))
         .returning()
+      changed(tx, id)
       return order
     },
     async appendEvent(tx: Writer, event: OrderEvent): Promise<void> {
       await tx.insert(orderEvents).values(event)
+      changed(tx, event.orderId)
     },
 
     /**
@@ -198,16 +189,19 @@ export function createOrderStore({ read }: Pick<Database, 'read'>) {
     },
     async settleGiftCards(tx: Writer, orderId: string, settledAt: number | null): Promise<void> {
       await tx.update(orderGiftCards).set({ settledAt }).where(eq(orderGiftCards.orderId, orderId))
+      changed(tx, orderId)
     },
     async refundGiftCard(tx: Writer, orderId: string, giftCardId: string, amount: number): Promise<void> {
       await tx
         .update(orderGiftCards)
         .set({ refunded: sql`${orderGiftCards.refunded} + ${amount}` })
         .where(and(eq(orderGiftCards.orderId, orderId), eq(orderGiftCards.giftCardId, giftCardId)))
+      changed(tx, orderId)
     },
 
     async insertPayment(tx: Writer, payment: Payment): Promise<void> {
       await tx.insert(payments).values(payment)
+      changed(tx, payment.orderId)
     },
     async findPayment(from: Queries, id: string): Promise<Payment | undefined> {
       const [payment] = await from.select().from(payments).where(eq(payments.id, id)).limit(1)
@@ -252,11 +246,13 @@ export function createOrderStore({ read }: Pick<Database, 'read'>) {
         .set(change)
         .where(and(eq(payments.id, id), inArray(payments.status, [...from]), condition))
         .returning()
+      if (payment) changed(tx, payment.orderId)
       return payment
     },
 
     async insertRefund(tx: Writer, refund: Refund): Promise<void> {
       await tx.insert(refunds).values(refund)
+      changed(tx, refund.orderId)
     },
     async findRefund(from: Queries, id: string): Promise<Refund | undefined> {
       const [refund] = await from.select().from(refunds).where(eq(refunds.id, id)).limit(1)
@@ -278,6 +274,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>) {
         .set(change)
         .where(and(eq(refunds.id, id), eq(refunds.status, 'PENDING')))
         .returning()
+      if (refund) changed(tx, refund.orderId)
       return refund
     },
 
@@ -316,16 +313,41 @@ export function createOrderStore({ read }: Pick<Database, 'read'>) {
   }
 }
 
-const linesOf = (from: Queries) =>
-  from
-    .select()
-    .from(orderLines)
-    .where(eq(orderLines.orderId, sql.placeholder('id')))
-    .orderBy(asc(orderLines.position))
+/** Whether nothing of it is still to come. */
+const areThere = <Parts extends readonly unknown[]>(
+  parts: {
+    readonly [At in keyof Parts]: Parts[At] | Promise<Parts[At]>
+  },
+): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const giftCardsOf = (from: Queries) =>
-  from
-    .select()
-    .from(orderGiftCards)
-    .where(eq(orderGiftCards.orderId, sql.placeholder('id')))
-    .orderBy(asc(orderGiftCards.giftCardId))
+const wholeOf = ([order, lines, giftCards, events, paid, back]: Readonly<RawWhole>): WholeOrder | undefined =>
+  order && {
+    order: orderOf(order),
+    lines: lines.map(lineOf),
+    giftCards,
+    events: events.map(eventOf),
+    payments: paid.map(paymentOf),
+    refunds: back.map(refundOf),
+  }
+
+const maybe = <T>(json: string | null): T | null => (json === null ? null : (JSON.parse(json) as T))
+
+function orderOf(row: RawOrder): Order
+function orderOf(row: RawOrder | undefined): Order | undefined
+function orderOf(row: RawOrder | undefined): Order | undefined {
+  return (
+    row && {
+      ...row,
+      shippingAddress: maybe(row.shippingAddress),
+      billingAddress: maybe(row.billingAddress),
+      shippingMethod: maybe(row.shippingMethod),
+    }
+  )
+}
+const lineOf = (row: RawLine): OrderLine => ({ ...row, taxInclusive: Boolean(row.taxInclusive), tracked: Boolean(row.tracked) })
+const eventOf = (row: RawEvent): OrderEvent => ({ ...row, detail: JSON.parse(row.detail) as OrderEvent['detail'] })
+const paymentOf = (row: RawPayment): Payment => ({
+  ...row,
+  clientParameters: JSON.parse(row.clientParameters) as Payment['clientParameters'],
+})
+const refundOf = (row: RawRefund): Refund => ({ ...row, giftCards: JSON.parse(row.giftCards) as Refund['giftCards'] })

@@ -10,12 +10,18 @@ import { sha256 } from '../../lib/seal.ts'
 import { type Actor, audit, timesDone } from '../audit/service.ts'
 import { isCountry } from '../location/domain.ts'
 import { hourMs, keySeal, normalOrigin, privateKeyReadsPerHour, walletSeal } from './domain.ts'
-import type { ApiKey, Shop, ShopStore, Wallet } from './store.ts'
+import type { ApiKey, KnownKey, Shop, ShopStore, Wallet } from './store.ts'
 
 export type ShopDeps = Deps & { readonly shopStore: ShopStore }
 
 /** A shop as the HTTP layer hands it on. */
-export const contextOf = ({ id, merchantId, currency, mode, origins }: Shop): ShopContext => ({ id, merchantId, currency, mode, origins })
+export const contextOf = ({ id, merchantId, currency, mode, origins }: ShopContext): ShopContext => ({
+  id,
+  merchantId,
+  currency,
+  mode,
+  origins,
+})
 
 /** @throws AppError NOT_FOUND */
 export async function shopNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
@@ -95,14 +101,20 @@ function makeKey(
 }
 
 /** The key and its shop, while the key is valid and of the shop's mode. */
-export async function keyAndShop(
-  { shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>,
-  presented: string,
-): Promise<{ key: ApiKey; shop: Shop } | undefined> {
-  if (!isApiKey(presented)) return undefined
-  const found = await shopStore.findKey(sha256(presented))
-  if (!found || (found.key.expiresAt !== null && found.key.expiresAt <= clock.now())) return undefined
-  return found.key.mode === found.shop.mode ? found : undefined
+export async function keyAndShop(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<KnownKey | undefined> {
+  return isApiKey(presented) ? whileValid(await deps.shopStore.findKey(sha256(presented)), deps.clock.now()) : undefined
+}
+
+/** The same where it can be said at once; undefined also where it cannot. */
+export function keyAndShopNow({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): KnownKey | undefined {
+  if (!shopStore.findsKeysAtOnce() || !isApiKey(presented)) return undefined
+  const found = shopStore.findKey(sha256(presented))
+  return found instanceof Promise ? undefined : whileValid(found, clock.now())
+}
+
+function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefined {
+  const isValid = key && (key.expiresAt === null || key.expiresAt > now) && key.mode === key.shop.mode
+  return isValid ? key : undefined
 }
 
 export type ShopChange = {
@@ -266,7 +278,7 @@ const lastUsedPrecisionMs = 60_000
 const touching = new Set<string>()
 
 /** Notes that a key was used, to the minute, without making the request wait or fail for it. */
-export function touchKey({ db, clock, log, shopStore }: ShopDeps, { id, lastUsedAt }: Pick<ApiKey, 'id' | 'lastUsedAt'>): void {
+export function touchKey({ db, clock, log, shopStore }: ShopDeps, { id, lastUsedAt }: Pick<KnownKey, 'id' | 'lastUsedAt'>): void {
   const now = clock.now()
   if (now - (lastUsedAt ?? 0) < lastUsedPrecisionMs || touching.has(id)) return
   touching.add(id)

@@ -1,13 +1,34 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import { createMemory } from '../../lib/memory.ts'
 
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
 export type Wallet = typeof wallets.$inferSelect
 export type ShopStore = ReturnType<typeof createShopStore>
 
-export function createShopStore({ read }: Pick<Database, 'read'>) {
+/** Of a key and its shop, what every request under the key needs. */
+export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
+  readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
+}
+/** The same as the driver has it. */
+type KeyRow = {
+  id: string
+  mode: ApiKey['mode']
+  scopes: string
+  expires_at: number | null
+  last_used_at: number | null
+  shop_id: string
+  merchant_id: string
+  currency: string
+  shop_mode: Shop['mode']
+  origins: string
+}
+
+const keysKeptMax = 1_000
+
+export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
   const byId = read
     .select()
     .from(shops)
@@ -27,13 +48,33 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
     .orderBy(asc(shops.id))
     .limit(1)
     .prepare()
-  const keyByHash = read
-    .select({ key: apiKeys, shop: shops })
-    .from(apiKeys)
-    .innerJoin(shops, eq(shops.id, apiKeys.shopId))
-    .where(eq(apiKeys.hash, sql.placeholder('hash')))
-    .limit(1)
-    .prepare()
+  const keyByHash = read.one<KeyRow>(
+    read
+      .select({
+        id: apiKeys.id,
+        mode: apiKeys.mode,
+        scopes: apiKeys.scopes,
+        expires_at: apiKeys.expiresAt,
+        last_used_at: apiKeys.lastUsedAt,
+        shop_id: apiKeys.shopId,
+        merchant_id: shops.merchantId,
+        currency: shops.currency,
+        shop_mode: sql`${shops.mode}`.as('shop_mode'),
+        origins: shops.origins,
+      })
+      .from(apiKeys)
+      .innerJoin(shops, eq(shops.id, apiKeys.shopId))
+      .where(eq(apiKeys.hash, sql.placeholder('hash')))
+      .limit(1),
+  )
+  /** The keys used lately, by their hash. Every function below that changes a key or a shop forgets what it changed. */
+  const keys = createMemory<KnownKey>({ foreignVersion, entriesMax: keysKeptMax })
+  const forgetKeys = (tx: Writer, isStale: (key: KnownKey) => boolean) => tx.afterCommit(() => keys.forgetWhere(isStale))
+
+  function readKey(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    const found = keyByHash({ hash })
+    return found instanceof Promise ? found.then(asKnown) : asKnown(found)
+  }
 
   return {
     async find(id: string, tx?: Writer): Promise<Shop | undefined> {
@@ -56,13 +97,14 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
     },
     async update(tx: Writer, id: string, change: Partial<Shop>): Promise<Shop | undefined> {
       const [shop] = await tx.update(shops).set(change).where(eq(shops.id, id)).returning()
+      forgetKeys(tx, (key) => key.shop.id === id)
       return shop
     },
 
-    async findKey(hash: string): Promise<{ key: ApiKey; shop: Shop } | undefined> {
-      const [row] = await keyByHash.execute({ hash })
-      return row
-    },
+    /** The key with this hash, valid or not. SQLite answers at once. */
+    findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> => keys.recall(hash, () => readKey(hash)),
+    /** Whether `findKey` answers at once. */
+    findsKeysAtOnce: (): boolean => keys.isOn(),
     /** The newest key of a kind that has no end set. */
     async currentKey(
       shopId: string,
@@ -84,12 +126,15 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
         .update(apiKeys)
         .set({ expiresAt })
         .where(and(eq(apiKeys.shopId, shopId), eq(apiKeys.kind, kind), eq(apiKeys.mode, mode), longer))
+      forgetKeys(tx, (key) => key.shop.id === shopId)
     },
     async setKeyExpiry(tx: Writer, id: string, expiresAt: number): Promise<void> {
       await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
+      forgetKeys(tx, (key) => key.id === id)
     },
     async touchKey(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id))
+      forgetKeys(tx, (key) => key.id === id)
     },
 
     async findWallet(shopId: string): Promise<Wallet | undefined> {
@@ -103,3 +148,19 @@ export function createShopStore({ read }: Pick<Database, 'read'>) {
     },
   }
 }
+
+const asKnown = (row: KeyRow | undefined): KnownKey | undefined =>
+  row && {
+    id: row.id,
+    mode: row.mode,
+    scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    shop: {
+      id: row.shop_id,
+      merchantId: row.merchant_id,
+      currency: row.currency,
+      mode: row.shop_mode,
+      origins: JSON.parse(row.origins) as string[],
+    },
+  }

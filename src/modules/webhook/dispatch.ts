@@ -28,7 +28,7 @@ type Claimed = DueDelivery & Pick<WebhookDelivery, 'attempts'> & { body: string 
 /** Messages of one write: each may become a delivery for every endpoint of its shop. */
 const messagesPerWrite = 20
 const dueAtOnce = 50
-export const sendTimeoutMs = 10_000
+const sendTimeoutMs = 10_000
 const answerBytesMax = 64 * 1024
 /** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
 export const leaseMs = 60_000
@@ -154,6 +154,7 @@ async function claim(
   orphans: readonly DueDelivery[],
   now: number,
 ): Promise<Claimed[]> {
+  if (chosen.length + orphans.length === 0) return []
   const claimed = await db.write(async (tx) => {
     if (orphans.length > 0) await store.abandon(tx, idsOf(orphans), now, 'endpoint removed')
     return chosen.length > 0 ? store.claim(tx, idsOf(chosen), now, now + leaseMs) : []

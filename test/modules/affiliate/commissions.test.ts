@@ -66,6 +66,7 @@ describe('attribution', () => {
     const tooLate = await order({ affiliateAt: clickedAt })
     app.clock.advance(5 * dayMs)
     expect(await attribute(app, inTime)).toBe(partner.id)
+    expect(await commissionOf(app, inTime.id)).toMatchObject({ approvesAt: app.clock.now() + 14 * dayMs })
     expect(await attribute(app, tooLate)).toBeUndefined()
     expect(await commissionOf(app, tooLate.id)).toBeUndefined()
   })

@@ -127,6 +127,9 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([10, 4])
     await does('commit', { [id]: 4 })
     expect(await of(id)).toEqual([6, 0])
+    await does('uncommit', { [id]: 4 })
+    expect(await of(id)).toEqual([10, 4])
+    await does('commit', { [id]: 4 })
     await does('restock', { [id]: 3 })
     expect(await of(id)).toEqual([9, 0])
   })
@@ -140,6 +143,7 @@ describe('what was promised', () => {
     await does('release', { [id]: 2, var_gone: 1 })
     expect(await of(id)).toEqual([3, 0])
     await does('commit', { var_gone: 1 })
+    await does('uncommit', { var_gone: 1 })
     await does('restock', { var_gone: 1 })
   })
 

@@ -3,14 +3,13 @@ import { asc, eq } from 'drizzle-orm'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch, type SafeFetch } from '../../../src/clients/safe-fetch.ts'
-import { createWebhooks } from '../../../src/modules/webhook/dispatch.ts'
+import { createWebhooks, leaseMs } from '../../../src/modules/webhook/dispatch.ts'
 import { jitter, pausesMs, underWayMax } from '../../../src/modules/webhook/domain.ts'
 import { releaseMessage, withdrawMessage } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-const leaseMs = 60_000
 const longestPauseMs = (1 + jitter) * Math.max(...pausesMs)
 const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
 
@@ -359,6 +358,19 @@ describe('endpoints that hang', () => {
     expect(urls().filter((url) => url === 'http://other.example/')).toHaveLength(1)
   })
 
+  test('leave room for the others of their shop, though one alone has more due than anybody looks at in one go', async () => {
+    const { safeFetch, urls } = heldFetch()
+    await using app = await testApp({}, { safeFetch })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, 'http://hanging.example/')
+    await endpointOf(app, shop, 'http://quick.example/', ['order.refunded'])
+    for (let nth = 0; nth < 60; nth++) await tell(app, shop, `hanging-${nth}`)
+    app.clock.advance(1_000)
+    await tell(app, shop, 'quick', { event: 'order.refunded' })
+    await deliverWebhooks(app.deps)
+    expect(urls().sort()).toEqual(['http://hanging.example/', 'http://hanging.example/', 'http://quick.example/'])
+  })
+
   test('are never more at once than there is room for in all', async () => {
     const { safeFetch, calls } = heldFetch()
     await using app = await testApp({}, { safeFetch })
@@ -474,6 +486,17 @@ describe('a delivery under way', () => {
     const rows = await app.deps.db.read.select().from(webhookDeliveries)
     expect(rows.map(({ status, lastError }) => [status, lastError])).toEqual(Array(3).fill(['FAILED', 'endpoint removed']))
   })
+})
+
+test('a message to one endpoint costs three writes: handed out, claimed, settled', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using server = receiver()
+  const shop = await app.merchant()
+  await endpointOf(app, shop, server.url)
+  await tell(app, shop, 'one')
+  const { writes } = app.deps.db.stats
+  await deliver(app)
+  expect([app.deps.db.stats.writes - writes, server.received.length]).toEqual([3, 1])
 })
 
 test('a round without anything to do writes nothing and calls nobody', async () => {

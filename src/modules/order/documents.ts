@@ -1,0 +1,37 @@
+import type { Database } from '../../../db/engine.ts'
+import { createMemory, type Memory } from '../../lib/memory.ts'
+import { orderView, type WholeOrder } from './domain.ts'
+import type { OrderStore } from './store.ts'
+
+/** An order as its shop sees it, as the text that is sent. */
+export type OrderDocument = { readonly shopId: string; readonly text: string }
+
+/** The orders that were asked for lately. Where the engine cannot tell of others' commits, nothing is kept. */
+export type OrderDocuments = {
+  /** The text of an order; undefined when the shop has no such order, or when it cannot be said at once. */
+  textNow(shopId: string, id: string): string | undefined
+}
+
+const documentsMax = 20_000
+const charactersMax = 16_000_000
+
+/** What a process remembers of orders; the order store forgets what changes. */
+export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): Memory<OrderDocument> =>
+  createMemory({ foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
+
+export function createOrderDocuments(memory: Memory<OrderDocument>, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
+  function read(id: string): OrderDocument | undefined {
+    const found = whole(id)
+    return found instanceof Promise ? undefined : found && documentOf(found)
+  }
+
+  return {
+    textNow(shopId, id) {
+      if (!memory.isOn()) return undefined
+      const found = memory.recall(id, () => read(id))
+      return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
+    },
+  }
+}
+
+const documentOf = (whole: WholeOrder): OrderDocument => ({ shopId: whole.order.shopId, text: JSON.stringify(orderView(whole)) })

@@ -17,6 +17,8 @@ export type Reader = Pick<Queries, 'select' | 'selectDistinct'> &
     one<Row>(query: Compiled): (values: Record<string, unknown>) => Row | undefined | Promise<Row | undefined>
     /** The same for as many rows as there are. */
     many<Row>(query: Compiled): (values: Record<string, unknown>) => Row[] | Promise<Row[]>
+    /** Makes several of these reads as of one moment, where they answer at once; and then they are cheaper together. */
+    together<T>(reads: () => T): T
   }
 
 export type Writer = Pick<Queries, 'select' | 'insert' | 'update' | 'delete'> &

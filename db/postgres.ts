@@ -160,6 +160,7 @@ export function openPostgres(url: string, random: () => number): Database {
   return {
     read: Object.assign(readQueries as unknown as Reader, rowsOn(readQueries), {
       many,
+      together: <T>(reads: () => T): T => reads(),
       one<Row>(query: Compiled) {
         const rows = many<Row>(query)
         return async (values: Record<string, unknown>) => (await rows(values))[0]

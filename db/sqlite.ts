@@ -71,6 +71,8 @@ function readerOn(connection: Sqlite): Reader {
     const { sql, params } = query.toSQL()
     return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
   }
+  const begin = connection.prepare('BEGIN')
+  const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
     one<Row>(query: Compiled) {
       const { statement, bound } = prepared<Row>(query)
@@ -79,6 +81,15 @@ function readerOn(connection: Sqlite): Reader {
     many<Row>(query: Compiled) {
       const { statement, bound } = prepared<Row>(query)
       return (values: Record<string, unknown>) => statement.all(...bound(values))
+    },
+    together<T>(reads: () => T): T {
+      begin.run()
+      try {
+        return reads()
+      } finally {
+        // An I/O error ends it by itself.
+        if (connection.inTransaction) commit.run()
+      }
     },
   })
 }

@@ -61,7 +61,7 @@ export const webhookDeliveries = table(
     updatedAt: instant('updated_at').notNull(),
   },
   (delivery) => [
-    uniqueIndex('webhook_deliveries_once').on(delivery.endpointId, delivery.outboxId),
+    uniqueIndex('webhook_deliveries_once').on(delivery.outboxId, delivery.endpointId),
     index('webhook_deliveries_due').on(delivery.status, delivery.nextAt),
     index('webhook_deliveries_endpoint').on(delivery.endpointId, delivery.id),
   ],

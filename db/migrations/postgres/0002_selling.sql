@@ -401,7 +401,7 @@ CREATE UNIQUE INDEX "unified_transactions_key" ON "unified_transactions" USING b
 CREATE INDEX "unified_transactions_at" ON "unified_transactions" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "unified_transactions_order" ON "unified_transactions" USING btree ("order_id");--> statement-breakpoint
 CREATE INDEX "unified_transactions_unpriced" ON "unified_transactions" USING btree ("usd_cents","currency","rate_day");--> statement-breakpoint
-CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("endpoint_id","outbox_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("outbox_id","endpoint_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("status","next_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_shop" ON "webhook_endpoints" USING btree ("shop_id","id");

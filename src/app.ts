@@ -26,6 +26,7 @@ import { healthRoutes } from './modules/operations/routes.ts'
 import type { OrderDocuments } from './modules/order/documents.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import type { OrderDeps } from './modules/order/service.ts'
+import type { SandboxStore } from './modules/sandbox/store.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import type { Webhooks } from './modules/webhook/dispatch.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
@@ -43,6 +44,7 @@ export type AppDeps = HttpDeps &
     readonly requestCounts: RequestCounts
     readonly orderDocuments: OrderDocuments
     readonly sandbox: SandboxServer
+    readonly sandboxStore: SandboxStore
     readonly webhooks: Webhooks
   }
 

@@ -15,7 +15,7 @@ import { createClientAddress, limitKeyOf } from './http/client-ip.ts'
 import { createEdge, type Edge, type Peer } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { createRequestCounts } from './http/metrics.ts'
-import type { Identity } from './http/principal.ts'
+import type { Identity, KeyPrincipal } from './http/principal.ts'
 import { createTokens } from './http/tokens.ts'
 import { createKeyring } from './keys.ts'
 import { AppError } from './lib/errors.ts'
@@ -38,11 +38,13 @@ import { createIdempotency } from './modules/idempotency/service.ts'
 import { createInstanceKeys, type InstanceKeys } from './modules/instance-key/service.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
 import { createUserStore } from './modules/merchant/store.ts'
+import { createOrderDocuments, createOrderMemory } from './modules/order/documents.ts'
 import { createOrderStore } from './modules/order/store.ts'
 import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
 import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
-import { contextOf, keyAndShop, type ShopDeps, touchKey } from './modules/shop/service.ts'
-import { createShopStore } from './modules/shop/store.ts'
+import { createSandboxStore, type SandboxStore } from './modules/sandbox/store.ts'
+import { contextOf, keyAndShop, keyAndShopNow, type ShopDeps, touchKey } from './modules/shop/service.ts'
+import { createShopStore, type KnownKey } from './modules/shop/store.ts'
 import { createWebhooks } from './modules/webhook/dispatch.ts'
 import { version } from './version.ts'
 
@@ -57,6 +59,8 @@ export type InstanceOptions = {
   safeFetch?: SafeFetch
   diskFree?: () => number | undefined
   sqlite?: SqliteOptions
+  /** Besides those that the instance has by itself. */
+  processors?: readonly Processor[]
 }
 
 export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
@@ -101,11 +105,16 @@ export async function openInstance({
       build: { version, startedAt: clock.now() },
     }
     const peers = new WeakMap<Request, Peer>()
-    const appDeps = composeApp(deps, peers)
+    const appDeps = composeApp(deps, peers, given.processors)
     const app = createApp(appDeps)
     const edge = createEdge({
       handle: (request) => app.fetch(request),
-      hot: createHotReads({ records: appDeps.documents, answers: appDeps.answers, now: clock.now }),
+      hot: createHotReads({
+        records: appDeps.documents,
+        orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
+        answers: appDeps.answers,
+        now: clock.now,
+      }),
       log,
       requestCounts: appDeps.requestCounts,
       allowedHosts: config.allowedHosts,
@@ -129,7 +138,7 @@ export async function openInstance({
   }
 }
 
-function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
+function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: readonly Processor[] = []): AppDeps {
   const { db, clock, config, keyring } = deps
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
@@ -142,8 +151,11 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
   }
   const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
   const catalogStore = createCatalogStore(db)
+  const orderMemory = createOrderMemory(db)
+  const orderStore = createOrderStore(db, orderMemory)
   const instanceKeys = createInstanceKeys(deps)
-  const sandbox = createSandbox({ ...deps, instanceKeys })
+  const sandboxStore = createSandboxStore(db)
+  const sandbox = createSandbox({ ...deps, instanceKeys, sandboxStore })
   return {
     ...deps,
     ...stores,
@@ -161,9 +173,11 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
     idempotency: createIdempotency(deps),
     webhooks: createWebhooks(deps),
     instanceKeys,
-    orderStore: createOrderStore(db),
+    orderStore,
+    orderDocuments: createOrderDocuments(orderMemory, orderStore),
     sandbox: sandbox.server,
-    processors: new Map([[sandbox.processor.name, sandbox.processor]]),
+    sandboxStore,
+    processors: new Map([sandbox.processor, ...processors].map((processor) => [processor.name, processor])),
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
     limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
     guardedAddress: (request) => address.strictly(request, peerOf(request)),
@@ -172,7 +186,10 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>): AppDeps {
 }
 
 /** The processor of test shops: its server, and what speaks with it. */
-function createSandbox(deps: Deps & { instanceKeys: InstanceKeys }): { server: SandboxServer; processor: Processor } {
+function createSandbox(deps: Deps & { instanceKeys: InstanceKeys; sandboxStore: SandboxStore }): {
+  server: SandboxServer
+  processor: Processor
+} {
   const sign = (body: string | Uint8Array) => sandboxSignature(deps, body)
   const server = createSandboxServer({
     reply: (route, id, body) => sandboxReply(deps, route, id, body),
@@ -185,6 +202,11 @@ function createSandbox(deps: Deps & { instanceKeys: InstanceKeys }): { server: S
 }
 
 function createIdentity(deps: AuthDeps & ShopDeps): Identity {
+  function used(key: KnownKey): KeyPrincipal {
+    touchKey(deps, key)
+    return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
+  }
+
   return {
     async ofToken(token) {
       const subject = await subjectOfToken(deps, token)
@@ -194,10 +216,12 @@ function createIdentity(deps: AuthDeps & ShopDeps): Identity {
       return { kind: role === 'MERCHANT' ? 'merchant' : 'superAdmin', id, sessionId }
     },
     async ofKey(presented) {
-      const found = await keyAndShop(deps, presented)
-      if (!found) return undefined
-      touchKey(deps, found.key)
-      return { kind: 'key', id: found.key.id, scopes: found.key.scopes, shop: contextOf(found.shop) }
+      const key = await keyAndShop(deps, presented)
+      return key && used(key)
+    },
+    keyNow(presented) {
+      const key = keyAndShopNow(deps, presented)
+      return key && used(key)
     },
     async shopNamed(name) {
       const shop = await deps.shopStore.findByName(name)

@@ -8,8 +8,12 @@ const idleTimeoutSeconds = 60
 const drainMaxMs = 10_000
 const drainLookMs = 20
 
-/** The paths of public records that are read most. */
-const recordPaths = ({ apiV3Prefix }: Config) => ['', apiV3Prefix].map((prefix) => `${prefix}/product-v2/public/:id`)
+/** The paths of the records that are read most, and what answers them. */
+const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
+  ['/product-v2/public/:id', 'fetchRecord'],
+  [`${apiV3Prefix}/product-v2/public/:id`, 'fetchRecord'],
+  ['/v2/orders/:id', 'fetchOrder'],
+]
 
 export type Serving = { url: string; server: Server<undefined>; stop(): Promise<void> }
 
@@ -28,9 +32,9 @@ export function listen({ edge, deps, close }: Instance, { host, port }: { host: 
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
     routes: Object.fromEntries(
-      recordPaths(deps.config).map((path) => [
+      hotPaths(deps.config).map(([path, answer]) => [
         path,
-        { GET: (request: BunRequest<string>, self: Server<undefined>) => edge.fetchRecord(request, request.params['id'] ?? '', self) },
+        { GET: (request: BunRequest<string>, self: Server<undefined>) => edge[answer](request, request.params['id'] ?? '', self) },
       ]),
     ),
     fetch: (request, self) => edge.fetch(request, self),

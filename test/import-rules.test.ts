@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|engine|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib],
+    may: [drizzle, /^db\/(columns|engine|prepared|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib],
   },
   {
     what: 'routes',
@@ -46,7 +46,15 @@ const rules: readonly Rule[] = [
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
-    may: [lib, port, processorPort, anyDomain, /^src\/modules\/[^/]+\/service\.ts$/, /^own\/(?!([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+    may: [
+      lib,
+      port,
+      processorPort,
+      anyDomain,
+      /^src\/modules\/[^/]+\/service\.ts$/,
+      /^own\/(?!([\w-]+-)?(routes|model)\.ts)/,
+      /^viem\/accounts$/,
+    ],
   },
   { what: 'http', files: /^src\/http\//, may: [http, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, lib, /^node:/] },

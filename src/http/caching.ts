@@ -30,7 +30,7 @@ export const ready = {
   secret: (body: string, requestId: string) =>
     new Response(body, {
       headers: {
-        'content-type': 'application/json',
+        'content-type': jsonType,
         'cache-control': 'no-store',
         'x-request-id': requestId,
         'x-content-type-options': 'nosniff',

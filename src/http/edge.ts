@@ -103,7 +103,9 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
     if (method === 'GET' && !draining && isKnownHost(headers.get('host'))) {
       const answered = quick(requestId)
       if (answered) {
-        requestCounts.finished('GET', answered.status, monotonicMs() - startedAt)
+        const elapsedMs = monotonicMs() - startedAt
+        requestCounts.finished('GET', answered.status, elapsedMs)
+        tell(log, request, answered.status, elapsedMs, requestId)
         return answered
       }
     }

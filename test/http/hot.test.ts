@@ -1,23 +1,13 @@
 /** Public records are answered ahead of the framework: nobody can tell, but by the time it takes. */
 import { describe, expect, test } from 'bun:test'
-import { engine } from '../../db/columns.ts'
-import { openInstance } from '../../src/instance.ts'
 import { system } from '../../src/modules/audit/service.ts'
 import { changeProduct } from '../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../support/app.ts'
+import { commandBeside } from '../support/beside.ts'
+import { bothWays } from '../support/both-ways.ts'
 import { shopIn, usd } from '../support/catalog.ts'
-import { serveTestApp } from '../support/server.ts'
 
 const prefixes = ['/product-v2/public/', '/api/v3/product-v2/public/']
-type Sent = { method?: string; headers?: Record<string, string> }
-type Seen = { status: number; body: string; headers: Record<string, string> }
-
-async function seen(response: Response, ...without: string[]): Promise<Seen> {
-  const headers = Object.fromEntries(response.headers)
-  for (const name of ['x-request-id', 'date', ...without]) delete headers[name]
-  return { status: response.status, body: await response.text(), headers }
-}
-
 /** A product on a real server, and the same requests to the route alone. */
 async function served(app: TestApp) {
   const shop = await shopIn(app)
@@ -26,30 +16,7 @@ async function served(app: TestApp) {
     status: 'ACTIVE',
     variants: [{ price: usd(500), cost: usd(7_654_321) }],
   })
-  const server = serveTestApp(app)
-  const { host } = new URL(server.url)
-  const viaServer = async (path: string, { method = 'GET', headers = {} }: Sent = {}) => {
-    const response = await fetch(server.url + path, { method, headers })
-    const length = response.headers.get('content-length')
-    const answer = await seen(response, 'content-length')
-    // What goes over the wire has its length; in process there is none.
-    if (method === 'GET' && answer.status !== 304) expect(length).toBe(String(Buffer.byteLength(answer.body)))
-    return { ...answer, length }
-  }
-  const viaRoute = async (path: string, { method = 'GET', headers = {} }: Sent = {}) => {
-    const request = new Request(server.url + path, { method, headers: { host, ...headers } })
-    return seen(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
-  }
-  /** The answer that both give. */
-  async function same(path: string, sent: Sent = {}): Promise<Seen> {
-    // The second time the record is in memory.
-    for (const nth of [1, 2]) {
-      const { length: _, ...answer } = await viaServer(path, sent)
-      expect([path, sent, nth, answer]).toEqual([path, sent, nth, await viaRoute(path, sent)])
-    }
-    return viaRoute(path, sent)
-  }
-  return { shop, product, server, same, viaServer, viaRoute, [Symbol.asyncDispose]: () => server.stop() }
+  return { shop, product, ...bothWays(app) }
 }
 
 describe.each(prefixes)('a record under %s is the same by the server and by the route', (prefix) => {
@@ -175,24 +142,14 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     await using on = await served(app)
     const path = prefix + on.product.id
     const first = await on.same(path)
-    const command = await openInstance({
-      config: app.deps.config,
-      as: 'command',
-      clock: app.clock,
-      log: app.deps.log,
-      ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}),
-    })
-    try {
-      const write = { shop: on.shop.shop, actor: system }
-      await changeProduct(command.deps, write, on.product.id, { title: 'From beside' })
-      const changed = await on.viaServer(path, { headers: { 'if-none-match': first.headers['etag'] ?? '' } })
-      expect([changed.status, JSON.parse(changed.body).title]).toEqual([200, 'From beside'])
-      expect((await on.same(path)).headers['etag']).toBe(changed.headers['etag'] ?? '')
-      await changeProduct(command.deps, write, on.product.id, { status: 'ARCHIVED' })
-      expect((await on.viaServer(path)).status).toBe(404)
-    } finally {
-      await command.close()
-    }
+    await using command = await commandBeside(app)
+    const write = { shop: on.shop.shop, actor: system }
+    await changeProduct(command.deps, write, on.product.id, { title: 'From beside' })
+    const changed = await on.viaServer(path, { headers: { 'if-none-match': first.headers['etag'] ?? '' } })
+    expect([changed.status, JSON.parse(changed.body).title]).toEqual([200, 'From beside'])
+    expect((await on.same(path)).headers['etag']).toBe(changed.headers['etag'] ?? '')
+    await changeProduct(command.deps, write, on.product.id, { status: 'ARCHIVED' })
+    expect((await on.viaServer(path)).status).toBe(404)
   })
 })
 

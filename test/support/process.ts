@@ -1,5 +1,5 @@
 /** Programs of the tests that run in a process of their own, so that they can be killed or hold a lock. */
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 
 export type Child = {
   lines: AsyncGenerator<string>
@@ -9,9 +9,9 @@ export type Child = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `test/support/<program>`; what it prints comes line by line. */
+/** Starts `test/support/<program>`, or the program at a path; what it prints comes line by line. */
 export function startChild(program: string, args: readonly string[], env: Record<string, string> = {}): Child {
-  const child = Bun.spawn(['bun', join(import.meta.dir, program), ...args], {
+  const child = Bun.spawn(['bun', resolve(import.meta.dir, program), ...args], {
     env: { ...Bun.env, ...env },
     stdin: 'pipe',
     stdout: 'pipe',

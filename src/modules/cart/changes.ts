@@ -7,7 +7,7 @@ import { sellables } from '../catalog/service.ts'
 import { type AddressFields, addressOf } from '../customer/domain.ts'
 import { isCountry } from '../location/domain.ts'
 import type { Shop } from '../shop/store.ts'
-import { type Cart, type CartLine, cartLifeMs, isOffered, linesMax, quantityMax } from './domain.ts'
+import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import {
   type CartCaller,
   type CartContents,
@@ -18,7 +18,6 @@ import {
   cartView,
   contentsIn,
   notOpen,
-  reachOf,
   shopOf,
 } from './service.ts'
 
@@ -33,6 +32,9 @@ export type CartInput = {
 }
 /** Who does it, and what keeps the answer of an idempotent request. */
 export type CartWrite = CartCaller & { readonly keep?: Keep }
+
+/** Of a change that somebody else's came before each time. */
+const triesMax = 25
 
 const invalid = (message: string) => new AppError('INVALID', message)
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
@@ -74,11 +76,9 @@ export async function createCart(deps: CartDeps, { shop: { id }, principal, keep
  * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
  */
 export const changeCart = (deps: CartDeps, write: CartWrite, cartId: string, input: CartInput): Promise<CartView> =>
-  changing(deps, write, cartId, async (tx, contents, now) => {
+  changing(deps, write, cartId, async (contents, now) => {
     const { cart, shop } = contents
-    const change = fieldsOf(cart, input, shop, now)
-    if (Object.keys(change).length > 0) await deps.cartStore.change(tx, cart.id, change)
-    return { ...contents, cart: { ...cart, ...change } }
+    return { contents: { ...contents, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
   })
 
 /**
@@ -86,76 +86,79 @@ export const changeCart = (deps: CartDeps, write: CartWrite, cartId: string, inp
  * @throws AppError INVALID; NOT_FOUND also for a variant that shoppers do not see; CONFLICT when there is less in stock, the cart
  *   is full or not open
  */
-export function addItem(
+export const addItem = (
   deps: CartDeps,
   write: CartWrite,
   cartId: string,
   { variantId, quantity }: { variantId: string; quantity: number },
-): Promise<CartView> {
-  const newLineId = deps.newId('line')
-  return changing(deps, write, cartId, async (tx, contents, now) => {
+): Promise<CartView> =>
+  changing(deps, write, cartId, async (contents, now) => {
     const { cart, items } = contents
     const known = items.find(({ line }) => line.variantId === variantId)
-    const found = known?.sellable ?? (await sellables(deps, [variantId], cart.shopId, tx)).get(variantId)
-    const wanted = (known?.line.quantity ?? 0) + quantity
-    const sellable = assertSold(found, cart, wanted, now)
-    const line: CartLine = { id: known?.line.id ?? newLineId, cartId, variantId, quantity: wanted, unitPrice: sellable.variant.price }
-    if (known) {
-      await deps.cartStore.changeLine(tx, line)
-      return withItem(contents, { line, sellable })
-    }
+    if (known) return withQuantity(deps, contents, known, known.line.quantity + quantity, now)
+    const found = (await sellables(deps, [variantId], cart.shopId)).get(variantId)
+    const sellable = assertSold(found, cart, quantity, now)
     if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
-    await deps.cartStore.insertLine(tx, line)
-    return { ...contents, items: [...items, { line, sellable }] }
+    const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
+    return { contents: { ...contents, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
   })
-}
 
 /**
  * Changes how many of a line's variant are in the cart, at the price of now.
  * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
  */
 export const changeItem = (deps: CartDeps, write: CartWrite, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
-  changing(deps, write, cartId, async (tx, contents, now) => {
-    const item = itemOf(contents, lineId)
-    const sellable = assertSold(item.sellable, contents.cart, quantity, now)
-    const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
-    await deps.cartStore.changeLine(tx, line)
-    return withItem(contents, { line, sellable })
-  })
+  changing(deps, write, cartId, async (contents, now) => withQuantity(deps, contents, itemOf(contents, lineId), quantity, now))
 
 /** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
 export const removeItem = (deps: CartDeps, write: CartWrite, cartId: string, lineId: string): Promise<CartView> =>
-  changing(deps, write, cartId, async (tx, contents) => {
+  changing(deps, write, cartId, async (contents) => {
     const { line } = itemOf(contents, lineId)
-    await deps.cartStore.removeLine(tx, line.id)
-    return { ...contents, items: contents.items.filter((item) => item.line.id !== line.id) }
+    const items = contents.items.filter((item) => item.line.id !== line.id)
+    return { contents: { ...contents, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
   })
 
+/** What a change leaves in a cart, and what stores it besides the cart itself. */
+export type Change = { contents: CartContents; store?: (tx: Writer) => Promise<void> }
+
 /**
- * Changes a cart in one write: finds it open and within reach, gives it more time and to the customer who changes it, hands what
- * it holds to `effect`, and answers with what that leaves.
- * @param effect runs inside the write, perhaps more than once
- * @throws AppError NOT_FOUND, CONFLICT for a cart that is not open or comes to more than can be stored
+ * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
+ * case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for one.
+ * A change gives the cart more time, and gives it to the customer who makes it.
+ * @throws AppError NOT_FOUND; CONFLICT for a cart that is not open or comes to more than can be stored
  */
 export async function changing(
   deps: CartDeps,
-  { shop: { id: shopId }, principal, keep }: CartWrite,
+  { keep, ...caller }: CartWrite,
   cartId: string,
-  effect: (tx: Writer, contents: CartContents, now: number) => Promise<CartContents>,
+  decide: (contents: CartContents, now: number) => Promise<Change>,
 ): Promise<CartView> {
-  const now = deps.clock.now()
-  const shop = await shopOf(deps, shopId)
-  const touched = { id: cartId, shopId, reach: reachOf(principal), now, expiresAt: now + cartLifeMs }
-  return deps.db.write(async (tx) => {
-    const cart = await deps.cartStore.touch(tx, touched)
-    if (!cart) {
-      await cartOf(deps, { shop, principal }, cartId, tx)
-      throw notOpen()
-    }
-    const view = cartView(await effect(tx, await contentsIn(deps, cart, shop, tx), now), now)
-    await keep?.(tx, view)
-    return view
-  })
+  const shop = await shopOf(deps, caller.shop.id)
+  const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
+  for (let tries = 0; tries < triesMax; tries++) {
+    const now = deps.clock.now()
+    const before = await cartOf(deps, caller, cartId)
+    if (before.status !== 'OPEN') throw notOpen()
+    const { contents, store } = await decide(await contentsIn(deps, { ...before, ...owner }, shop), now)
+    const cart = { ...contents.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
+    const view = cartView({ ...contents, cart }, now)
+    const done = await deps.db.write(async (tx) => {
+      if (!(await deps.cartStore.save(tx, cart, before.updatedAt))) return false
+      await store?.(tx)
+      await keep?.(tx, view)
+      return true
+    })
+    if (done) return view
+  }
+  throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', undefined, 1)
+}
+
+/** @throws AppError unless so many may be in the cart */
+function withQuantity(deps: CartDeps, contents: CartContents, item: CartItem, quantity: number, now: number): Change {
+  const sellable = assertSold(item.sellable, contents.cart, quantity, now)
+  const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
+  const items = contents.items.map((one) => (one.line.id === line.id ? { line, sellable } : one))
+  return { contents: { ...contents, items }, store: (tx) => deps.cartStore.changeLine(tx, line) }
 }
 
 function itemOf({ items }: CartContents, lineId: string): CartItem {
@@ -163,11 +166,6 @@ function itemOf({ items }: CartContents, lineId: string): CartItem {
   if (!item) throw noSuchLine()
   return item
 }
-
-const withItem = (contents: CartContents, changed: CartItem): CartContents => ({
-  ...contents,
-  items: contents.items.map((item) => (item.line.id === changed.line.id ? changed : item)),
-})
 
 /** @throws AppError unless so many of a variant may be in the cart */
 function assertSold(sellable: Sellable | undefined, cart: Cart, quantity: number, now: number): Sellable {

@@ -27,6 +27,9 @@ export const cartTransitions: Transitions<CartStatus> = reachable('OPEN', {
 export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>
   status === 'OPEN' && expiresAt <= now ? 'EXPIRED' : status
 
+/** When a change of a cart counts as made: no two leave the same time, so that one tells whether another came between. */
+export const changeAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: number): number => Math.max(now, updatedAt + 1)
+
 /** The carts of a shop that somebody may see and change: all of them, those of nobody, or those and their own. */
 export type Reach = 'all' | 'guests' | { customerId: string }
 

@@ -28,12 +28,14 @@ export async function applyGiftCard(
     // Behind a secret key all shoppers of a shop have one address.
     address: isServer(principal) ? undefined : address,
   })
-  return changing(deps, caller, cart.id, async (tx, contents, now) => {
+  return changing(deps, caller, cart.id, async (contents, now) => {
     const { giftCards } = contents
-    if (giftCards.some(({ id }) => id === card.id)) return contents
+    if (giftCards.some(({ id }) => id === card.id)) return { contents }
     if (giftCards.length >= giftCardsMax) throw new AppError('CONFLICT', `A cart takes at most ${giftCardsMax} gift cards`)
-    await deps.cartStore.addGiftCard(tx, cart.id, card.id, now)
-    return { ...contents, giftCards: [...giftCards, card] }
+    return {
+      contents: { ...contents, giftCards: [...giftCards, card] },
+      store: (tx) => deps.cartStore.addGiftCard(tx, cart.id, card.id, now),
+    }
   })
 }
 
@@ -47,11 +49,11 @@ export async function removeGiftCards(
   { giftCardId, cartId }: { giftCardId?: string | undefined; cartId?: string | undefined },
 ): Promise<CartView> {
   const cart = await openCart(deps, caller, cartId)
-  return changing(deps, caller, cart.id, async (tx, contents) => {
+  return changing(deps, caller, cart.id, async (contents) => {
     const gone = contents.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
     if (giftCardId !== undefined && gone.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
-    if (gone.length > 0) await deps.cartStore.removeGiftCards(tx, cart.id, gone)
-    return { ...contents, giftCards: contents.giftCards.filter(({ id }) => !gone.includes(id)) }
+    const giftCards = contents.giftCards.filter(({ id }) => !gone.includes(id))
+    return { contents: { ...contents, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, gone) }
   })
 }
 

@@ -13,6 +13,7 @@ import {
   type Cart,
   type CartLine,
   cartLifeMs,
+  changeAt,
   isOffered,
   isWithin,
   type Reach,
@@ -23,7 +24,7 @@ import {
   taxRateAt,
   totalsOf,
 } from './domain.ts'
-import { type CartStore, convert } from './store.ts'
+import type { CartStore } from './store.ts'
 
 export type CartDeps = CatalogDeps & GiftCardDeps & AuthDeps & ShopDeps & { readonly cartStore: CartStore }
 /** Who asks for a cart, in which shop. */
@@ -62,39 +63,38 @@ export const isServer = (principal: Principal): boolean => principal.kind === 'k
  * A cart as it reads now: one whose time is over is EXPIRED.
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
-export async function cartOf(deps: CartDeps, { shop, principal }: CartCaller, cartId: string, tx?: Writer): Promise<Cart> {
-  const cart = await deps.cartStore.find(cartId, tx)
+export async function cartOf(deps: CartDeps, { shop, principal }: CartCaller, cartId: string): Promise<Cart> {
+  const cart = await deps.cartStore.find(cartId)
   if (!cart || cart.shopId !== shop.id || !isWithin(reachOf(principal), cart)) throw noSuchCart()
   return { ...cart, status: statusAt(cart, deps.clock.now()) }
 }
 
-/** What a cart holds and what its price depends on, as it is stored now, or as a write sees it. */
-export const contentsOf = async (deps: CartDeps, cart: Cart, tx?: Writer): Promise<CartContents> =>
-  contentsIn(deps, cart, await shopOf(deps, cart.shopId, tx), tx)
+/** What a cart holds and what its price depends on, as it is stored now. */
+export const contentsOf = async (deps: CartDeps, cart: Cart): Promise<CartContents> =>
+  contentsIn(deps, cart, await shopOf(deps, cart.shopId))
 
 /** The same where the shop is at hand. */
-export async function contentsIn(deps: CartDeps, cart: Cart, shop: Shop, tx?: Writer): Promise<CartContents> {
-  const lines = await deps.cartStore.linesOf(cart.id, tx)
+export async function contentsIn(deps: CartDeps, cart: Cart, shop: Shop): Promise<CartContents> {
+  const lines = await deps.cartStore.linesOf(cart.id)
   const variantIds = lines.map(({ variantId }) => variantId)
-  const found = await sellables(deps, variantIds, cart.shopId, tx)
+  const found = await sellables(deps, variantIds, cart.shopId)
   return {
     cart,
     shop,
     items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })),
-    giftCards: await giftCardsByIds(deps, await deps.cartStore.giftCardsOf(cart.id, tx), tx),
+    giftCards: await giftCardsByIds(deps, await deps.cartStore.giftCardsOf(cart.id)),
   }
 }
 
 /** The shop of a cart. */
-export async function shopOf({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string, tx?: Writer): Promise<Shop> {
-  const shop = await shopStore.find(id, tx)
+export async function shopOf({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<Shop> {
+  const shop = await shopStore.find(id)
   if (!shop) throw new Error('a cart has no shop')
   return shop
 }
 
 /** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
-export const priced = (contents: CartContents, now: number): Priced =>
-  pricedBy(contents, now, (item) => (isStillSold(item, contents.cart, now) ? item.sellable.variant.price : item.line.unitPrice))
+export const priced = (contents: CartContents, now: number): Priced => pricedBy(contents, now, (item) => priceNow(item, contents.cart, now))
 
 /** The same at the prices that the shopper has seen. */
 const pricedAsSeen = (contents: CartContents, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
@@ -130,6 +130,9 @@ function shippingOf(cart: Cart, { shippingMethods }: Shop): PricedShipping | nul
 export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
   item.sellable !== undefined && isSellable(item.sellable.product, now) && item.sellable.product.currency === cart.currency
 
+const priceNow = (item: CartItem, cart: Cart, now: number): number =>
+  isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
+
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
 export function changedSince(contents: CartContents, now: number): string[] {
   const { cart, shop, items } = contents
@@ -151,20 +154,23 @@ export function changedSince(contents: CartContents, now: number): string[] {
 const spentCards = ({ cart, giftCards }: CartContents, now: number): GiftCard[] =>
   giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
 
-/** Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees it. */
+/**
+ * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees
+ * it. A cart that somebody changes at the same time is left alone.
+ */
 export async function refreshPrices(deps: CartDeps, cartId: string): Promise<void> {
   const now = deps.clock.now()
+  const cart = await deps.cartStore.find(cartId)
+  if (!cart || statusAt(cart, now) !== 'OPEN') return
+  const contents = await contentsOf(deps, cart)
+  const after = { ...cart, shippingMethod: shippingOf(cart, contents.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
+  const spent = spentCards(contents, now).map(({ id }) => id)
   await deps.db.write(async (tx) => {
-    const cart = await deps.cartStore.find(cartId, tx)
-    if (!cart || statusAt(cart, now) !== 'OPEN') return
-    const contents = await contentsOf(deps, cart, tx)
-    for (const [at, { unitPrice }] of priced(contents, now).lines.entries()) {
-      const line = contents.items[at]?.line
-      if (line && line.unitPrice !== unitPrice) await deps.cartStore.changeLine(tx, { ...line, unitPrice })
+    if (!(await deps.cartStore.save(tx, after, cart.updatedAt))) return
+    for (const item of contents.items) {
+      const unitPrice = priceNow(item, cart, now)
+      if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }
-    if (cart.shippingMethod !== null && shippingOf(cart, contents.shop) === null)
-      await deps.cartStore.change(tx, cartId, { shippingMethod: null })
-    const spent = spentCards(contents, now).map(({ id }) => id)
     if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)
   })
 }
@@ -175,9 +181,10 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
  * @returns false when the cart is not open any more, or was changed
  */
 export const convertCart = (
+  { cartStore }: Pick<CartDeps, 'cartStore'>,
   tx: Writer,
-  { cartId, now, updatedAt }: { cartId: string; now: number; updatedAt?: number },
-): Promise<boolean> => convert(tx, { id: cartId, now, updatedAt })
+  { cartId, now, updatedAt }: { cartId: string; now: number; updatedAt: number },
+): Promise<boolean> => cartStore.convert(tx, { id: cartId, now, updatedAt })
 
 /** A cart as the API answers it. */
 export const wholeCart = async (deps: CartDeps, cart: Cart): Promise<CartView> => cartView(await contentsOf(deps, cart), deps.clock.now())
@@ -254,13 +261,12 @@ export function prepareAffiliateCode(
   { cartId, code }: { cartId: string; code: string },
 ): (tx: Writer) => Promise<void> {
   const now = deps.clock.now()
-  const touched = { id: cartId, shopId: shop.id, reach: reachOf(principal), now, expiresAt: now + cartLifeMs }
+  const reach = reachOf(principal)
+  const referral = { id: cartId, shopId: shop.id, reach, code, now, expiresAt: now + cartLifeMs }
   return async (tx) => {
-    if (!(await deps.cartStore.touch(tx, touched))) {
-      await cartOf(deps, { shop, principal }, cartId, tx)
-      throw notOpen()
-    }
-    await deps.cartStore.change(tx, cartId, { affiliateCode: code, affiliateAt: now })
+    if (await deps.cartStore.refer(tx, referral)) return
+    const cart = await deps.cartStore.find(cartId, tx)
+    throw cart && cart.shopId === shop.id && isWithin(reach, cart) ? notOpen() : noSuchCart()
   }
 }
 

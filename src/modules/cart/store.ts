@@ -1,38 +1,54 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { Database, Writer } from '../../../db/engine.ts'
 import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
 import { sourcesOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.ts'
 
 export type CartStore = ReturnType<typeof createCartStore>
-type Queries = Pick<Reader, 'select'>
 
 /** What nobody needs once a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
 export function createCartStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
-  const linesFrom = (from: Queries) =>
-    from
-      .select()
-      .from(cartLines)
-      .where(eq(cartLines.cartId, sql.placeholder('cartId')))
-      .orderBy(asc(cartLines.id))
-  const giftCardsFrom = (from: Queries) =>
-    from
-      .select({ giftCardId: cartGiftCards.giftCardId })
-      .from(cartGiftCards)
-      .where(eq(cartGiftCards.cartId, sql.placeholder('cartId')))
   const byId = read
     .select()
     .from(carts)
     .where(eq(carts.id, sql.placeholder('id')))
     .limit(1)
     .prepare()
-  const readLines = linesFrom(read).prepare()
-  const readGiftCards = giftCardsFrom(read).prepare()
-  const linesInWork = statement(linesFrom)
-  const giftCardsInWork = statement(giftCardsFrom)
-  const insert = statement((queries) => queries.insert(carts).values(placeholders))
+  const linesOf = read
+    .select()
+    .from(cartLines)
+    .where(eq(cartLines.cartId, sql.placeholder('cartId')))
+    .orderBy(asc(cartLines.id))
+    .prepare()
+  const giftCardsOf = read
+    .select({ giftCardId: cartGiftCards.giftCardId })
+    .from(cartGiftCards)
+    .where(eq(cartGiftCards.cartId, sql.placeholder('cartId')))
+    .prepare()
+  const insert = statement((queries) => queries.insert(carts).values({ ...fixed, ...changing }))
+  const save = statement((queries) =>
+    queries
+      .update(carts)
+      .set(changing)
+      .where(and(eq(carts.id, sql.placeholder('id')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')))
+      .returning({ id: carts.id }),
+  )
+  const convert = statement((queries) =>
+    queries
+      .update(carts)
+      .set({ ...personal, status: 'CONVERTED', updatedAt: sql`${sql.placeholder('now')}` })
+      .where(
+        and(
+          eq(carts.id, sql.placeholder('id')),
+          eq(carts.updatedAt, sql.placeholder('seen')),
+          inArray(carts.status, sourcesOf(cartTransitions, 'CONVERTED')),
+          gt(carts.expiresAt, sql.placeholder('now')),
+        ),
+      )
+      .returning({ id: carts.id }),
+  )
   const insertLine = statement((queries) =>
     queries.insert(cartLines).values({
       id: sql.placeholder('id'),
@@ -42,17 +58,10 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
       unitPrice: sql.placeholder('unitPrice'),
     }),
   )
-  const touchAny = statement((queries) => touching(queries, undefined))
-  const touchGuests = statement((queries) => touching(queries, isNull(carts.customerId)))
-  const touchOwn = statement((queries) =>
-    touching(queries, or(isNull(carts.customerId), eq(carts.customerId, sql.placeholder('customerId'))), {
-      customerId: sql`${sql.placeholder('customerId')}`,
-    }),
-  )
 
   return {
-    async find(id: string, from?: Queries): Promise<Cart | undefined> {
-      const [cart] = from ? await from.select().from(carts).where(eq(carts.id, id)).limit(1) : await byId.execute({ id })
+    async find(id: string, tx?: Writer): Promise<Cart | undefined> {
+      const [cart] = tx ? await tx.select().from(carts).where(eq(carts.id, id)).limit(1) : await byId.execute({ id })
       return cart
     },
     /** The customer's cart that was begun last, of those that are open. */
@@ -60,39 +69,51 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
       const [cart] = await read
         .select()
         .from(carts)
-        .where(and(eq(carts.customerId, customerId), isOpen(now), eq(carts.shopId, shopId)))
+        .where(and(eq(carts.customerId, customerId), eq(carts.shopId, shopId), isOpen(now)))
         .orderBy(desc(carts.createdAt), desc(carts.id))
         .limit(1)
       return cart
     },
     /** In the order in which they were put in. */
-    async linesOf(cartId: string, tx?: Writer): Promise<CartLine[]> {
-      return tx ? linesInWork(tx, { cartId }) : readLines.execute({ cartId })
+    async linesOf(cartId: string): Promise<CartLine[]> {
+      return linesOf.execute({ cartId })
     },
     /** The ids of the gift cards on a cart. */
-    async giftCardsOf(cartId: string, tx?: Writer): Promise<string[]> {
-      const rows = await (tx ? giftCardsInWork(tx, { cartId }) : readGiftCards.execute({ cartId }))
+    async giftCardsOf(cartId: string): Promise<string[]> {
+      const rows = await giftCardsOf.execute({ cartId })
       return rows.map(({ giftCardId }) => giftCardId)
     },
 
     async insert(tx: Writer, cart: Cart): Promise<void> {
-      await insert(tx, { ...cart, shippingAddress: jsonOf(cart.shippingAddress), billingAddress: jsonOf(cart.billingAddress) })
+      await insert(tx, encoded(cart))
     },
     /**
-     * Begins a change of a cart that is open and within reach: gives it more time, and the customer who changes it.
-     * No two changes leave the same `updatedAt`. Undefined when there is no such cart.
+     * Stores what may change of an open cart, if it is still as it was at `seen`. False when it is not: nothing that was decided
+     * by what was read of it holds then.
      */
-    async touch(
-      tx: Writer,
-      { reach, ...values }: { id: string; shopId: string; reach: Reach; now: number; expiresAt: number },
-    ): Promise<Cart | undefined> {
-      const touched =
-        typeof reach === 'object' ? touchOwn(tx, { ...values, ...reach }) : (reach === 'all' ? touchAny : touchGuests)(tx, values)
-      const [cart] = await touched
-      return cart
+    async save(tx: Writer, cart: Cart, seen: number): Promise<boolean> {
+      return (await save(tx, { ...encoded(cart), seen })).length > 0
     },
-    async change(tx: Writer, id: string, change: Partial<Cart>): Promise<void> {
-      await tx.update(carts).set(change).where(eq(carts.id, id))
+    /** Notes who sent the shopper, on a cart that is open and within reach; false when there is no such cart. */
+    async refer(
+      tx: Writer,
+      {
+        id,
+        shopId,
+        reach,
+        code,
+        now,
+        expiresAt,
+      }: { id: string; shopId: string; reach: Reach; code: string; now: number; expiresAt: number },
+    ): Promise<boolean> {
+      // As `changeAt` of the domain has it.
+      const updatedAt = sql`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
+      const rows = await tx
+        .update(carts)
+        .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt })
+        .where(and(eq(carts.id, id), eq(carts.shopId, shopId), isOpen(now), within(reach)))
+        .returning({ id: carts.id })
+      return rows.length > 0
     },
     async insertLine(tx: Writer, line: CartLine): Promise<void> {
       await insertLine(tx, line)
@@ -108,6 +129,10 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
     },
     async removeGiftCards(tx: Writer, cartId: string, giftCardIds: readonly string[]): Promise<void> {
       await tx.delete(cartGiftCards).where(and(eq(cartGiftCards.cartId, cartId), inArray(cartGiftCards.giftCardId, [...giftCardIds])))
+    },
+    /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
+    async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
+      return (await convert(tx, { id, seen: updatedAt, now })).length > 0
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {
@@ -126,50 +151,37 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
   }
 }
 
-/** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
-export async function convert(
-  tx: Writer,
-  { id, updatedAt, now }: { id: string; updatedAt: number | undefined; now: number },
-): Promise<boolean> {
-  const unchanged = updatedAt === undefined ? undefined : eq(carts.updatedAt, updatedAt)
-  const rows = await tx
-    .update(carts)
-    .set({ ...personal, status: 'CONVERTED', updatedAt: now })
-    .where(and(eq(carts.id, id), inArray(carts.status, sourcesOf(cartTransitions, 'CONVERTED')), gt(carts.expiresAt, now), unchanged))
-    .returning({ id: carts.id })
-  return rows.length > 0
+const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
+
+/** The same as `isWithin` of the domain, for the guard of an update. */
+function within(reach: Reach): SQL | undefined {
+  if (reach === 'all') return undefined
+  return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))
 }
 
-const isOpen = (now: number | Placeholder) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
-
-function touching(queries: Pick<Writer, 'update'>, within: SQL | undefined, owner: { customerId?: SQL } = {}) {
-  const now = sql.placeholder('now')
-  return queries
-    .update(carts)
-    .set({
-      ...owner,
-      updatedAt: sql`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`,
-      expiresAt: sql`${sql.placeholder('expiresAt')}`,
-    })
-    .where(and(eq(carts.id, sql.placeholder('id')), eq(carts.shopId, sql.placeholder('shopId')), isOpen(now), within))
-    .returning()
-}
-
-/** A value for every column of a cart. Those that are JSON come as text already: the column's encoder would write `null` as a word. */
-const placeholders = {
+/** Values for the columns of a cart: those that stay, and those that change. */
+const fixed = {
   id: sql.placeholder('id'),
   shopId: sql.placeholder('shopId'),
-  customerId: sql.placeholder('customerId'),
   currency: sql.placeholder('currency'),
-  email: sql.placeholder('email'),
-  shippingAddress: sql`${sql.placeholder('shippingAddress')}`,
-  billingAddress: sql`${sql.placeholder('billingAddress')}`,
-  shippingMethod: sql.placeholder('shippingMethod'),
-  affiliateCode: sql.placeholder('affiliateCode'),
-  affiliateAt: sql.placeholder('affiliateAt'),
   status: sql.placeholder('status'),
-  expiresAt: sql.placeholder('expiresAt'),
   createdAt: sql.placeholder('createdAt'),
-  updatedAt: sql.placeholder('updatedAt'),
 }
-const jsonOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value))
+const value = (name: keyof Cart) => sql`${sql.placeholder(name)}`
+const changing = {
+  customerId: value('customerId'),
+  email: value('email'),
+  shippingAddress: value('shippingAddress'),
+  billingAddress: value('billingAddress'),
+  shippingMethod: value('shippingMethod'),
+  affiliateCode: value('affiliateCode'),
+  affiliateAt: value('affiliateAt'),
+  expiresAt: value('expiresAt'),
+  updatedAt: value('updatedAt'),
+}
+
+/** As the engines store it: a placeholder knows nothing of its column. */
+function encoded(cart: Cart): Record<string, unknown> {
+  const jsonOf = (address: Cart['shippingAddress']) => (address === null ? null : JSON.stringify(address))
+  return { ...cart, shippingAddress: jsonOf(cart.shippingAddress), billingAddress: jsonOf(cart.billingAddress) }
+}

@@ -24,15 +24,14 @@ export type StockWrites = {
   restock(tx: Writer, lines: readonly StockLine[]): Promise<void>
 }
 
-/** Variants of a shop by their ids, whatever their status, as stored or as a write sees them; those that the shop does not have are missing. */
+/** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
 export async function sellables(
   { catalogStore }: Pick<CatalogDeps, 'catalogStore'>,
   variantIds: readonly string[],
   shopId: string,
-  tx?: Writer,
 ): Promise<Map<string, Sellable>> {
   if (variantIds.length === 0) return new Map()
-  const found = await catalogStore.sellables([...new Set(variantIds)], shopId, tx)
+  const found = await catalogStore.sellables([...new Set(variantIds)], shopId)
   return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
 }
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Claim, Idempotency } from '../../http/idempotency.ts'
 import { AppError } from '../../lib/errors.ts'
-import { idempotencyStore as store } from './store.ts'
+import { createIdempotencyStore, removeExpired } from './store.ts'
 
 const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
@@ -18,6 +18,7 @@ export const answerSeal = (scope: string, key: string): string => `idempotency/$
  * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again.
  */
 export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring'>): Idempotency {
+  const store = createIdempotencyStore(db)
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
@@ -60,6 +61,6 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
 export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
   let removed: number
-  do removed = await db.write((tx) => store.removeExpired(tx, now, forgottenAtOnce))
+  do removed = await db.write((tx) => removeExpired(tx, now, forgottenAtOnce))
   while (removed === forgottenAtOnce)
 }

@@ -10,8 +10,6 @@ export type Movement = Omit<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 type From = Pick<Reader, 'select'>
 type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 
-/** Rows of one statement. */
-const insertedAtOnce = 200
 /** Rows of one write: others wait behind it. */
 const pricedAtOnce = 100
 
@@ -19,16 +17,13 @@ const pricedAtOnce = 100
  * Prepares rows of the ledger; call what it returns inside the write that moves the money. A movement whose key is there
  * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
  */
-export function prepareMovements({ newId }: Pick<Deps, 'newId'>, movements: readonly Movement[]): (tx: Writer) => Promise<void> {
+export function prepareMovements({ db, newId }: Pick<Deps, 'db' | 'newId'>, movements: readonly Movement[]): (tx: Writer) => Promise<void> {
   const rows = movements.map((movement) => ({ ...movement, id: newId('transaction') }))
   return async (tx) => {
-    for (let at = 0; at < rows.length; at += insertedAtOnce) {
-      const some = rows.slice(at, at + insertedAtOnce)
-      const worthOf = await appraiser(tx, some)
-      const priced: Transaction[] = []
-      for (const row of some) priced.push({ ...row, ...(await worthOf(row)) })
-      await store.insertNew(tx, priced)
-    }
+    const worthOf = await appraiser(tx, rows)
+    const priced: Transaction[] = []
+    for (const row of rows) priced.push({ ...row, ...(await worthOf(row)) })
+    await store.insertNew(db, tx, priced)
   }
 }
 

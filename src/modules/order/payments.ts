@@ -75,7 +75,7 @@ const stillOpen = paymentStatuses.filter((status) => isUnderWay({ status }))
 export async function noteAnswer(deps: OrderDeps, paymentId: string, answer: ProcessorPayment): Promise<void> {
   const note = noteOf(deps, answer)
   const refund = await deps.db.write(async (tx) => {
-    const payment = await deps.orderStore.findPayment(tx, paymentId)
+    const payment = await deps.orderStore.getPayment(tx, paymentId)
     const order = payment && (await deps.orderStore.get(tx, payment.orderId))
     if (!payment || !order) return undefined
     if (answer.captured > 0) return payment.captured === 0 ? note.capture(tx, order, payment) : undefined

@@ -85,7 +85,7 @@ export async function placeOrder(deps: OrderDeps, { contents, priced, email }: P
   const payment = draft.amountDue > 0 ? newPayment(deps, draft, choice) : undefined
   const event = eventOf(deps, id, 'PLACED', { total: draft.total, currency: draft.currency })
   await deps.db.write(async (tx) => {
-    if (!(await convertCart(tx, { cartId: cart.id, now, updatedAt: cart.updatedAt })))
+    if (!(await convertCart(deps, tx, { cartId: cart.id, now, updatedAt: cart.updatedAt })))
       throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const reserved = await stock.reserve(tx, wanted)
     await hold(tx)
@@ -109,7 +109,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   const event = eventOf(deps, order.id, 'PAYMENT_STARTED', { payment: payment.id, processor: payment.processor })
   await deps.db.write(async (tx) => {
     const change = { paymentStatus: 'PENDING', resumeAt: now + resumeAfterMs, updatedAt: now } as const
-    if (!(await store.change(tx, order.id, ['PENDING_PAYMENT'], change, store.noPaymentUnderWay(order.id))))
+    if ((await store.hasLivePayment(tx, order.id)) || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     await store.insertPayment(tx, payment)
     await store.appendEvent(tx, event)

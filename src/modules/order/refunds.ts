@@ -129,7 +129,7 @@ export async function settleRefund(deps: OrderDeps, refundId: string, keep?: Kee
 async function answerOf(deps: OrderDeps, refund: Refund): Promise<RefundAnswer | undefined> {
   if (refund.amount === 0 || refund.paymentId === null) return { reference: refund.id, state: 'SUCCEEDED' }
   const processor = deps.processors.get(refund.processor ?? '')
-  const payment = await deps.orderStore.findPayment(deps.db.read, refund.paymentId)
+  const payment = await deps.orderStore.findPayment(refund.paymentId)
   if (!processor || !payment) {
     deps.log.error('refund.processor_missing', { refund: refund.id, processor: refund.processor })
     return undefined
@@ -219,7 +219,7 @@ async function succeed(
 }
 
 async function noteOnPayment(tx: Writer, { orderStore: store }: OrderDeps, refund: Refund, now: number): Promise<void> {
-  const payment = refund.paymentId === null ? undefined : await store.findPayment(tx, refund.paymentId)
+  const payment = refund.paymentId === null ? undefined : await store.getPayment(tx, refund.paymentId)
   if (payment) await store.changePayment(tx, payment.id, [payment.status], { refunded: payment.refunded + refund.amount, updatedAt: now })
 }
 

@@ -267,7 +267,7 @@ function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect
       updatedAt: now,
     })
     if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-    await releaseMessage(tx, confirmedKey(order))
+    await releaseMessage(deps, tx, confirmedKey(order))
     await books(tx)
     if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
     await store.appendEvent(tx, event)

@@ -179,7 +179,7 @@ export async function noteMessage(
 ): Promise<boolean> {
   const { orderStore: store } = deps
   const byReference = name.reference === undefined ? undefined : await store.findPaymentByReference(processor.name, name.reference)
-  const payment = byReference ?? (await store.findPayment(deps.db.read, name.paymentId))
+  const payment = byReference ?? (await store.findPayment(name.paymentId))
   if (payment?.processor !== processor.name) return false
   const answer = await processor.find({ paymentId: payment.id, reference: payment.processorReference ?? undefined })
   if (answer) await noteAnswer(deps, payment.id, answer)

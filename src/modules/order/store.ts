@@ -1,5 +1,6 @@
-import { and, asc, type Column, count, desc, eq, getTableColumns, inArray, isNotNull, lte, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, count, desc, eq, getTableColumns, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { insertOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import type { Memory } from '../../lib/memory.ts'
 import {
@@ -39,7 +40,7 @@ const named = (columns: Record<string, Column>) =>
   Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]))
 
 /** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
-export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Memory<unknown>, 'forget'>) {
+export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Memory<unknown>, 'forget'>) {
   const all = {
     orders: named(getTableColumns(orders)),
     lines: named(getTableColumns(orderLines)),
@@ -62,6 +63,55 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
     refunds: read.many<RawRefund>(read.select(all.refunds).from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
     steps: read.many<SagaStep>(read.select(all.steps).from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
   }
+  const which = sql.placeholder('which')
+  const inserts = {
+    order: insertOf({ statement }, orders),
+    line: insertOf({ statement }, orderLines),
+    giftCard: insertOf({ statement }, orderGiftCards),
+    step: insertOf({ statement }, sagaSteps),
+    event: insertOf({ statement }, orderEvents),
+    payment: insertOf({ statement }, payments),
+  }
+  const writing = {
+    order: statement((queries) => queries.select().from(orders).where(eq(orders.id, id)).limit(1)),
+    payment: statement((queries) => queries.select().from(payments).where(eq(payments.id, id)).limit(1)),
+    capturedPayment: statement((queries) =>
+      queries
+        .select()
+        .from(payments)
+        .where(and(eq(payments.orderId, id), eq(payments.status, 'CAPTURED')))
+        .limit(1),
+    ),
+    nextNumber: statement((queries) =>
+      queries
+        .insert(orderNumbers)
+        .values({ shopId: id, last: 1 })
+        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
+        .returning({ last: orderNumbers.last }),
+    ),
+  }
+  /** For each set of statuses that a change starts from. */
+  const changesOf = onceFor((statuses: readonly OrderStatus[]) =>
+    updateOf({ statement }, orders, and(eq(orders.id, which), inArray(orders.status, [...statuses]))),
+  )
+  const paymentChangesOf = onceFor((statuses: readonly PaymentStatus[]) =>
+    updateOf({ statement }, payments, and(eq(payments.id, which), inArray(payments.status, [...statuses]))),
+  )
+  const stepsTakenOf = onceFor((statuses: readonly OrderStatus[]) =>
+    updateOf(
+      { statement },
+      sagaSteps,
+      and(
+        eq(sagaSteps.orderId, which),
+        eq(sagaSteps.position, sql.placeholder('nth')),
+        eq(sagaSteps.state, sql.placeholder('from')),
+        inArray(sql`(select ${orders.status} from ${orders} where ${orders.id} = ${which})`, [...statuses]),
+      ),
+    ),
+  )
+  const stepsDoneOf = onceFor((steps: readonly string[]) =>
+    updateOf({ statement }, sagaSteps, and(eq(sagaSteps.orderId, which), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE'))),
+  )
   const changed = (tx: Writer, orderId: string) => tx.afterCommit(() => kept.forget(orderId))
 
   async function find(id: string): Promise<Order | undefined> {
@@ -75,15 +125,17 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Order | undefined> {
-      const [order] = await tx.select().from(orders).where(eq(orders.id, id)).limit(1)
+      const [order] = await writing.order(tx, { id })
       return order
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
-      const order = prepared.order({ id })
-      if (!order) return undefined
-      const { lines, giftCards, events, payments: paid, refunds: back } = prepared
-      const parts = [order, lines({ id }), giftCards({ id }), events({ id }), paid({ id }), back({ id })] as const
+      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
+      const parts = read.together(() => {
+        const found = order({ id })
+        return found && ([found, lines({ id }), giftCards({ id }), events({ id }), paid({ id }), back({ id })] as const)
+      })
+      if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
     },
     lines: async (id: string): Promise<OrderLine[]> => (await prepared.lines({ id })).map(lineOf),
@@ -111,38 +163,24 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
 
     /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
     async nextNumber(tx: Writer, shopId: string): Promise<number> {
-      const [row] = await tx
-        .insert(orderNumbers)
-        .values({ shopId, last: 1 })
-        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
-        .returning({ last: orderNumbers.last })
+      const [row] = await writing.nextNumber(tx, { id: shopId })
       if (!row) throw new Error('a counter gave no number')
       return row.last
     },
     async insert(tx: Writer, order: Order, lines: OrderLine[], cards: OrderGiftCard[], steps: SagaStep[]): Promise<void> {
-      await tx.insert(orders).values(order)
-      await tx.insert(orderLines).values(lines)
-      if (cards.length > 0) await tx.insert(orderGiftCards).values(cards)
-      await tx.insert(sagaSteps).values(steps)
+      await inserts.order(tx, order)
+      for (const line of lines) await inserts.line(tx, line)
+      for (const card of cards) await inserts.giftCard(tx, card)
+      for (const step of steps) await inserts.step(tx, step)
     },
     /** Changes an order that is in one of `from`; undefined when it is not. */
-    async change(
-      tx: Writer,
-      id: string,
-      from: readonly OrderStatus[],
-      change: { [Column in keyof Order]?: Order[Column] | SQL },
-      condition?: SQL,
-    ): Promise<Order | undefined> {
-      const [order] = await tx
-        .update(orders)
-        .set(change)
-        .where(and(eq(orders.id, id), inArray(orders.status, [...from]), condition))
-        .returning()
+    async change(tx: Writer, id: string, from: readonly OrderStatus[], change: Partial<Order>): Promise<Order | undefined> {
+      const [order] = await changesOf(from)(tx, change, { which: id })
       changed(tx, id)
       return order
     },
     async appendEvent(tx: Writer, event: OrderEvent): Promise<void> {
-      await tx.insert(orderEvents).values(event)
+      await inserts.event(tx, event)
       changed(tx, event.orderId)
     },
 
@@ -157,26 +195,12 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
       statuses: readonly OrderStatus[],
       at: number,
     ): Promise<boolean> {
-      const rows = await tx
-        .update(sagaSteps)
-        .set({ state: to, at })
-        .where(
-          and(
-            eq(sagaSteps.orderId, orderId),
-            eq(sagaSteps.position, position),
-            eq(sagaSteps.state, from),
-            inArray(sql`(select ${orders.status} from ${orders} where ${orders.id} = ${orderId})`, [...statuses]),
-          ),
-        )
-        .returning({ position: sagaSteps.position })
+      const rows = await stepsTakenOf(statuses)(tx, { state: to, at }, { which: orderId, nth: position, from })
       return rows.length > 0
     },
     /** Notes that these steps are done, which were not. */
     async stepsDone(tx: Writer, orderId: string, steps: readonly string[], at: number): Promise<void> {
-      await tx
-        .update(sagaSteps)
-        .set({ state: 'DONE', at })
-        .where(and(eq(sagaSteps.orderId, orderId), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE')))
+      await stepsDoneOf(steps)(tx, { state: 'DONE', at }, { which: orderId })
     },
     /** Returns how often a step has failed by now. */
     async countAttempt(tx: Writer, orderId: string, position: number): Promise<number> {
@@ -189,7 +213,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
     },
     async settleGiftCards(tx: Writer, orderId: string, settledAt: number | null): Promise<void> {
       await tx.update(orderGiftCards).set({ settledAt }).where(eq(orderGiftCards.orderId, orderId))
-      changed(tx, orderId)
     },
     async refundGiftCard(tx: Writer, orderId: string, giftCardId: string, amount: number): Promise<void> {
       await tx
@@ -200,28 +223,30 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
     },
 
     async insertPayment(tx: Writer, payment: Payment): Promise<void> {
-      await tx.insert(payments).values(payment)
+      await inserts.payment(tx, payment)
       changed(tx, payment.orderId)
     },
-    async findPayment(from: Queries, id: string): Promise<Payment | undefined> {
-      const [payment] = await from.select().from(payments).where(eq(payments.id, id)).limit(1)
+    async findPayment(id: string): Promise<Payment | undefined> {
+      const [payment] = await read.select().from(payments).where(eq(payments.id, id)).limit(1)
       return payment
     },
-    /** Holds for an order of which no payment can still be captured. */
-    noPaymentUnderWay: (orderId: string): SQL =>
-      notExists(
-        read
-          .select({ id: payments.id })
-          .from(payments)
-          .where(and(eq(payments.orderId, orderId), inArray(payments.status, [...underWay, 'CAPTURED']))),
-      ),
+    /** Inside a write. */
+    async getPayment(tx: Writer, id: string): Promise<Payment | undefined> {
+      const [payment] = await writing.payment(tx, { id })
+      return payment
+    },
+    /** Whether a payment of the order can still be captured, or was. */
+    async hasLivePayment(tx: Writer, orderId: string): Promise<boolean> {
+      const rows = await tx
+        .select({ id: payments.id })
+        .from(payments)
+        .where(and(eq(payments.orderId, orderId), inArray(payments.status, [...underWay, 'CAPTURED'])))
+        .limit(1)
+      return rows.length > 0
+    },
     /** The payment that an order was paid with. */
     async capturedPayment(tx: Writer, orderId: string): Promise<Payment | undefined> {
-      const [payment] = await tx
-        .select()
-        .from(payments)
-        .where(and(eq(payments.orderId, orderId), eq(payments.status, 'CAPTURED')))
-        .limit(1)
+      const [payment] = await writing.capturedPayment(tx, { id: orderId })
       return payment
     },
     /** By the name that its processor has for it. */
@@ -234,18 +259,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
       return payment
     },
     /** Changes a payment that is in one of `from`; undefined when it is not. */
-    async changePayment(
-      tx: Writer,
-      id: string,
-      from: readonly PaymentStatus[],
-      change: { [Column in keyof Payment]?: Payment[Column] | SQL },
-      condition?: SQL,
-    ): Promise<Payment | undefined> {
-      const [payment] = await tx
-        .update(payments)
-        .set(change)
-        .where(and(eq(payments.id, id), inArray(payments.status, [...from]), condition))
-        .returning()
+    async changePayment(tx: Writer, id: string, from: readonly PaymentStatus[], change: Partial<Payment>): Promise<Payment | undefined> {
+      const [payment] = await paymentChangesOf(from)(tx, change, { which: id })
       if (payment) changed(tx, payment.orderId)
       return payment
     },
@@ -268,7 +283,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
       return tx.select().from(orderGiftCards).where(eq(orderGiftCards.orderId, orderId)).orderBy(asc(orderGiftCards.giftCardId))
     },
     /** Changes a refund that is still PENDING; undefined when it is not. */
-    async changeRefund(tx: Writer, id: string, change: { [Column in keyof Refund]?: Refund[Column] | SQL }): Promise<Refund | undefined> {
+    async changeRefund(tx: Writer, id: string, change: Partial<Refund>): Promise<Refund | undefined> {
       const [refund] = await tx
         .update(refunds)
         .set(change)
@@ -310,6 +325,17 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, kept: Pick<Me
   async function lastNumber(shopId: string): Promise<number> {
     const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
     return row?.last ?? 0
+  }
+}
+
+/** Makes something for each list of words once. */
+function onceFor<Word extends string, Made>(make: (words: readonly Word[]) => Made): (words: readonly Word[]) => Made {
+  const made = new Map<string, Made>()
+  return (words) => {
+    const key = words.join()
+    const known = made.get(key) ?? make(words)
+    made.set(key, known)
+    return known
   }
 }
 

@@ -2,9 +2,9 @@ import type { Deps } from '../../deps.ts'
 import { hmac } from '../../lib/seal.ts'
 import type { InstanceKeys } from '../instance-key/service.ts'
 import { behaviours, declineCode, type SandboxToken, sandboxTokens } from './domain.ts'
-import { type SandboxPayment, sandboxStore as store } from './store.ts'
+import type { SandboxPayment, SandboxStore } from './store.ts'
 
-export type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: InstanceKeys }
+export type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: InstanceKeys; readonly sandboxStore: SandboxStore }
 
 /** What the sandbox answers: a status and a body, an answer that gets lost on its way, or none at all. */
 export type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
@@ -39,7 +39,7 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
     case 'POST payments':
       return create(deps, body)
     case 'GET payments': {
-      const payment = await store.find(deps.db.read, id)
+      const payment = await deps.sandboxStore.find(id)
       return payment ? { status: 200, body: view(payment) } : notFound
     }
     case 'POST payments capture':
@@ -58,24 +58,27 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
 const isToken = (token: unknown): token is SandboxToken => sandboxTokens.some((one) => one === token)
 const isAmount = (amount: unknown): amount is number => Number.isSafeInteger(amount) && Number(amount) > 0
 
-async function create({ db, clock }: SandboxDeps, { id, token, amount, currency }: Record<string, unknown>): Promise<Reply> {
+async function create(
+  { db, clock, sandboxStore: store }: SandboxDeps,
+  { id, token, amount, currency }: Record<string, unknown>,
+): Promise<Reply> {
   if (typeof id !== 'string' || typeof currency !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   if (!isToken(token)) return refuse('unknown_token')
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
   const payment = await db.write(async (tx) => {
     await store.insert(tx, row)
-    return store.find(tx, id)
+    return store.get(tx, id)
   })
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment ?? row) }
 }
 
 /** Takes the money; of a payment that is captured already it says so again. */
-async function move({ db }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING', to: 'CAPTURED'): Promise<Reply> {
+async function move({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING', to: 'CAPTURED'): Promise<Reply> {
   const { before, after } = await db.write(async (tx) => {
-    const found = await store.find(tx, id)
+    const found = await store.get(tx, id)
     if (found) await store.move(tx, id, from, { status: to, captured: found.amount })
-    return { before: found, after: await store.find(tx, id) }
+    return { before: found, after: await store.get(tx, id) }
   })
   if (!before || !after) return notFound
   if (after.status !== to) return refuse(`payment_${after.status.toLowerCase()}`)
@@ -83,16 +86,16 @@ async function move({ db }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDI
   return lost ? 'break off' : { status: 200, body: view(after) }
 }
 
-async function voidPayment({ db }: SandboxDeps, id: string): Promise<Reply> {
+async function voidPayment({ db, sandboxStore: store }: SandboxDeps, id: string): Promise<Reply> {
   const payment = await db.write(async (tx) => {
     await store.move(tx, id, 'AUTHORIZED', { status: 'VOIDED' })
     await store.move(tx, id, 'PENDING', { status: 'VOIDED' })
-    return store.find(tx, id)
+    return store.get(tx, id)
   })
   return payment ? { status: 200, body: view(payment) } : notFound
 }
 
-async function refund({ db, clock }: SandboxDeps, { id, paymentId, amount }: Record<string, unknown>): Promise<Reply> {
+async function refund({ db, clock, sandboxStore: store }: SandboxDeps, { id, paymentId, amount }: Record<string, unknown>): Promise<Reply> {
   if (typeof id !== 'string' || typeof paymentId !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   const row = { id, paymentId, amount, createdAt: clock.now() }
   const made = await db.write(async (tx) => (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row))

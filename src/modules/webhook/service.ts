@@ -43,7 +43,7 @@ export type Message = {
  * message under a key changes nothing.
  */
 export function prepareMessage(
-  { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
+  { db, clock, newId }: Pick<Deps, 'db' | 'clock' | 'newId'>,
   { shopId, event, key, data, held }: Message,
 ): (tx: Writer) => Promise<void> {
   const now = clock.now()
@@ -56,11 +56,11 @@ export function prepareMessage(
     status: held ? ('HELD' as const) : ('PENDING' as const),
     createdAt: now,
   }
-  return (tx) => store.insertMessage(tx, row)
+  return (tx) => store.insertMessage(db, tx, row)
 }
 
 /** Lets a held message go out. Done again, or for a message that was never held, it changes nothing. */
-export const releaseMessage = (tx: Writer, key: string): Promise<void> => store.releaseMessage(tx, key)
+export const releaseMessage = ({ db }: Pick<Deps, 'db'>, tx: Writer, key: string): Promise<void> => store.releaseMessage(db, tx, key)
 
 /** Takes a held message back, as though it had never been written; one that was released is not touched. */
 export const withdrawMessage = (tx: Writer, key: string): Promise<void> => store.removeHeldMessage(tx, key)

@@ -4,7 +4,8 @@ import { eq } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
 import { attempts, auditLog, idempotencyKeys } from '../../../db/schema/people.ts'
 import { carts } from '../../../db/schema/selling.ts'
-import { convertCart, expireCarts } from '../../../src/modules/cart/service.ts'
+import { expireCarts } from '../../../jobs/expire-carts.ts'
+import { convertCart } from '../../../src/modules/cart/service.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, shopperOf, storeIn } from '../../support/carts.ts'
 import { customerIn } from '../../support/customers.ts'
@@ -33,9 +34,12 @@ async function customersOf(app: TestApp, store: Awaited<ReturnType<typeof storeI
   return { ada: { ...ada, ...shopperOf(app, { token: ada.token }) }, eve: shopperOf(app, { token: eve.token }) }
 }
 
-/** As no route does it yet: an order makes it so. */
-const converted = (app: TestApp, id: string) =>
-  app.deps.db.write((tx) => convertCart(tx, { cartId: id, now: app.clock.now() })).then((done) => expect(done).toBe(true))
+/** As an order does it. */
+async function convert(app: TestApp, id: string, seenAt?: number): Promise<boolean> {
+  const updatedAt = seenAt ?? (await app.deps.cartStore.find(id))?.updatedAt ?? 0
+  return app.deps.db.write((tx) => convertCart(app.deps, tx, { cartId: id, now: app.clock.now(), updatedAt }))
+}
+const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 
 describe('a customer’s cart', () => {
   test('is reached with their token and the secret key; to everybody else it is absent, whatever they do', async () => {
@@ -129,7 +133,7 @@ describe('a cart that is over', () => {
     expect((await store.guest.cart(id)).body).toMatchObject({ status: 'EXPIRED', email: null })
     const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
     expect(changes.map((answer) => answer.status)).toEqual(Array(6).fill(409))
-    expect(await app.deps.db.write((tx) => convertCart(tx, { cartId: id, now: app.clock.now() }))).toBe(false)
+    expect(await convert(app, id)).toBe(false)
   })
 
   test('is marked and emptied of the person by the job, in several writes; carts that are not over stay', async () => {
@@ -164,11 +168,9 @@ describe('a cart that is over', () => {
     const [seen] = await app.deps.db.read.select().from(carts)
     // In the same millisecond.
     await store.guest.change(id, { email: 'ada@example.com' })
-    const convert = (updatedAt?: number) =>
-      app.deps.db.write((tx) => convertCart(tx, { cartId: id, now: app.clock.now(), ...(updatedAt === undefined ? {} : { updatedAt }) }))
-    expect(await convert(seen?.updatedAt)).toBe(false)
+    expect(await convert(app, id, seen?.updatedAt)).toBe(false)
     const [now] = await app.deps.db.read.select().from(carts)
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => convert(now?.updatedAt)))
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => convert(app, id, now?.updatedAt)))
     expect(outcomes.filter(Boolean).length).toBe(1)
   })
 })

@@ -273,7 +273,7 @@ describe('what the public sees', () => {
   })
 })
 
-test('what a shop sells is looked up by variant: of any status, of no other shop, and as a write sees it', async () => {
+test('what a shop sells is looked up by variant: of any status, and of no other shop', async () => {
   await using app = await testApp()
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const draft = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(7) }] })
@@ -282,9 +282,4 @@ test('what a shop sells is looked up by variant: of any status, of no other shop
   expect([...found.keys()]).toEqual([mine])
   expect(found.get(mine)).toMatchObject({ variant: { price: 7 }, product: { id: draft.id, status: 'DRAFT', title: 'Draft' } })
   expect((await sellables(app.deps, [], shop.shop.id)).size).toBe(0)
-  const inside = await app.deps.db.write(async (tx) => {
-    await tx.update(variants).set({ price: 8 }).where(eq(variants.id, mine))
-    return (await sellables(app.deps, [mine], shop.shop.id, tx)).get(mine)?.variant.price
-  })
-  expect(inside).toBe(8)
 })

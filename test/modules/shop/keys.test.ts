@@ -6,8 +6,11 @@ import { auditLog } from '../../../db/schema/people.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { newApiKey } from '../../../src/lib/api-keys.ts'
 import { sha256 } from '../../../src/lib/seal.ts'
+import { system } from '../../../src/modules/audit/service.ts'
 import { walletSeal } from '../../../src/modules/shop/domain.ts'
+import { contextOf, rotatePrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { commandBeside } from '../../support/beside.ts'
 
 const works = async (app: TestApp, key: string) => (await app.call('GET', '/shops/v2/tax-rates', { key })).status
 const readings = async ({ deps }: TestApp, shopId: string) =>
@@ -250,6 +253,93 @@ describe('an API key', () => {
     await works(app, secretKey)
     while ((await lastUsed()) === first) await new Promise((resolve) => setImmediate(resolve))
     expect(await lastUsed()).toBe(first + 60_000)
+  })
+})
+
+describe('a key that was used a moment ago', () => {
+  const rotate = (app: TestApp, token: string, body: unknown = {}) => app.call('POST', '/shops/v2/private-key/rotate', { token, body })
+  /** Uses keys until whoever might remember them does. */
+  async function use(app: TestApp, ...keys: string[]): Promise<number[]> {
+    for (const key of keys) await works(app, key)
+    // Their use has been noted by then, which forgets them once more.
+    await app.deps.db.write(async () => undefined)
+    for (const key of keys) await works(app, key)
+    return Promise.all(keys.map((key) => works(app, key)))
+  }
+
+  test('ends with its rotation, and at the very millisecond that its grace is over', async () => {
+    await using app = await testApp()
+    const { token, secretKey: first } = await app.merchant()
+    expect(await use(app, first)).toEqual([200])
+    const second = (await rotate(app, token)).body.privateKey
+    expect(await use(app, first, second)).toEqual([401, 200])
+    const third = (await rotate(app, token, { graceSeconds: 60 })).body.privateKey
+    expect(await use(app, first, second, third)).toEqual([401, 200, 200])
+    app.clock.advance(59_999)
+    expect(await use(app, second, third)).toEqual([200, 200])
+    app.clock.advance(1)
+    expect(await use(app, second, third)).toEqual([401, 200])
+  })
+
+  test('ends with a rotation by another process, and goes on with one that came to nothing', async () => {
+    await using app = await testApp()
+    await using command = await commandBeside(app)
+    const { shop, secretKey } = await app.merchant()
+    const context = contextOf(shop)
+    expect(await use(app, secretKey)).toEqual([200])
+    const refused = rotatePrivateKey(command.deps, context, 0, system, async () => {
+      throw new Error('not kept')
+    })
+    expect(await refused.catch((error: Error) => error.message)).toBe('not kept')
+    expect(await use(app, secretKey)).toEqual([200])
+    const { privateKey } = await rotatePrivateKey(command.deps, context, 60, system)
+    expect(await use(app, secretKey, privateKey)).toEqual([200, 200])
+    await rotatePrivateKey(command.deps, context, 0, system)
+    expect(await use(app, secretKey, privateKey)).toEqual([401, 401])
+  })
+
+  test('ends by whichever function of the store ends it', async () => {
+    await using app = await testApp()
+    const { deps, clock } = app
+    const { secretKey, shop } = await app.merchant()
+    expect(await use(app, secretKey)).toEqual([200])
+    await deps.db.write((tx) => deps.shopStore.expireKeys(tx, shop.id, 'SECRET', 'TEST', clock.now() + 1_000))
+    clock.advance(1_000)
+    expect(await use(app, secretKey)).toEqual([401])
+    const { id } = (await deps.shopStore.findKey(sha256(secretKey))) ?? { id: '' }
+    await deps.db.write((tx) => deps.shopStore.setKeyExpiry(tx, id, clock.now() + 1_000))
+    expect(await use(app, secretKey)).toEqual([200])
+    await deps.db.write((tx) => deps.shopStore.setKeyExpiry(tx, id, clock.now()))
+    expect(await use(app, secretKey)).toEqual([401])
+  })
+
+  test('is of the mode that its shop has now', async () => {
+    await using app = await testApp()
+    const { secretKey, publishableKey, shop } = await app.merchant()
+    const inMode = (mode: 'TEST' | 'LIVE') => app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.id, { mode }))
+    expect(await use(app, secretKey, publishableKey)).toEqual([200, 403])
+    await inMode('LIVE')
+    expect(await use(app, secretKey, publishableKey)).toEqual([401, 401])
+    await inMode('TEST')
+    expect(await use(app, secretKey, publishableKey)).toEqual([200, 403])
+  })
+
+  test('opens to the origins that its shop lists now, and makes carts in the currency that it has now', async () => {
+    await using app = await testApp()
+    const { token, publishableKey } = await app.merchant()
+    const from = (origin: string) => app.call('POST', '/cart', { key: publishableKey, body: {}, headers: { origin } })
+    for (let nth = 0; nth < 3; nth++) expect((await from('https://a.example')).status).toBe(201)
+    await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://b.example'], currency: 'EUR' } })
+    expect([(await from('https://a.example')).status, (await from('https://b.example')).status]).toEqual([403, 201])
+    expect((await from('https://b.example')).body.currency).toBe('EUR')
+  })
+
+  test("knows nothing of other shops' keys", async () => {
+    await using app = await testApp()
+    const [one, two] = [await app.merchant(), await app.merchant()]
+    expect(await use(app, one.secretKey, two.secretKey)).toEqual([200, 200])
+    await rotate(app, one.token)
+    expect(await use(app, one.secretKey, two.secretKey)).toEqual([401, 200])
   })
 })
 

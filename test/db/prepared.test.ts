@@ -1,0 +1,66 @@
+/** What inserts and updates that were built once do to whole rows, on both engines. */
+import { expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { isUniqueViolation } from '../../db/engine.ts'
+import { insertOf, updateOf } from '../../db/prepared.ts'
+import { users } from '../../db/schema/people.ts'
+import { shops } from '../../db/schema/shop.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const user = { id: 'usr_1', role: 'MERCHANT' as const, email: 'a@b.example', passwordHash: 'x', createdAt: 1 }
+const shop = {
+  id: 'shop_1',
+  merchantId: user.id,
+  name: 'one',
+  title: 'One',
+  description: '',
+  logoUrl: null,
+  currency: 'USD',
+  country: 'US',
+  mode: 'TEST' as const,
+  status: 'ACTIVE' as const,
+  contact: { email: 'c@d.example' },
+  address: {},
+  origins: ['https://a.example'],
+  taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: true }],
+  shippingMethods: [],
+  createdAt: 1,
+  updatedAt: 2,
+}
+
+test('an insert stores every column as it is read back: texts, nulls and JSON', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write(async (tx) => {
+    await insertOf(db, users)(tx, user)
+    await insertOf(db, shops)(tx, shop)
+  })
+  expect(await db.read.select().from(shops)).toEqual([shop])
+})
+
+test('a row whose key is taken is refused, or skipped where that was asked for', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const insert = insertOf(db, users)
+  const insertNew = insertOf(db, users, 'skip')
+  expect(await db.write((tx) => insertNew(tx, user))).toBe(true)
+  expect(await db.write((tx) => insertNew(tx, { ...user, passwordHash: 'y' }))).toBe(false)
+  const refusal = await db.write((tx) => insert(tx, user)).catch((error: unknown) => error)
+  expect(isUniqueViolation(refusal)).toBe(true)
+  expect(await db.read.select().from(users)).toEqual([user])
+})
+
+test('an update sets the columns that it is given and no others, and hands back the row', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const update = updateOf(db, shops, eq(shops.id, sql.placeholder('which')))
+  await db.write(async (tx) => {
+    await insertOf(db, users)(tx, user)
+    await insertOf(db, shops)(tx, shop)
+  })
+  const changed = { ...shop, title: 'Two', logoUrl: 'https://a.example/l.png', contact: {} }
+  expect(await db.write((tx) => update(tx, { title: 'Two', logoUrl: changed.logoUrl, contact: {} }, { which: shop.id }))).toEqual([changed])
+  expect(await db.write((tx) => update(tx, { logoUrl: null }, { which: shop.id }))).toEqual([{ ...changed, logoUrl: null }])
+  expect(await db.write((tx) => update(tx, { title: 'Three' }, { which: 'shop_2' }))).toEqual([])
+  expect(await db.read.select().from(shops)).toEqual([{ ...changed, logoUrl: null }])
+})

@@ -1,0 +1,324 @@
+/** Orders that a key reads are answered ahead of the framework: nobody can tell, but by the time it takes. */
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
+import type { Writer } from '../../db/engine.ts'
+import { orderGiftCards } from '../../db/schema/selling.ts'
+import { createEdge } from '../../src/http/edge.ts'
+import { createRequestCounts } from '../../src/http/metrics.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { eventOf } from '../../src/modules/order/deps.ts'
+import { orderView } from '../../src/modules/order/domain.ts'
+import { newRefund } from '../../src/modules/order/refunds.ts'
+import { fulfilOrder } from '../../src/modules/order/service.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { commandBeside } from '../support/beside.ts'
+import { bothWays } from '../support/both-ways.ts'
+import { changeProcessor, confirmAtSandbox, lost, sandboxMessage } from '../support/sandbox.ts'
+import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
+
+const hour = 60 * 60 * 1000
+
+/** A shop that sells, on a real server. */
+async function served(app: TestApp) {
+  const shop = await sellingIn(app)
+  const key = { 'x-service-api-key': shop.secretKey }
+  return { shop, key, ...bothWays(app) }
+}
+
+describe('an order is the same by the server and by the route', () => {
+  test('plain, with a query, from a page, and with credentials besides the key', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const customer = await customerOf(app, on.shop.shop.name)
+    const order = await on.shop.bought({ token: customer.token, quantity: 2, shippingAddress: address })
+    const path = `/v2/orders/${order.id}`
+    const plain = await on.same(path, { headers: on.key })
+    expect(plain).toEqual({
+      status: 200,
+      body: JSON.stringify(order),
+      headers: { 'content-type': 'application/json;charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+    })
+    for (const secret of ['sealedToken', 'attemptKey', 'clientParameters', 'cart_', 'actor', 'resumeAt', on.shop.secretKey])
+      expect([secret, plain.body.includes(secret)]).toEqual([secret, false])
+    for (const query of ['?', '?a=b', '?limit=0&status=x', '?q=%2F%3F#'])
+      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, plain])
+    for (const more of [
+      { origin: 'https://a.example' },
+      { authorization: 'Bearer nonsense' },
+      { authorization: `Bearer ${customer.token}` },
+      { 'x-shop-id': 'shop_00000000000000000000000000' },
+      { 'if-none-match': '*' },
+      { accept: 'text/html' },
+    ])
+      expect([more, await on.same(path, { headers: { ...on.key, ...more } })]).toEqual([more, plain])
+  })
+
+  test('to those who may not read it, and when there is none', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const other = await sellingIn(app)
+    const order = await on.shop.bought()
+    const path = `/v2/orders/${order.id}`
+    expect((await on.same(path, { headers: on.key })).status).toBe(200)
+    const last = on.shop.secretKey.endsWith('A') ? 'B' : 'A'
+    const refusals: [status: number, headers: Record<string, string>][] = [
+      [401, {}],
+      [401, { 'x-service-api-key': 'nonsense' }],
+      [401, { 'x-service-api-key': on.shop.secretKey.slice(0, -1) + last }],
+      [401, { 'x-service-api-key': `${on.shop.secretKey}, ${on.shop.secretKey}` }],
+      [401, { 'x-service-api-key': 'nonsense', authorization: `Bearer ${on.shop.token}` }],
+      [403, { 'x-service-api-key': on.shop.publishableKey }],
+      [404, { 'x-service-api-key': other.secretKey }],
+    ]
+    for (const [status, headers] of refusals) {
+      const answer = await on.same(path, { headers })
+      expect([headers, answer.status]).toEqual([headers, status])
+      expect(answer.body).not.toContain(order.id)
+    }
+    const none = 'order_00000000000000000000000000'
+    for (const id of [none, 'nothing', `${order.id}x`, 'x'.repeat(64), `${order.id}%2F`, '%20', `${order.id}/`, `${order.id}/more`])
+      expect([id, (await on.same(`/v2/orders/${id}`, { headers: on.key })).status]).toEqual([id, 404])
+    for (const id of ['x'.repeat(65), '%zz', '%00'])
+      expect([id, (await on.same(`/v2/orders/${id}`, { headers: on.key })).status]).toEqual([id, 400])
+    // The same id, spelt otherwise.
+    expect((await on.same(path.replace('order_', 'order%5F'), { headers: on.key })).status).toBe(200)
+  })
+
+  test('to merchants and customers, who see what is theirs', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const [buyer, stranger] = [
+      await customerOf(app, on.shop.shop.name, 'buyer@example.com'),
+      await customerOf(app, on.shop.shop.name, 'stranger@example.com'),
+    ]
+    const order = await on.shop.bought({ token: buyer.token })
+    const path = `/v2/orders/${order.id}`
+    const as = async (token: string) => (await on.same(path, { headers: { authorization: `Bearer ${token}` } })).status
+    await on.same(path, { headers: on.key })
+    expect([await as(on.shop.token), await as(buyer.token), await as(stranger.token)]).toEqual([200, 200, 404])
+    expect(await as((await sellingIn(app)).token)).toBe(404)
+  })
+
+  test('by HEAD without the body; by other methods not at all', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const get = await on.viaServer(path, { headers: on.key })
+    for (let nth = 0; nth < 2; nth++) expect(await on.viaServer(path, { method: 'HEAD', headers: on.key })).toEqual({ ...get, body: '' })
+    expect((await on.viaServer(path, { method: 'HEAD' })).status).toBe(401)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect([method, (await on.same(path, { method, headers: on.key })).status]).toEqual([method, 404])
+  })
+
+  test('after the commit of another process, of an order and of a key', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    await using command = await commandBeside(app)
+    const order = await on.shop.bought()
+    const path = `/v2/orders/${order.id}`
+    expect((await on.same(path, { headers: on.key })).body).toContain('"status":"CONFIRMED"')
+    const request = { shopId: on.shop.shop.id, orderId: order.id, actor: system }
+    await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
+    const sent = await on.viaServer(path, { headers: on.key })
+    expect(JSON.parse(sent.body)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T-1', carrier: null } })
+    expect((await on.same(path, { headers: on.key })).body).toBe(sent.body)
+    const key = await command.deps.shopStore.currentKey(on.shop.shop.id, 'SECRET', 'TEST')
+    await command.deps.db.write((tx) => command.deps.shopStore.setKeyExpiry(tx, key?.id ?? '', app.clock.now()))
+    expect((await on.viaServer(path, { headers: on.key })).status).toBe(401)
+  })
+
+  test('until the key is rotated, and not a moment longer', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const status = async (key: string) => (await on.same(path, { headers: { 'x-service-api-key': key } })).status
+    expect(await status(on.shop.secretKey)).toBe(200)
+    const rotate = (graceSeconds: number) =>
+      app.call('POST', '/shops/v2/private-key/rotate', { token: on.shop.token, body: { graceSeconds } })
+    const second = (await rotate(10)).body.privateKey
+    expect([await status(on.shop.secretKey), await status(second)]).toEqual([200, 200])
+    app.clock.advance(10_000)
+    expect([await status(on.shop.secretKey), await status(second)]).toEqual([401, 200])
+    const third = (await rotate(0)).body.privateKey
+    expect([await status(second), await status(third)]).toEqual([401, 200])
+  })
+})
+
+/** Calls `look` with every order's id after every commit, and before the next. */
+function afterEveryCommit({ deps: { db } }: TestApp, look: (ids: string[]) => void | Promise<void>): void {
+  const { write } = db
+  Object.assign(db, {
+    async write(work: Parameters<typeof write>[0]) {
+      const result = await write(work)
+      const rows = await db.read.rows<{ id: string }>(sql`select id from orders`)
+      await look(rows.map(({ id }) => id))
+      return result
+    },
+  })
+}
+
+test.if(engine === 'sqlite')('what is remembered of an order is what is stored, after every commit of its life', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 100 })
+  const { orderDocuments, orderStore } = app.deps
+  const seen = new Set<string>()
+  afterEveryCommit(app, (ids) => {
+    for (const id of ids) {
+      const whole = orderStore.whole(id)
+      if (!whole || whole instanceof Promise) throw new Error('an order was not read at once')
+      const remembered = orderDocuments.textNow(shop.shop.id, id)
+      expect(remembered).toBe(JSON.stringify(orderView(whole)))
+      seen.add(`${whole.order.status} ${whole.order.paymentStatus}`)
+    }
+  })
+  const { giftCard, cart, checkout, refund } = shop
+  const cancel = async (id: string) => ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
+  async function withGiftCard(): Promise<string> {
+    const cartId = await cart({ shippingAddress: address })
+    const { code } = await giftCard(300)
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+    return cartId
+  }
+
+  // Bought with a gift card, refunded in part and then the rest.
+  const mixed = ok(await checkout(await withGiftCard())).body.order
+  ok(await refund(mixed.id, { amount: shop.money(100) }))
+  ok(await shop.post(`/v2/orders/${mixed.id}/fulfil`, { trackingNumber: 'T-1', carrier: 'Post' }))
+  ok(await refund(mixed.id))
+  // Declined, paid again, cancelled.
+  const twice = await cart()
+  const declined = ok(await checkout(twice, { paymentToken: 'tok_decline' })).body.order
+  ok(await checkout(twice))
+  await cancel(declined.id)
+  // Waits for the shopper, who comes too late: what was captured goes back.
+  const late = ok(await checkout(await withGiftCard(), { paymentToken: 'tok_action' })).body.order
+  app.clock.advance(hour)
+  changeProcessor(app, () => ({ void: () => Promise.reject(lost()) }))
+  await app.jobs.closeOrders()
+  await confirmAtSandbox(app, late.payments[0].id)
+  ok(await sandboxMessage(app, late.payments[0].id))
+  // The answer to its capture is lost.
+  ok(await checkout(await cart(), { paymentToken: 'tok_crash' }))
+  // Nobody pays it.
+  await cancel(ok(await checkout(await cart(), { paymentToken: 'tok_decline' })).body.order.id)
+  app.clock.advance(15 * 24 * hour)
+  await app.jobs.closeOrders()
+  expect([...seen].sort()).toEqual([
+    'CANCELLED FAILED',
+    'CANCELLED REFUNDED',
+    'COMPLETED REFUNDED',
+    'CONFIRMED CAPTURED',
+    'CONFIRMED PARTIALLY_REFUNDED',
+    'EXPIRED PENDING',
+    'EXPIRED REFUNDED',
+    'FULFILLED PARTIALLY_REFUNDED',
+    'FULFILLED REFUNDED',
+    'PAID CAPTURED',
+    'PENDING_PAYMENT AUTHORIZED',
+    'PENDING_PAYMENT FAILED',
+    'PENDING_PAYMENT PENDING',
+  ])
+})
+
+test.if(engine === 'sqlite')('every function of the store that changes what an order shows forgets it, by itself', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { db, orderDocuments, orderStore: store } = app.deps
+  const { id: giftCardId } = await shop.giftCard(500)
+  const { id: orderId } = await shop.bought()
+  const [payment] = await store.payments(orderId)
+  const order = await store.find(orderId)
+  if (!payment || !order) throw new Error('nothing was bought')
+  await db.write((tx) =>
+    tx.insert(orderGiftCards).values({ orderId, giftCardId, last4: '0000', amount: 500, refunded: 0, settledAt: null }),
+  )
+  const failed = { ...payment, id: app.deps.newId('payment'), attemptKey: 'another', status: 'FAILED' as const }
+  const parts = { amount: 100, giftCardAmount: 0, giftCards: [] }
+  const refund = newRefund(app.deps, order, { id: app.deps.newId('refund'), purpose: 'REFUND', attemptKey: 'one', payment, parts })
+  const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
+    change: (tx) => store.change(tx, orderId, ['CONFIRMED'], { carrier: 'Post' }),
+    appendEvent: (tx) => store.appendEvent(tx, eventOf(app.deps, orderId, 'LOOKED_AT')),
+    insertPayment: (tx) => store.insertPayment(tx, failed),
+    changePayment: (tx) => store.changePayment(tx, failed.id, ['FAILED'], { failureCode: 'card_declined' }),
+    insertRefund: (tx) => store.insertRefund(tx, refund),
+    changeRefund: (tx) => store.changeRefund(tx, refund.id, { failureCode: 'no' }),
+    refundGiftCard: (tx) => store.refundGiftCard(tx, orderId, giftCardId, 100),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const before = orderDocuments.textNow(shop.shop.id, orderId)
+    await db.write((tx) => change(tx).then(() => Promise.reject(new Error('undone')))).catch(() => undefined)
+    expect([name, orderDocuments.textNow(shop.shop.id, orderId)]).toEqual([name, before])
+    await db.write(change)
+    const after = orderDocuments.textNow(shop.shop.id, orderId)
+    expect([name, after === before]).toEqual([name, false])
+    expect([name, after]).toEqual([name, (await app.call('GET', `/v2/orders/${orderId}`, { key: shop.secretKey })).text])
+  }
+})
+
+describe('a hot read of an order', () => {
+  test('counts and is timed like any other, and notes that the key was used', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const reads = async () =>
+      Number(/requests_total\{method="GET",status="200"\} (\d+)/.exec((await app.call('GET', '/metrics')).text)?.[1])
+    const lastUsed = async () => (await app.deps.shopStore.currentKey(on.shop.shop.id, 'SECRET', 'TEST'))?.lastUsedAt
+    await on.viaServer(path, { headers: on.key })
+    while ((await lastUsed()) === null) await new Promise((resolve) => setImmediate(resolve))
+    const [before, first] = [await reads(), await lastUsed()]
+    for (let nth = 0; nth < 5; nth++) await on.viaServer(path, { headers: on.key })
+    // One more for the look itself.
+    expect(await reads()).toBe(before + 6)
+    app.clock.advance(60_000)
+    await on.viaServer(path, { headers: on.key })
+    while ((await lastUsed()) === first) await new Promise((resolve) => setImmediate(resolve))
+    expect(await lastUsed()).toBe(app.clock.now())
+  })
+
+  test('carries the id that the request brought, if it is one, else one of its own', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const idFor = async (headers: Record<string, string>) =>
+      (await fetch(on.server.url + path, { headers: { ...on.key, ...headers } })).headers.get('x-request-id')
+    for (let nth = 0; nth < 2; nth++) {
+      expect(await idFor({ 'x-request-id': 'mine-1' })).toBe('mine-1')
+      expect(await idFor({ 'x-request-id': 'not one' })).toMatch(/^[\w-]{12}-[0-9a-z]+$/)
+    }
+  })
+
+  test('is served on the hosts that are allowed only, also when it is in memory', async () => {
+    await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
+    await using on = await served(app)
+    const order = await on.shop.bought()
+    const path = `/v2/orders/${order.id}`
+    expect((await on.viaServer(path, { headers: on.key })).status).toBe(200)
+    const stranger = await on.viaServer(path, { headers: { ...on.key, host: 'evil.example' } })
+    expect(stranger.status).toBe(400)
+    expect(stranger.body).not.toContain(order.id)
+  })
+
+  test('that took long is in the log, without its query', () => {
+    const logged: unknown[] = []
+    let now = 0
+    const nothing = () => undefined
+    const answered = (request: Request, id: string, requestId: string) => {
+      now += id === 'slow' ? 1_000 : 999
+      return new Response(`${request.method} ${requestId}`)
+    }
+    const edge = createEdge({
+      hot: { record: nothing, again: nothing, order: answered },
+      handle: () => new Response(null, { status: 500 }),
+      log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
+      requestCounts: createRequestCounts(),
+      allowedHosts: [],
+      monotonicMs: () => now,
+      newRequestId: () => 'id-1',
+      peers: new WeakMap(),
+    })
+    const request = (id: string) => new Request(`http://localhost/v2/orders/${id}?secret=1`, { headers: { host: 'localhost' } })
+    for (const id of ['quick', 'slow']) edge.fetchOrder(request(id), id)
+    expect(logged).toEqual([['request', { method: 'GET', path: '/v2/orders/slow', status: 200, ms: 1_000, requestId: 'id-1' }]])
+  })
+})

@@ -1,0 +1,101 @@
+/** What is remembered is bounded, and never older than what is stored. */
+import { describe, expect, test } from 'bun:test'
+import { createMemory, type MemoryOptions } from '../../src/lib/memory.ts'
+
+/** A memory of a store of texts, which counts how often it is read. */
+function memoryOf(options: Partial<MemoryOptions<string>> = {}) {
+  const stored = new Map<string, string>()
+  const state = { foreign: 0 as number | undefined, reads: 0, late: false }
+  const memory = createMemory<string>({ foreignVersion: () => state.foreign, entriesMax: 3, ...options })
+  const recall = (key: string) =>
+    memory.recall(key, () => {
+      state.reads++
+      return state.late ? Promise.resolve(stored.get(key)) : stored.get(key)
+    })
+  return { memory, stored, state, recall }
+}
+
+test('what was read is not read again, until it is forgotten', () => {
+  const { memory, stored, state, recall } = memoryOf()
+  stored.set('a', 'first')
+  expect([recall('a'), recall('a'), state.reads]).toEqual(['first', 'first', 1])
+  stored.set('a', 'second')
+  memory.forget('b')
+  expect(recall('a')).toBe('first')
+  memory.forget('a')
+  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 2])
+})
+
+test('what is not there is asked for again each time', () => {
+  const { stored, state, recall } = memoryOf()
+  expect([recall('a'), recall('a'), state.reads]).toEqual([undefined, undefined, 2])
+  stored.set('a', 'now')
+  expect(recall('a')).toBe('now')
+})
+
+test('those that are picked are forgotten, and no others', () => {
+  const { memory, stored, state, recall } = memoryOf()
+  for (const key of ['a', 'b', 'c']) stored.set(key, `text of ${key}`)
+  for (const key of stored.keys()) recall(key)
+  memory.forgetWhere((value) => value.endsWith('a') || value.endsWith('c'))
+  for (const key of stored.keys()) stored.set(key, 'changed')
+  expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['changed', 'text of b', 'changed', 5])
+})
+
+test('all is forgotten when another process has committed', () => {
+  const { stored, state, recall } = memoryOf()
+  stored.set('a', 'first')
+  recall('a')
+  stored.set('a', 'second')
+  state.foreign = 1
+  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 2])
+})
+
+test('nothing is kept where nobody can tell of the commits of others', async () => {
+  const { memory, stored, state, recall } = memoryOf()
+  stored.set('a', 'first')
+  recall('a')
+  state.foreign = undefined
+  expect(memory.isOn()).toBe(false)
+  stored.set('a', 'second')
+  expect([recall('a'), recall('a'), state.reads]).toEqual(['second', 'second', 3])
+  state.foreign = 0
+  stored.set('a', 'third')
+  expect([memory.isOn(), recall('a')]).toEqual([true, 'third'])
+})
+
+test('what comes later is not kept: a commit may have come between', async () => {
+  const { stored, state, recall } = memoryOf()
+  state.late = true
+  stored.set('a', 'first')
+  expect(await recall('a')).toBe('first')
+  stored.set('a', 'second')
+  expect([await recall('a'), state.reads]).toEqual(['second', 2])
+})
+
+describe('the room', () => {
+  test('is so many entries: the oldest goes', () => {
+    const { stored, state, recall } = memoryOf()
+    for (const key of ['a', 'b', 'c', 'd']) stored.set(key, key)
+    for (const key of stored.keys()) recall(key)
+    expect([recall('b'), recall('c'), recall('d'), state.reads]).toEqual(['b', 'c', 'd', 4])
+    expect([recall('a'), state.reads]).toEqual(['a', 5])
+    expect([recall('c'), recall('d'), state.reads]).toEqual(['c', 'd', 5])
+    expect([recall('b'), state.reads]).toEqual(['b', 6])
+  })
+
+  test('is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
+    const { memory, stored, state, recall } = memoryOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
+    for (const [key, length] of Object.entries({ a: 4, b: 4, c: 2, d: 5, e: 11 })) stored.set(key, key.repeat(length))
+    for (const key of ['a', 'b', 'c']) recall(key)
+    expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 3])
+    recall('e')
+    expect([recall('e'), recall('a'), state.reads]).toEqual(['e'.repeat(11), 'aaaa', 5])
+    recall('d')
+    expect([recall('c'), recall('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
+    memory.forget('d')
+    recall('a')
+    recall('b')
+    expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])
+  })
+})

@@ -1,0 +1,95 @@
+/** Whatever is done in whatever order, at once, with a processor that is not always heard: the invariants of selling hold. */
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { engine } from '../../../db/columns.ts'
+import { type Answer, type Json, testApp } from '../../support/app.ts'
+import { type Books, booksOf, eventsLost, violationsAtRest, violationsOf } from '../../support/books.ts'
+import { copyOf } from '../../support/database.ts'
+import { fixedStock, type Ground, layGround, modelOn, type Story, story, tokenSeconds } from '../../support/selling-model.ts'
+
+const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 10))
+const timeLimitMs = 60_000
+
+let ground: Ground
+afterAll(() => ground?.database.drop())
+
+/** What came about in all runs together. A model in which nothing happens proves nothing. */
+const seen = new Map<string, number>()
+const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+
+test('every rule holds after every batch of doings at once, and all comes to rest', async () => {
+  ground = await layGround()
+  const property = fc.asyncProperty(story, async (one) => {
+    const database = await copyOf(ground.database)
+    try {
+      await tell(one, database)
+    } finally {
+      await database.drop()
+    }
+  })
+  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false })
+  const usual = [
+    'CONFIRMED',
+    'FULFILLED',
+    'CANCELLED',
+    'EXPIRED',
+    'LATE_CAPTURE',
+    'refund',
+    'gift card',
+    'checkout 409',
+    'USD',
+    'JPY',
+    'KWD',
+  ]
+  expect(usual.filter((what) => !seen.has(what))).toEqual([])
+}, 150_000)
+
+async function tell({ carts, batches }: Story, database: Ground['database']): Promise<void> {
+  await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })
+  const model = modelOn(app, ground)
+  await model.begin(carts)
+  let before = await booksOf(app)
+  for (const one of batches) {
+    const answers = await model.run(one)
+    const after = await booksOf(app)
+    expect(violationsOf(after)).toEqual([])
+    expect(eventsLost(before, after)).toEqual([])
+    for (const { action, answer } of answers) assertAnswer(action.do, answer)
+    before = after
+  }
+  const end = await model.rest()
+  expect(violationsAtRest(end)).toEqual([])
+  expect(eventsLost(before, end)).toEqual([])
+  assertConserved(end)
+  expect(app.logged.filter(({ level, event }) => level === 'error' && event !== 'refund.failed')).toEqual([])
+  for (const { status, currency, giftCardTotal } of end.orders)
+    for (const what of [status, currency, ...(giftCardTotal > 0 ? ['gift card'] : [])]) note(what)
+  for (const { type } of end.events) note(type)
+  for (const { purpose } of end.refunds) note(purpose === 'REFUND' ? 'refund' : purpose)
+}
+
+/** Only a message may be answered by 503: its sender comes again. */
+function assertAnswer(what: string, { status, body, text }: Answer): void {
+  note(`${what} ${status}`)
+  if (status >= 500 && !(what === 'message' && status === 503)) throw new Error(`${what}: ${status} ${text}`)
+  for (const amount of amountsIn(body)) if (!Number.isSafeInteger(amount)) throw new Error(`${what}: an amount of ${amount}`)
+}
+
+function amountsIn(value: Json): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = 'amount' in value && 'currency' in value && typeof value.amount !== 'object' ? [value.amount] : []
+  return [...own, ...Object.values(value).flatMap(amountsIn)]
+}
+
+/** What only orders take from holds what they left. */
+function assertConserved({ variants, lines, orders, steps }: Books): void {
+  const took = new Set(steps.filter(({ step, state }) => step === 'COMMIT_STOCK' && state === 'DONE').map(({ orderId }) => orderId))
+  const returned = new Set(orders.filter(({ status, confirmedAt }) => status === 'CANCELLED' && confirmedAt !== null).map(({ id }) => id))
+  for (const { id, sku, onHand } of variants) {
+    const first = { fixed: fixedStock, ahead: 2 }[sku ?? '']
+    if (first === undefined) continue
+    const sold = lines.filter(({ variantId, orderId }) => variantId === id && took.has(orderId) && !returned.has(orderId))
+    expect(onHand).toBe(sold.reduce((left, { quantity }) => left - quantity, first))
+  }
+}

@@ -1,0 +1,15 @@
+/** Another process on the same database, as a command is beside a server. */
+import { engine } from '../../db/columns.ts'
+import { openInstance } from '../../src/instance.ts'
+import type { TestApp } from './app.ts'
+
+export async function commandBeside(app: TestApp) {
+  const { deps, close } = await openInstance({
+    config: app.deps.config,
+    as: 'command',
+    clock: app.clock,
+    log: app.deps.log,
+    ...(engine === 'sqlite' ? { sqlite: { besideServer: true } } : {}),
+  })
+  return { deps, [Symbol.asyncDispose]: close }
+}

@@ -1,0 +1,339 @@
+/** Everything that selling writes down, read straight from the database; and what must hold of it. */
+import { productDocuments, variants } from '../../db/schema/catalog.ts'
+import { affiliates, commissions, unifiedTransactions } from '../../db/schema/ledger.ts'
+import { outbox } from '../../db/schema/outbox.ts'
+import { auditLog } from '../../db/schema/people.ts'
+import {
+  cartLines,
+  carts,
+  customerTotals,
+  giftCards,
+  giftCardTransactions,
+  orderEvents,
+  orderGiftCards,
+  orderLines,
+  orderNumbers,
+  orders,
+  payments,
+  refunds,
+  sagaSteps,
+  sandboxPayments,
+  sandboxRefunds,
+} from '../../db/schema/selling.ts'
+import type { TestApp } from './app.ts'
+
+export type Books = Awaited<ReturnType<typeof booksOf>>
+
+/** The rows of each table, in the order in which they were made. Nothing may be under way. */
+export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
+  const { read } = db
+  return {
+    orders: await read.select().from(orders).orderBy(orders.shopId, orders.number),
+    lines: await read.select().from(orderLines).orderBy(orderLines.orderId, orderLines.position),
+    orderCards: await read.select().from(orderGiftCards).orderBy(orderGiftCards.orderId, orderGiftCards.giftCardId),
+    events: await read.select().from(orderEvents).orderBy(orderEvents.orderId, orderEvents.id),
+    steps: await read.select().from(sagaSteps).orderBy(sagaSteps.orderId, sagaSteps.position),
+    payments: await read.select().from(payments).orderBy(payments.id),
+    refunds: await read.select().from(refunds).orderBy(refunds.id),
+    numbers: await read.select().from(orderNumbers).orderBy(orderNumbers.shopId),
+    carts: await read.select().from(carts).orderBy(carts.createdAt, carts.id),
+    cartLines: await read.select().from(cartLines).orderBy(cartLines.id),
+    variants: await read.select().from(variants).orderBy(variants.id),
+    documents: await read
+      .select({ productId: productDocuments.productId, document: productDocuments.document })
+      .from(productDocuments)
+      .orderBy(productDocuments.productId),
+    cards: await read.select().from(giftCards).orderBy(giftCards.id),
+    cardMoves: await read.select().from(giftCardTransactions).orderBy(giftCardTransactions.giftCardId, giftCardTransactions.id),
+    affiliates: await read.select().from(affiliates).orderBy(affiliates.id),
+    commissions: await read.select().from(commissions).orderBy(commissions.orderId),
+    movements: await read.select().from(unifiedTransactions).orderBy(unifiedTransactions.key),
+    outbox: await read.select().from(outbox).orderBy(outbox.key),
+    totals: await read.select().from(customerTotals).orderBy(customerTotals.customerId, customerTotals.currency),
+    sandbox: await read.select().from(sandboxPayments).orderBy(sandboxPayments.id),
+    sandboxRefunds: await read.select().from(sandboxRefunds).orderBy(sandboxRefunds.id),
+    audits: await read.select({ action: auditLog.action, subject: auditLog.subject }).from(auditLog).orderBy(auditLog.id),
+  }
+}
+
+/**
+ * The same without what differs between two runs that did the same: moments are `<time>`, ids are numbered by their first
+ * appearance, secrets are `<sealed>`.
+ */
+export function comparable(books: Books): unknown {
+  const names = new Map<string, string>()
+  const counts = new Map<string, number>()
+  const named = (id: string): string => {
+    const known = names.get(id)
+    if (known !== undefined) return known
+    const kind = id.slice(0, id.indexOf('_'))
+    const nth = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, nth)
+    names.set(id, `${kind}_${nth}`)
+    return `${kind}_${nth}`
+  }
+  const plain = (value: unknown, key: string): unknown => {
+    if (value === null) return null
+    if (/At$|^at$|^timestamp$/.test(key)) return '<time>'
+    if (/^sealed/.test(key)) return '<sealed>'
+    if (key === 'body' || key === 'document') return plain(JSON.parse(String(value)), 'json')
+    if (typeof value === 'string') return value.replace(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, named)
+    if (Array.isArray(value)) return value.map((one) => plain(one, key))
+    if (typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one, name)]))
+    return value
+  }
+  return plain(books, 'books')
+}
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
+const endedUnpaid = ({ status, confirmedAt }: Books['orders'][number]) =>
+  (status === 'EXPIRED' || status === 'CANCELLED') && confirmedAt === null
+
+/** What of the books breaks a rule, a sentence each; empty when all is well. Rules hold whenever no write is under way. */
+export function violationsOf(books: Books): string[] {
+  const found: string[] = []
+  const rule = (holds: boolean, what: string) => {
+    if (!holds) found.push(what)
+  }
+  const same = (actual: number, expected: number, what: string) => rule(actual === expected, `${what}: ${actual}, not ${expected}`)
+  wholeNumbers(books, rule)
+  for (const order of books.orders) {
+    somebodyGoesOn(books, order, rule)
+    sums(books, order, same)
+    moneyBack(books, order, rule, same)
+    confirmedOnce(books, order, same, rule)
+  }
+  for (const payment of books.payments) {
+    const { id, amount, authorized, captured, refunded } = payment
+    rule(0 <= refunded && refunded <= captured && captured <= authorized && authorized <= amount, `amounts of ${id}`)
+  }
+  stock(books, rule, same)
+  giftCardLedgers(books, rule, same)
+  numbersAndCarts(books, rule, same)
+  customersAndPartners(books, rule, same)
+  return found
+}
+
+type Rule = (holds: boolean, what: string) => void
+type Same = (actual: number, expected: number, what: string) => void
+type OneOrder = Books['orders'][number]
+
+const moneyColumns =
+  /^(amount|authorized|captured|refunded|reversed|spent|balance|initialAmount|unitPrice|usdCents|price)$|[tT]otal$|Amount$/
+
+function wholeNumbers(books: Books, rule: Rule): void {
+  for (const [table, rows] of Object.entries(books))
+    for (const row of rows)
+      for (const [column, value] of Object.entries(row))
+        if (typeof value === 'number') rule(Number.isSafeInteger(value), `${table}.${column} is ${value}`)
+        else if (moneyColumns.test(column) && value !== null) rule(false, `${table}.${column} is no number`)
+}
+
+/** Whoever dies now leaves nothing that nobody looks at again before the order's time is over. */
+function somebodyGoesOn({ steps, payments: paid, refunds: back }: Books, order: OneOrder, rule: Rule): void {
+  const own = paid.filter(({ orderId }) => orderId === order.id)
+  const isAsked = own.some(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
+  const toUndo =
+    own.some(({ status }) => status === 'REQUIRES_ACTION') || steps.some(({ orderId, state }) => orderId === order.id && state === 'DONE')
+  const isUnderWay =
+    order.status === 'PAID' ||
+    order.status === 'COMPENSATING' ||
+    (order.status === 'PENDING_PAYMENT' && isAsked) ||
+    (endedUnpaid(order) && (isAsked || toUndo))
+  rule(!isUnderWay || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
+  for (const { orderId, status, resumeAt } of back)
+    if (orderId === order.id) rule((status === 'PENDING') === (resumeAt !== null), `nobody goes on with a refund of order ${order.number}`)
+}
+
+function sums({ lines, orderCards, payments: paid }: Books, order: OneOrder, same: Same): void {
+  const own = lines.filter(({ orderId }) => orderId === order.id)
+  const what = (field: string) => `${field} of order ${order.number}`
+  for (const line of own) same(line.total, line.unitPrice * line.quantity, what('line total'))
+  same(order.subtotal, sum(own.map(({ total }) => total)), what('subtotal'))
+  same(order.taxTotal, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount))), what('tax'))
+  same(order.taxIncluded, sum(own.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0))), what('included tax'))
+  same(order.total, order.subtotal + order.shippingTotal + order.taxTotal - order.discountTotal, what('total'))
+  same(order.giftCardTotal, sum(orderCards.filter(({ orderId }) => orderId === order.id).map(({ amount }) => amount)), what('gift cards'))
+  same(order.amountDue, order.total - order.giftCardTotal, what('amount due'))
+  const all = paid.filter(({ orderId }) => orderId === order.id)
+  for (const { amount } of all) same(amount, order.amountDue, what('payment'))
+  const live = all.filter(({ status }) => status !== 'FAILED' && status !== 'VOIDED')
+  same(Math.min(live.length, 1), live.length, what('live payments'))
+}
+
+function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Books, order: OneOrder, rule: Rule, same: Same): void {
+  const what = (field: string) => `${field} of order ${order.number}`
+  const done = back.filter(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
+  const counted = done.filter(({ purpose }) => purpose !== 'LATE_CAPTURE')
+  const gifts = counted.flatMap((refund) => refund.giftCards)
+  same(order.refundedTotal, sum(counted.map(({ amount }) => amount)), what('refunds'))
+  same(order.giftCardRefundedTotal, sum(counted.map(({ giftCardAmount }) => giftCardAmount)), what('gift-card refunds'))
+  same(order.giftCardRefundedTotal, sum(gifts.map(({ amount }) => amount)), what('shares of gift-card refunds'))
+  rule(order.refundedTotal <= order.capturedTotal, what('refunded beyond the capture'))
+  for (const card of orderCards.filter(({ orderId }) => orderId === order.id)) {
+    same(
+      card.refunded,
+      sum(gifts.filter(({ giftCardId }) => giftCardId === card.giftCardId).map(({ amount }) => amount)),
+      what('card refund'),
+    )
+    rule(card.refunded <= card.amount, what('a gift card got more back than it paid'))
+  }
+  if (order.paymentStatus === 'REFUNDED') same(order.refundedTotal, order.capturedTotal, what('full refund'))
+  for (const payment of paid.filter(({ orderId }) => orderId === order.id)) {
+    const own = done.filter(({ paymentId }) => paymentId === payment.id)
+    same(payment.refunded, sum(own.map(({ amount }) => amount)), what('refunds of a payment'))
+  }
+  for (const { id, amount, giftCards: shares } of done) {
+    same(movements.filter(({ key }) => key === `refund:${id}`).length, amount > 0 ? 1 : 0, what('rows of a refund'))
+    for (const { giftCardId } of shares)
+      same(movements.filter(({ key }) => key === `gift-card-refund:${id}:${giftCardId}`).length, 1, what('rows of a gift-card refund'))
+  }
+}
+
+/** What a sale leaves behind: each of it once, and all of it in the write that confirms. */
+function confirmedOnce({ events, outbox: messages, movements, payments: paid }: Books, order: OneOrder, same: Same, rule: Rule): void {
+  const what = (field: string) => `${field} of order ${order.number} (${order.status})`
+  const isConfirmed = order.confirmedAt !== null
+  const own = movements.filter(({ orderId, confirmed }) => orderId === order.id && confirmed)
+  const moved = (wanted: string) => sum(own.filter(({ kind }) => kind === wanted).map(({ amount }) => amount))
+  same(
+    events.filter(({ orderId, type }) => orderId === order.id && type === 'CONFIRMED').length,
+    isConfirmed ? 1 : 0,
+    what('CONFIRMED events'),
+  )
+  const told = messages.filter(({ key, status }) => key === `order.confirmed:${order.id}` && status !== 'HELD')
+  same(told.length, isConfirmed ? 1 : 0, what('messages of the confirmation'))
+  for (const payment of paid.filter(({ orderId, status }) => orderId === order.id && status === 'CAPTURED')) {
+    const rows = movements.filter(({ key, kind }) => kind === 'CAPTURE' && key === `capture:${payment.id}`)
+    if (isConfirmed) same(rows.length, 1, what('rows of a captured payment'))
+    rule(
+      rows.every(({ amount }) => amount === payment.captured),
+      what('a row says another capture'),
+    )
+  }
+  same(moved('CAPTURE'), isConfirmed ? order.capturedTotal : 0, what('captures in the projection'))
+  same(moved('REFUND'), isConfirmed ? order.refundedTotal : 0, what('refunds in the projection'))
+  same(moved('GIFT_CARD'), isConfirmed ? order.giftCardTotal : 0, what('gift cards in the projection'))
+  same(moved('GIFT_CARD_REFUND'), isConfirmed ? order.giftCardRefundedTotal : 0, what('gift-card refunds in the projection'))
+}
+
+function stock({ variants: all, lines, steps }: Books, rule: Rule, same: Same): void {
+  const isDone = (id: string, name: string) => steps.some(({ orderId, step, state }) => orderId === id && step === name && state === 'DONE')
+  for (const { id, sku, trackInventory, allowBackorder, onHand, reserved } of all) {
+    const promised = lines.filter(
+      ({ variantId, tracked, orderId }) =>
+        variantId === id && tracked && isDone(orderId, 'RESERVE_STOCK') && !isDone(orderId, 'COMMIT_STOCK'),
+    )
+    same(reserved, sum(promised.map(({ quantity }) => quantity)), `reserved of ${sku}`)
+    rule(reserved >= 0, `reserved of ${sku} below zero`)
+    if (trackInventory && !allowBackorder) rule(reserved <= onHand, `${sku}: ${reserved} reserved of ${onHand}`)
+  }
+}
+
+function giftCardLedgers({ cards, cardMoves, orderCards }: Books, rule: Rule, same: Same): void {
+  for (const { id, balance, initialAmount, last4 } of cards) {
+    rule(0 <= balance && balance <= initialAmount, `gift card ${last4} holds ${balance} of ${initialAmount}`)
+    same(balance, sum(cardMoves.filter(({ giftCardId }) => giftCardId === id).map(({ amount }) => amount)), `ledger of gift card ${last4}`)
+  }
+  for (const { orderId, giftCardId, amount, refunded } of orderCards) {
+    const moved = (wanted: string) =>
+      sum(
+        cardMoves
+          .filter((move) => move.orderId === orderId && move.giftCardId === giftCardId && move.kind === wanted)
+          .map((move) => move.amount),
+      )
+    same(moved('HOLD'), -amount, 'hold of a gift card')
+    rule([0, amount].includes(moved('RELEASE')), 'a hold was released in part, or twice')
+    same(moved('REFUND'), refunded, 'refunds in the ledger of a gift card')
+  }
+}
+
+function numbersAndCarts({ orders: all, numbers, carts: everyCart }: Books, rule: Rule, same: Same): void {
+  for (const [shopId, own] of Map.groupBy(all, (order) => order.shopId)) {
+    own.forEach(({ number }, at) => {
+      same(number, at + 1, `number of the order at ${at + 1}`)
+    })
+    same(numbers.find((row) => row.shopId === shopId)?.last ?? 0, own.length, 'last number of a shop')
+  }
+  for (const { id, status } of everyCart)
+    same(all.filter(({ cartId }) => cartId === id).length, status === 'CONVERTED' ? 1 : 0, `orders of a cart that is ${status}`)
+  rule(new Set(all.map(({ cartId }) => cartId)).size === all.length, 'two orders of one cart')
+}
+
+function customersAndPartners({ orders: all, totals, commissions: earned, refunds: back }: Books, rule: Rule, same: Same): void {
+  for (const { customerId, currency, orders: placed, spent } of totals) {
+    const own = all.filter((order) => order.customerId === customerId && order.currency === currency)
+    same(placed, own.length, 'orders of a customer')
+    const kept = own.filter(({ confirmedAt }) => confirmedAt !== null)
+    same(spent, sum(kept.map(({ total, refundedTotal, giftCardRefundedTotal }) => total - refundedTotal - giftCardRefundedTotal)), 'spent')
+  }
+  for (const order of all) {
+    const commission = earned.find(({ orderId }) => orderId === order.id)
+    if (order.confirmedAt !== null) rule((order.affiliateId === null) === (commission === undefined), 'commission of an order')
+    if (!commission) continue
+    rule(0 <= commission.reversed && commission.reversed <= commission.amount, 'a commission below zero')
+    const gaveAllBack =
+      order.refundedTotal + order.giftCardRefundedTotal === order.total &&
+      back.some(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
+    if (gaveAllBack) same(commission.reversed, commission.amount, 'commission of an order that was refunded')
+  }
+}
+
+/** The same, and what must hold besides once nobody has anything left to do. */
+export function violationsAtRest(books: Books): string[] {
+  const found = violationsOf(books)
+  const rule = (holds: boolean, what: string) => {
+    if (!holds) found.push(what)
+  }
+  for (const order of books.orders) {
+    const what = `order ${order.number} (${order.status})`
+    rule(!['PAID', 'COMPENSATING'].includes(order.status), `${what} is not at rest`)
+    rule(order.resumeAt === null, `${what} is to be resumed`)
+    const states = books.steps.filter(({ orderId }) => orderId === order.id).map(({ state }) => state)
+    if (order.confirmedAt !== null)
+      rule(
+        states.every((state) => state === 'DONE'),
+        `${what} has steps that are not done`,
+      )
+    if (endedUnpaid(order)) {
+      rule(!states.includes('DONE'), `${what} has steps that are not undone`)
+      rule(order.capturedTotal === order.refundedTotal, `${what} keeps money`)
+    }
+    if (order.status === 'CANCELLED') rule(order.capturedTotal === order.refundedTotal, `${what} keeps money`)
+    const held = books.orderCards.filter(({ orderId }) => orderId === order.id)
+    const released = books.cardMoves.filter(({ orderId, kind }) => orderId === order.id && kind === 'RELEASE')
+    rule(released.length === (endedUnpaid(order) ? held.length : 0), `${what} released ${released.length} of ${held.length} gift cards`)
+    if (order.confirmedAt === null) rule(!books.commissions.some(({ orderId }) => orderId === order.id), `${what} earned a commission`)
+  }
+  rule(
+    books.refunds.every(({ status }) => status !== 'PENDING'),
+    'a refund is not settled',
+  )
+  processorAgrees(books, rule)
+  return found
+}
+
+/** The processor's books and ours tell the same. */
+function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, refunds: back, movements }: Books, rule: Rule): void {
+  for (const payment of paid) {
+    const there = sandbox.find(({ id }) => id === payment.id)
+    const what = `payment that is ${payment.status} here and ${there?.status ?? 'missing'} at the processor`
+    rule((there?.captured ?? 0) === payment.captured, `${what}: captured ${there?.captured}, not ${payment.captured}`)
+    rule((there?.refunded ?? 0) === payment.refunded, `${what}: refunded ${there?.refunded}, not ${payment.refunded}`)
+    const isOver = payment.status === 'FAILED' || payment.status === 'VOIDED'
+    if (isOver) rule(there?.status !== 'AUTHORIZED' && there?.status !== 'PENDING', `${what}: it may still be captured`)
+    const rows = (kind: string) => movements.filter((row) => row.kind === kind && row.key === `capture:${payment.id}`)
+    rule(payment.captured === 0 || rows('CAPTURE').length === 1, `${what}: a capture without its row`)
+  }
+  for (const { id } of backThere)
+    rule(
+      back.some((refund) => refund.id === id && refund.status === 'SUCCEEDED'),
+      'a refund that only the processor knows',
+    )
+}
+
+/** Events are only ever added. What of those seen before is not there any more, or is not as it was. */
+export function eventsLost(before: Books, after: Books): string[] {
+  const now = new Map(after.events.map((event) => [event.id, JSON.stringify(event)]))
+  return before.events.filter((event) => now.get(event.id) !== JSON.stringify(event)).map(({ id, type }) => `${type} ${id}`)
+}

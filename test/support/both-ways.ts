@@ -1,0 +1,41 @@
+/** The same request to the server, which answers hot reads ahead of the framework, and to the route alone: nobody can tell the two apart. */
+import { expect } from 'bun:test'
+import type { TestApp } from './app.ts'
+import { serveTestApp } from './server.ts'
+
+export type Sent = { method?: string; headers?: Record<string, string> }
+export type Seen = { status: number; body: string; headers: Record<string, string> }
+
+async function seen(response: Response, ...without: string[]): Promise<Seen> {
+  const headers = Object.fromEntries(response.headers)
+  for (const name of ['x-request-id', 'date', ...without]) delete headers[name]
+  return { status: response.status, body: await response.text(), headers }
+}
+
+/** The app on a real server, and both ways to ask it. */
+export function bothWays(app: TestApp) {
+  const server = serveTestApp(app)
+  const { host } = new URL(server.url)
+  const viaServer = async (path: string, { method = 'GET', headers = {} }: Sent = {}) => {
+    const response = await fetch(server.url + path, { method, headers })
+    const length = response.headers.get('content-length')
+    const answer = await seen(response, 'content-length')
+    // What goes over the wire has its length; in process there is none.
+    if (method === 'GET' && answer.status !== 304) expect(length).toBe(String(Buffer.byteLength(answer.body)))
+    return { ...answer, length }
+  }
+  const viaRoute = async (path: string, { method = 'GET', headers = {} }: Sent = {}) => {
+    const request = new Request(server.url + path, { method, headers: { host, ...headers } })
+    return seen(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+  }
+  /** The answer that both give. */
+  async function same(path: string, sent: Sent = {}): Promise<Seen> {
+    // The second time the record is in memory.
+    for (const nth of [1, 2]) {
+      const { length: _, ...answer } = await viaServer(path, sent)
+      expect([path, sent, nth, answer]).toEqual([path, sent, nth, await viaRoute(path, sent)])
+    }
+    return viaRoute(path, sent)
+  }
+  return { server, same, viaServer, viaRoute, [Symbol.asyncDispose]: () => server.stop() }
+}

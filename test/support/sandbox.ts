@@ -1,0 +1,44 @@
+/** The other side of a payment: what its shopper and its processor do, and a connection to the processor that fails. */
+import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { sandboxReply, sandboxSignature } from '../../src/modules/sandbox/service.ts'
+import type { Answer, TestApp } from './app.ts'
+
+/** Does at the sandbox what the shopper does on its page. Answers the status. */
+export async function confirmAtSandbox({ deps }: Pick<TestApp, 'deps'>, paymentId: string): Promise<number> {
+  const { url, secret } = await deps.sandbox.open()
+  const { status } = await fetch(`${url}/payments/${paymentId}/confirm`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  return status
+}
+
+/** A message as the sandbox signs and sends it, whatever is true. */
+export async function sandboxMessage(app: TestApp, paymentId: string, type = 'payment.captured'): Promise<Answer> {
+  const raw = JSON.stringify({ type, payment: { id: paymentId } })
+  const headers = { 'content-type': 'application/json', 'sandbox-signature': await sandboxSignature(app.deps, raw) }
+  return app.call('POST', '/webhooks/payments/sandbox', { raw, headers })
+}
+
+/** Puts something between the app and its sandbox; what `change` leaves out stays. */
+export function changeProcessor({ deps }: Pick<TestApp, 'deps'>, change: (processor: Processor) => Partial<Processor>): void {
+  const processor = deps.processors.get('sandbox')
+  if (!processor) throw new Error('no sandbox')
+  const processors = deps.processors as Map<string, Processor>
+  processors.set('sandbox', { ...processor, ...change(processor) })
+}
+
+export const lost = () => new ProcessorUnavailable('lost on its way')
+
+/** tok_timeout without the time: the sandbox notes the payment, and its answer never comes. */
+export const impatiently =
+  (app: Pick<TestApp, 'deps'>) =>
+  (processor: Processor): Partial<Processor> => ({
+    async create(payment) {
+      if (payment.token !== 'tok_timeout') return processor.create(payment)
+      const { paymentId: id, amount, currency, token } = payment
+      await sandboxReply(app.deps, 'POST payments', '', { id, amount, currency, token })
+      throw lost()
+    },
+  })

@@ -1,0 +1,349 @@
+/** Shops in three currencies, and all that can be done in them, as data: for tests that do it in any order and many at once. */
+import fc from 'fast-check'
+import type { Processor } from '../../src/clients/processors/processor.ts'
+import { system } from '../../src/modules/audit/service.ts'
+import { issueGiftCard } from '../../src/modules/gift-card/service.ts'
+import { type Answer, type Json, type TestApp, testApp } from './app.ts'
+import { type Books, booksOf } from './books.ts'
+import { shopIn } from './catalog.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
+import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from './sandbox.ts'
+import { address, customerOf, ok } from './selling.ts'
+
+const minuteMs = 60_000
+/** Two decimals, none, and three; taxes on top, within, and none at all. */
+const markets = [
+  { currency: 'USD', country: 'US', price: 1_999, tax: { country: 'US', rateBps: 725, inclusive: false }, shipping: 595 },
+  { currency: 'JPY', country: 'JP', price: 1_337, tax: { country: 'US', rateBps: 1_000, inclusive: true }, shipping: 0 },
+  { currency: 'KWD', country: 'KW', price: 12_345, tax: undefined, shipping: undefined },
+]
+/** How many there are of what only orders take from. */
+export const fixedStock = 30
+/** No run takes as long. */
+export const tokenSeconds = 24 * 60 * 60
+/** Its last may come an hour and a minute after the one before. */
+export const batchesMax = 20
+
+type Market = {
+  secretKey: string
+  publishableKey: string
+  customer: string
+  currency: string
+  ships: boolean
+  productId: string
+  /** Of the merchant's, whose stock changes; that only orders take from; that may be ordered ahead; that is not counted. */
+  variants: string[]
+  cards: string[]
+}
+export type Ground = { database: TestDatabase; markets: Market[] }
+
+/** The shops, in a database that every run gets a copy of. */
+export async function layGround(): Promise<Ground> {
+  const database = await testDatabase()
+  await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })
+  const opened: Market[] = []
+  for (const market of markets) opened.push(await openMarket(app, market))
+  return { database, markets: opened }
+}
+
+async function openMarket(app: TestApp, { currency, country, price, tax, shipping }: (typeof markets)[number]): Promise<Market> {
+  const shop = await shopIn(app, { currency, country })
+  const money = (amount: number) => ({ amount, currency })
+  const product = async (sku: string, stock: Json) => shop.add({ title: sku, variants: [{ sku, price: money(price), ...stock }] })
+  const own = await product('changed', { onHand: 8 })
+  const fixed = await product('fixed', { onHand: fixedStock })
+  const ahead = await product('ahead', { onHand: 2, allowBackorder: true })
+  const uncounted = await product('uncounted', {})
+  if (tax) ok(await shop.put('/shops/v2/tax-rates', { data: [tax] }))
+  const method = shipping !== undefined && { code: 'post', title: 'Post', price: money(shipping), countries: [] }
+  if (method) ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
+  ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_250 }))
+  const cards: string[] = []
+  for (const [amount, lifeMs] of [
+    [price - 1, null],
+    [3 * price, null],
+    [500, 90 * minuteMs],
+  ] as const) {
+    const expiresAt = lifeMs === null ? null : app.clock.now() + lifeMs
+    cards.push((await issueGiftCard(app.deps, { shop: shop.shop, actor: system }, { amount: money(amount), expiresAt })).code)
+  }
+  return {
+    secretKey: shop.secretKey,
+    publishableKey: shop.publishableKey,
+    customer: (await customerOf(app, shop.shop.name)).token,
+    currency,
+    ships: method !== false,
+    productId: own.id,
+    variants: [own, fixed, ahead, uncounted].map(({ variants }) => variants[0]?.id ?? ''),
+    cards,
+  }
+}
+
+export type Fault = 'none' | 'unheard' | 'unanswered'
+/** Numbers name one of those that there are by then. */
+export type Action =
+  | { do: 'begin'; market: number; guest: boolean; partner: boolean; lines: [variant: number, quantity: number][]; cards: number[] }
+  | { do: 'add'; cart: number; variant: number; quantity: number }
+  | { do: 'change'; cart: number; line: number; quantity: number }
+  | { do: 'remove'; cart: number; line: number }
+  | { do: 'apply' | 'unapply'; cart: number; card: number }
+  | { do: 'checkout'; cart: number; token: string; again: boolean }
+  | { do: 'return'; cart: number }
+  | { do: 'confirm'; payment: number }
+  | { do: 'message'; payment: number; type: string }
+  | { do: 'refund'; order: number; share: number; again: boolean }
+  | { do: 'cancel' | 'fulfil'; order: number }
+  | { do: 'stock'; market: number; onHand: number }
+  | { do: 'price'; market: number; price: number }
+  | { do: 'resume' | 'close' }
+type Begin = Extract<Action, { do: 'begin' }>
+export type Batch = { advanceMs: number; faults: Fault[]; actions: Action[] }
+
+const one = fc.nat({ max: 1_000 })
+const few = fc.integer({ min: 1, max: 4 })
+const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
+const token = word('tok_success', 'tok_success', 'tok_crash', 'tok_decline', 'tok_decline', 'tok_timeout', 'tok_action')
+const line = fc.tuple(fc.nat({ max: 3 }), few)
+
+const begin: fc.Arbitrary<Begin> = fc.record({
+  do: fc.constant('begin' as const),
+  market: one,
+  guest: fc.boolean(),
+  partner: fc.boolean(),
+  lines: fc.array(line, { minLength: 1, maxLength: 3 }),
+  cards: fc.array(one, { maxLength: 2 }),
+})
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 4, arbitrary: begin },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('add' as const), cart: one, variant: one, quantity: few }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('change' as const), cart: one, line: one, quantity: few }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), cart: one, line: one }) },
+  { weight: 2, arbitrary: fc.record({ do: word('apply', 'unapply'), cart: one, card: one }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({ do: fc.constant('checkout' as const), cart: one, token, again: fc.constantFrom(false, false, true) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('return' as const), cart: one }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('confirm' as const), payment: one }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('message' as const),
+      payment: one,
+      type: word('payment.captured', 'payment.authorized', 'other'),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('refund' as const),
+      order: one,
+      share: fc.constantFrom(0, 0.1, 0.1, 0.37, 0.5, 1, 1.1),
+      again: fc.boolean(),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: word('cancel', 'cancel', 'fulfil'), order: one }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stock' as const), market: one, onHand: fc.integer({ min: 0, max: 12 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('price' as const), market: one, price: fc.integer({ min: 0, max: 50_000 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: word('resume', 'close') }) },
+)
+
+/** What happens at once, after the clock has moved; and what of its first calls the processor hears and answers. */
+const batch: fc.Arbitrary<Batch> = fc.record({
+  advanceMs: fc.constantFrom(1_000, 1_000, 1_000, 1_000, 16_000, 61_000, 20 * minuteMs, 61 * minuteMs),
+  faults: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Fault[]>([]) },
+    { weight: 1, arbitrary: fc.array(word<Fault>('none', 'unheard', 'unanswered'), { minLength: 1, maxLength: 6 }) },
+  ),
+  actions: fc.array(action, { minLength: 1, maxLength: 5 }),
+})
+
+/** A run begins with some carts, and goes on batch by batch. */
+export const story = fc.record({
+  carts: fc.array(begin, { minLength: 4, maxLength: 8, size: 'max' }),
+  batches: fc.array(batch, { minLength: 8, maxLength: batchesMax, size: 'max' }),
+})
+export type Story = { carts: Begin[]; batches: Batch[] }
+
+type Begun = {
+  id: string
+  market: Market
+  auth: { token: string } | { key: string }
+  /** Of its last checkout. */
+  key: string
+  token: string
+}
+
+/** Does what actions say, to an app on a copy of the ground. */
+export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>) {
+  const carts: Begun[] = []
+  let books: Books
+  let faults: Fault[] = []
+  let keys = 0
+  const at = <T>(list: readonly T[], nth: number): T | undefined => list[nth % Math.max(1, list.length)]
+  const newKey = () => `key-${keys++}`
+
+  changeProcessor(app, impatiently(app))
+  changeProcessor(app, (processor) => withFaults(processor, () => faults.shift() ?? 'none'))
+
+  async function begin({ market, guest, partner, lines, cards }: Begin): Promise<Answer> {
+    const shop = at(all, market) as Market
+    const auth = guest ? { key: shop.publishableKey } : { token: shop.customer }
+    const body = {
+      email: 'shopper@example.com',
+      shippingAddress: address,
+      ...(shop.ships ? { shippingMethod: 'post' } : {}),
+      ...(partner ? { affiliateCode: 'partner' } : {}),
+    }
+    const made = ok(await app.call('POST', '/cart', { ...auth, body }))
+    const cart = { id: made.body.id, market: shop, auth, key: newKey(), token: 'tok_success' }
+    for (const [variant, quantity] of lines) await add(cart, variant, quantity)
+    for (const card of cards) await apply(cart, card)
+    carts.push(cart)
+    return made
+  }
+  const add = ({ id, auth, market }: Begun, variant: number, quantity: number) =>
+    app.call('POST', `/cart/${id}/items`, { ...auth, body: { variantId: at(market.variants, variant), quantity } })
+  const apply = ({ id, auth, market }: Begun, card: number) =>
+    app.call('PATCH', '/giftcard/apply', { ...auth, body: { code: at(market.cards, card), cartId: id } })
+
+  async function onCart(nth: number, act: (cart: Begun) => Promise<Answer>): Promise<Answer | undefined> {
+    const cart = at(carts, nth)
+    return cart && act(cart)
+  }
+  /** Mostly of those that can still be changed. */
+  async function onOpen(nth: number, act: (cart: Begun) => Promise<Answer>): Promise<Answer | undefined> {
+    const open = carts.filter(({ id }) => books.carts.some((cart) => cart.id === id && cart.status === 'OPEN'))
+    const cart = at(nth % 4 === 0 ? carts : open, nth)
+    return cart && act(cart)
+  }
+  async function onLine(cart: number, line: number, act: (path: string, auth: object) => Promise<Answer>): Promise<Answer | undefined> {
+    return onOpen(cart, ({ id, auth }) => {
+      const lineId =
+        at(
+          books.cartLines.filter(({ cartId }) => cartId === id),
+          line,
+        )?.id ?? 'line_none'
+      return act(`/cart/${id}/items/${lineId}`, auth)
+    })
+  }
+  /** Of an order's market, with its secret key; sent again under the key of the last one. */
+  async function onOrder(nth: number, what: string, body: (order: Books['orders'][number]) => unknown, again = false) {
+    const order = at(books.orders, nth)
+    const market = all.find(({ currency }) => currency === order?.currency)
+    if (!order || !market) return undefined
+    const headers = { 'idempotency-key': again ? `again-${what}-${order.id}` : newKey() }
+    return app.call('POST', `/v2/orders/${order.id}/${what}`, { key: market.secretKey, body: body(order), headers })
+  }
+  function changeProduct(nth: number, change: (money: (amount: number) => Json) => Json): Promise<Answer> {
+    const { secretKey, productId, variants, currency } = at(all, nth) as Market
+    const body = { variants: [{ id: variants[0], ...change((amount) => ({ amount, currency })) }] }
+    return app.call('PATCH', `/product-v2/${productId}`, { key: secretKey, body })
+  }
+  function checkOut({ cart, token: paymentToken, again }: Extract<Action, { do: 'checkout' }>) {
+    return onCart(cart, (known) => {
+      if (!again) Object.assign(known, { key: newKey(), token: paymentToken })
+      const body = { method: 'card', paymentToken: known.token }
+      return app.call('POST', `/cart/${known.id}/checkout`, { ...known.auth, body, headers: { 'idempotency-key': known.key } })
+    })
+  }
+
+  async function act(action: Action): Promise<Answer | undefined> {
+    switch (action.do) {
+      case 'begin':
+        return begin(action)
+      case 'add':
+        return onOpen(action.cart, (cart) => add(cart, action.variant, action.quantity))
+      case 'change':
+        return onLine(action.cart, action.line, (path, auth) => app.call('PATCH', path, { ...auth, body: { quantity: action.quantity } }))
+      case 'remove':
+        return onLine(action.cart, action.line, (path, auth) => app.call('DELETE', path, auth))
+      case 'apply':
+        return onOpen(action.cart, (cart) => apply(cart, action.card))
+      case 'unapply':
+        return onOpen(action.cart, ({ id, auth }) => app.call('PATCH', '/giftcard/remove', { ...auth, body: { cartId: id } }))
+      case 'checkout':
+        return checkOut(action)
+      case 'return':
+        return onCart(action.cart, ({ id, auth }) => app.call('POST', `/cart/${id}/complete`, auth))
+      case 'confirm': {
+        const payment = at(
+          books.sandbox.filter(({ token: given }) => given === 'tok_action'),
+          action.payment,
+        )
+        if (payment) await confirmAtSandbox(app, payment.id)
+        return undefined
+      }
+      case 'message': {
+        const payment = at(books.payments, action.payment)
+        return payment && sandboxMessage(app, payment.id, action.type)
+      }
+      case 'refund': {
+        const amountOf = ({ total, currency }: Books['orders'][number]) =>
+          action.share === 0 ? {} : { amount: { amount: Math.max(1, Math.floor(total * action.share)), currency } }
+        return onOrder(action.order, 'refunds', amountOf, action.again)
+      }
+      case 'cancel':
+      case 'fulfil':
+        return onOrder(action.order, action.do, () => ({}))
+      case 'stock':
+        return changeProduct(action.market, () => ({ onHand: action.onHand }))
+      case 'price':
+        return changeProduct(action.market, (money) => ({ price: money(action.price) }))
+      case 'resume':
+        await app.jobs.resume()
+        return undefined
+      case 'close':
+        await app.jobs.closeOrders()
+        return undefined
+    }
+  }
+
+  return {
+    async begin(first: readonly Begin[]): Promise<void> {
+      for (const cart of first) await begin(cart)
+    },
+    /** Does all of a batch at once. Returns the answers, each with what was done. */
+    async run({ advanceMs, faults: given, actions }: Batch): Promise<{ action: Action; answer: Answer }[]> {
+      app.clock.advance(advanceMs)
+      books = await booksOf(app)
+      faults = [...given]
+      const answers = await Promise.all(actions.map(async (action) => ({ action, answer: await act(action) })))
+      faults = []
+      return answers.flatMap(({ action, answer }) => (answer ? [{ action, answer }] : []))
+    },
+    /** Lets time pass until every order is paid or over, and nobody has anything left to do. */
+    async rest(): Promise<Books> {
+      app.clock.advance(61 * minuteMs)
+      for (let rounds = 0; rounds < 20; rounds++) {
+        app.clock.advance(31 * minuteMs)
+        await app.jobs.resume()
+        await app.jobs.closeOrders()
+        const { orders, refunds } = await booksOf(app)
+        if ([...orders, ...refunds].every(({ resumeAt }) => resumeAt === null)) break
+      }
+      return booksOf(app)
+    },
+  }
+}
+
+/** A processor to which calls do not come through, or whose answers do not come back. */
+function withFaults(processor: Processor, next: () => Fault): Partial<Processor> {
+  const faulty =
+    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
+    async (...given: Arguments): Promise<T> => {
+      const fault = next()
+      if (fault === 'unheard') throw lost()
+      const answer = await call(...given)
+      if (fault === 'unanswered') throw lost()
+      return answer
+    }
+  return {
+    create: faulty(processor.create),
+    find: faulty(processor.find),
+    capture: faulty(processor.capture),
+    void: faulty(processor.void),
+    refund: faulty(processor.refund),
+  }
+}

@@ -11,6 +11,7 @@ import type { Config } from '../config.ts'
 import { createKeyring } from '../keys.ts'
 import { OperatorError } from '../lib/errors.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/service.ts'
+import { bookFindings } from './check-books.ts'
 import type { Input } from './commands.ts'
 import { inspectFile, withReader } from './database-file.ts'
 import { explain } from './failure.ts'
@@ -81,6 +82,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield keys
   if (keys.problems.length === 0) yield await sealState(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
+  yield* bookFindings(db)
 }
 
 async function keyState(config: Config, db: Database): Promise<Finding> {

@@ -1,0 +1,74 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../db/engine.ts'
+
+const problemsMax = 20
+
+/** What has to add up, each in one statement, so that a write in between changes nothing: the rows are those that do not. */
+const books: readonly { subject: string; broken: SQL; say: (row: Record<string, string | number>) => string }[] = [
+  {
+    subject: 'gift cards',
+    broken: sql`
+      select c.id as id, c.balance as kept, coalesce(sum(t.amount), 0) as counted
+      from gift_cards c left join gift_card_transactions t on t.gift_card_id = c.id
+      group by c.id, c.balance, c.initial_amount
+      having c.balance <> coalesce(sum(t.amount), 0) or c.balance < 0 or c.balance > c.initial_amount
+      order by c.id`,
+    say: ({ id, kept, counted }) => `Gift card ${id} holds ${kept}, and its transactions add up to ${counted}`,
+  },
+  {
+    subject: 'stock',
+    broken: sql`
+      with promised as (
+        select l.variant_id as id, sum(l.quantity) as n
+        from order_lines l
+          join saga_steps r on r.order_id = l.order_id and r.step = 'RESERVE_STOCK' and r.state = 'DONE'
+          join saga_steps c on c.order_id = l.order_id and c.step = 'COMMIT_STOCK' and c.state <> 'DONE'
+        where l.tracked
+        group by l.variant_id)
+      select v.id as id, v.reserved as kept, coalesce(p.n, 0) as counted
+      from variants v left join promised p on p.id = v.id
+      where v.reserved <> coalesce(p.n, 0)
+      order by v.id`,
+    say: ({ id, kept, counted }) => `Variant ${id} has ${kept} reserved, and orders under way want ${counted}`,
+  },
+  {
+    subject: 'orders',
+    broken: sql`
+      select id from orders
+      where total <> subtotal - discount_total + shipping_total + tax_total
+        or amount_due <> total - gift_card_total
+        or refunded_total > captured_total or gift_card_refunded_total > gift_card_total
+      order by id`,
+    say: ({ id }) => `The amounts of order ${id} do not add up`,
+  },
+  {
+    subject: 'order numbers',
+    broken: sql`
+      select o.shop_id as id, count(*) as counted, max(o.number) as kept, coalesce(n.last, 0) as drawn
+      from orders o left join order_numbers n on n.shop_id = o.shop_id
+      group by o.shop_id, n.last
+      having count(*) <> max(o.number) or min(o.number) <> 1 or coalesce(n.last, 0) <> max(o.number)
+      order by o.shop_id`,
+    say: ({ id, counted, kept, drawn }) =>
+      `Shop ${id} has ${counted} orders with numbers up to ${kept}, and its counter stands at ${drawn}`,
+  },
+  {
+    subject: 'books',
+    broken: sql`
+      select o.id as id, o.total as kept, coalesce(sum(t.amount), 0) as counted
+      from orders o left join unified_transactions t on t.order_id = o.id and t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD')
+      where o.confirmed_at is not null
+      group by o.id, o.total
+      having o.total <> coalesce(sum(t.amount), 0)
+      order by o.id`,
+    say: ({ id, kept, counted }) => `Order ${id} was sold for ${kept}, and the books have ${counted}`,
+  },
+]
+
+/** Whether the money, the stock and the numbers add up: what does not, by subject. */
+export async function* bookFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<{ subject: string; problems: string[] }> {
+  for (const { subject, broken, say } of books) {
+    const rows = await read.rows<Record<string, string | number>>(sql`${broken} limit ${problemsMax}`)
+    yield { subject, problems: rows.map(say) }
+  }
+}

@@ -1,4 +1,4 @@
-import { is, Placeholder, type SQL } from 'drizzle-orm'
+import { getTableColumns, is, Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 
 type Queries = BaseSQLiteDatabase<'async', unknown>
@@ -81,6 +81,10 @@ export function engineErrorCode(error: unknown): string | undefined {
   }
   return undefined
 }
+
+/** All columns of a table under the names that they have here, for reads past drizzle's mapping: JSON comes as text, and of SQLite a truth as 0 or 1. */
+export const namedColumns = (table: Table): Record<string, SQL.Aliased> =>
+  Object.fromEntries(Object.entries(getTableColumns(table)).map(([name, column]) => [name, sql`${column}`.as(name)]))
 
 /** Puts the values of a compiled query's parameters in order: placeholders are filled in by name. */
 export function binder(params: readonly unknown[]): (values: Record<string, unknown>) => unknown[] {

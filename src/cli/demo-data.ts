@@ -1,26 +1,9 @@
-/** What the demo shop sells: enough of everything that each page has something to show. */
-import type { ProductInput } from '../modules/catalog/domain.ts'
+/** The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something to show. */
+import { type DemoShop, type Line, peopleOf, productsOf } from './demo-shop.ts'
 
-export const demoShop = {
-  name: 'demo',
-  title: 'Bazaar Supply Co.',
-  description: 'Objects for a quieter home.',
-  currency: 'USD',
-  country: 'US',
-}
-export const demoMerchant = { email: 'merchant@demo.example', password: 'demo-merchant' }
 export const demoOperator = { email: 'operator@demo.example', password: 'demo-operator' }
+/** A customer of the main shop, with a password; the others have none. */
 export const demoCustomer = { email: 'customer@demo.example', password: 'demo-customer', name: 'Noor Haddad' }
-
-type Line = readonly [
-  title: string,
-  type: string,
-  vendor: string,
-  price: number,
-  tags: string,
-  words: string,
-  options?: { name: string; values: string[] },
-]
 
 const sizes = { name: 'Size', values: ['Small', 'Medium', 'Large'] }
 const glazes = { name: 'Glaze', values: ['Sand', 'Slate', 'Sea'] }
@@ -77,51 +60,123 @@ const lines: readonly Line[] = [
   ['Lapis Pendant', 'Jewellery', 'Caravan Trade', 11900, 'lapis, silver, pendant', 'Lapis lazuli in a plain silver bezel.'],
 ]
 
-/** The products, to be created oldest first. */
-export const demoProducts: readonly (ProductInput & { title: string })[] = lines.map(
-  ([title, type, vendor, price, tags, words, options], nth) => ({
-    title,
-    type,
-    vendor,
-    tags: tags.split(', '),
-    descriptionHtml: `<p>${words}</p>`,
-    status: 'ACTIVE',
-    options: options ? [options] : [],
-    variants: (options?.values ?? [undefined]).map((value, at) => ({
-      optionValues: value === undefined ? [] : [value],
-      price: { amount: price + at * 400, currency: demoShop.currency },
-      compareAtPrice: nth % 6 === 0 ? { amount: Math.round(price * 1.25), currency: demoShop.currency } : null,
-      cost: { amount: Math.round(price * 0.4), currency: demoShop.currency },
-      sku: `${vendor.slice(0, 2).toUpperCase()}-${String(nth + 1).padStart(3, '0')}-${at + 1}`,
-      weightGrams: 200 + ((nth * 137) % 2_000),
-      onHand: (nth * 7 + at * 3) % 40,
-    })),
-  }),
-)
+const money = { currency: 'USD', step: 400 }
+const usd = (amount: number) => ({ amount, currency: money.currency })
+const drafts: Line[] = [['Rush Doormat', 'Home', 'Caravan Trade', 3900, 'rush, mat', 'Plaited rush, for a dry porch.']]
 
-export const demoCollections: readonly { title: string; type: string }[] = [
-  { title: 'To Wear', type: 'Clothing' },
-  { title: 'The Kitchen', type: 'Kitchen' },
-  { title: 'Light', type: 'Lighting' },
-]
-
-export const demoBlogs: readonly { title: string; excerpt: string; bodyHtml: string; tags: string[] }[] = [
-  {
-    title: 'How a mug is made',
-    excerpt: 'Twelve steps, two firings, one crack in ten.',
-    bodyHtml: '<p>The clay comes from a pit an hour away. It is wedged, thrown, turned and left to dry for a week.</p>',
-    tags: ['ceramic', 'workshop'],
-  },
-  {
-    title: 'Caring for linen',
-    excerpt: 'Wash it warm, hang it wet, forget the iron.',
-    bodyHtml: '<p>Linen grows softer with every wash. Keep it away from the tumble dryer and it will outlive you.</p>',
-    tags: ['linen', 'care'],
-  },
-  {
-    title: 'What brass does with time',
-    excerpt: 'Patina is not a fault.',
-    bodyHtml: '<p>Left alone, brass turns the colour of honey, then of tea. Lemon and salt take it back to the start.</p>',
-    tags: ['brass', 'care'],
-  },
-]
+export const demoShop: DemoShop = {
+  name: 'demo',
+  title: 'Bazaar Supply Co.',
+  description: 'Objects for a quieter home.',
+  currency: money.currency,
+  country: 'US',
+  merchant: { email: 'merchant@demo.example', password: 'demo-merchant' },
+  opensDay: 0,
+  ordersInYear: 212,
+  newProductEveryDays: 33,
+  utcOffsetHours: -5,
+  carrier: 'Harbour Parcel',
+  taxRates: [
+    { country: 'US', region: 'CA', rateBps: 725, inclusive: false },
+    { country: 'US', region: 'ME', rateBps: 550, inclusive: false },
+    { country: 'US', region: 'NY', rateBps: 888, inclusive: false },
+    { country: 'GB', region: null, rateBps: 2000, inclusive: true },
+  ],
+  shippingMethods: [
+    { code: 'standard', title: 'Standard, 3 to 5 days', countries: ['US'], price: usd(650) },
+    { code: 'express', title: 'Express, next day', countries: ['US'], price: usd(1800) },
+    { code: 'abroad', title: 'Abroad, 7 to 12 days', countries: ['CA', 'GB', 'DE'], price: usd(2400) },
+  ],
+  products: productsOf(lines, money),
+  productsAtFirst: 14,
+  drafts: productsOf(drafts, money).map((product) => ({ ...product, status: 'DRAFT' })),
+  places: [
+    { street: 'Quay Street', city: 'Portland', province: 'ME', postalCode: '04101', countryCode: 'US', ships: 'standard' },
+    { street: 'Juniper Avenue', city: 'Oakland', province: 'CA', postalCode: '94607', countryCode: 'US', ships: 'standard' },
+    { street: 'Orchard Row', city: 'Brooklyn', province: 'NY', postalCode: '11215', countryCode: 'US', ships: 'express' },
+    { street: 'Prairie Lane', city: 'Austin', province: 'TX', postalCode: '78704', countryCode: 'US', ships: 'standard' },
+    { street: 'Rue du Marché', city: 'Montréal', province: 'QC', postalCode: 'H2X 1Y4', countryCode: 'CA', ships: 'abroad' },
+    { street: 'Cedar Hill', city: 'Seattle', province: 'WA', postalCode: '98103', countryCode: 'US', ships: 'express' },
+    { street: 'Mill Lane', city: 'Bristol', province: null, postalCode: 'BS1 4QA', countryCode: 'GB', ships: 'abroad' },
+    { street: 'Lindenweg', city: 'Leipzig', province: null, postalCode: '04109', countryCode: 'DE', ships: 'abroad' },
+  ],
+  people: [
+    demoCustomer,
+    ...peopleOf(
+      'Grace Whitlock',
+      'Mateo Alvarez',
+      'Hannah Okafor',
+      'Daniel Brandt',
+      'Priya Raman',
+      'Owen Castellan',
+      'Sofia Marchetti',
+      'Elijah Brooks',
+      'Mei Tanaka',
+      'Camille Tremblay',
+      'Jonah Feldman',
+      'Amara Diallo',
+      'Lucas Pereira',
+      'Ingrid Solberg',
+      'Theo Barlow',
+      'Naomi Castle',
+      'Samuel Greer',
+      'Yara Mansour',
+      'Wesley Chen',
+      'Clara Neumann',
+      'Malik Johnson',
+      'Beatrice Lowell',
+      'Andrei Popescu',
+      'Tessa Vandermeer',
+      'Rosa Delgado',
+      'Felix Hartmann',
+      'Imani Carter',
+    ),
+  ],
+  payments: [
+    { processor: 'stripe', method: 'card', percent: 58 },
+    { processor: 'paypal', method: 'paypal', percent: 24 },
+    { processor: 'checkout', method: 'card', percent: 11 },
+    { processor: 'stripe', method: 'wallet', percent: 7 },
+  ],
+  partners: [
+    { name: 'The Slow Kitchen', code: 'slowkitchen', rateBps: 800, brings: 8 },
+    { name: 'Rooms & Light', code: 'roomslight', rateBps: 1000, brings: 6 },
+    { name: 'Field Notes Weekly', code: 'fieldnotes', rateBps: 500, brings: 4 },
+    { name: 'Thrift Post', code: 'thriftpost', rateBps: 1200, brings: 3, endsDay: 240 },
+  ],
+  cards: [
+    { name: 'birthday', amount: 5_000, note: 'A birthday present', issuedDay: 40, used: 'up' },
+    { name: 'wedding', amount: 50_000, note: 'For a wedding list', issuedDay: 95, used: 'in part' },
+    { name: 'apology', amount: 2_500, note: 'For a parcel that came late', issuedDay: 130, expiresDay: 220 },
+    { name: 'lost', amount: 7_500, note: 'Reported lost', issuedDay: 180, disabledDay: 215 },
+    { name: 'return', amount: 4_000, note: 'For a return', issuedDay: 150, used: 'and refunded' },
+    { name: 'autumn', amount: 30_000, note: 'Prize of a draw', issuedDay: 250, expiresDay: 800, used: 'in part' },
+    { name: 'farewell', amount: 3_000, note: 'From colleagues', issuedDay: 300, used: 'up' },
+    { name: 'latest', amount: 10_000, note: 'Sold at the counter', issuedDay: 355 },
+  ],
+  collections: [
+    { title: 'To Wear', type: 'Clothing' },
+    { title: 'The Kitchen', type: 'Kitchen' },
+    { title: 'Light', type: 'Lighting' },
+  ],
+  blogs: [
+    {
+      title: 'How a mug is made',
+      excerpt: 'Twelve steps, two firings, one crack in ten.',
+      bodyHtml: '<p>The clay comes from a pit an hour away. It is wedged, thrown, turned and left to dry for a week.</p>',
+      tags: ['ceramic', 'workshop'],
+    },
+    {
+      title: 'Caring for linen',
+      excerpt: 'Wash it warm, hang it wet, forget the iron.',
+      bodyHtml: '<p>Linen grows softer with every wash. Keep it away from the tumble dryer and it will outlive you.</p>',
+      tags: ['linen', 'care'],
+    },
+    {
+      title: 'What brass does with time',
+      excerpt: 'Patina is not a fault.',
+      bodyHtml: '<p>Left alone, brass turns the colour of honey, then of tea. Lemon and salt take it back to the start.</p>',
+      tags: ['brass', 'care'],
+    },
+  ],
+}

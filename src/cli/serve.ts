@@ -1,4 +1,5 @@
 import { startJobs } from '../../jobs/index.ts'
+import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
 import { resumeOrders } from '../modules/order/service.ts'
@@ -11,14 +12,17 @@ export type ServeOptions = {
   prepare?: (instance: Instance) => Promise<void>
   /** What to print when the instance is ready. */
   announce?: (instance: Instance, url: string) => Promise<string>
+  /** Besides those that the instance has by itself. */
+  processors?: readonly Processor[]
 }
 
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
-export async function serve(config: Config, { prepare, announce = readyText }: ServeOptions = {}): Promise<void> {
+export async function serve(config: Config, { prepare, announce = readyText, processors }: ServeOptions = {}): Promise<void> {
   let opened: Instance | undefined
   const instance = await openInstance({
     config,
     as: 'server',
+    ...(processors ? { processors } : {}),
     sqlite: {
       onFatal: (error) => {
         // Before that, the start fails with it.

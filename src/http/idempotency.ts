@@ -46,10 +46,8 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
               return run(nothingToKeep)
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
-            // Hashed: the id of a cart is a secret of its shopper, and must not be read from what is stored of a request.
-            const path = sha256(new URL(request.url).pathname)
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
-            const claim = await claims.claim({ scope: `${whoOf(principal, shop)} ${request.method} ${path}`, key, fingerprint })
+            const claim = await claims.claim({ scope: scopeOf({ request, principal, shop }), key, fingerprint })
             if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
             return perform(claim, status, run)
           },
@@ -58,8 +56,15 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
     }),
   })
 
+type Asked = { request: Request; principal: Principal; shop: ShopContext | undefined }
+
+/** Where a key means one request. The path is hashed: the id of a cart is a secret, and must not be read from what is stored. */
+const scopeOf = ({ request, principal, shop }: Asked): string =>
+  `${whoOf(principal, shop)} ${request.method} ${sha256(new URL(request.url).pathname)}`
+
 /** Names the attempt that a request's key stands for, where a record of ours remembers it: the key itself is the caller's. */
-export const attemptKeyOf = ({ headers }: Request): string => sha256(headers.get('idempotency-key') ?? crypto.randomUUID())
+export const attemptKeyOf = (asked: Asked): string =>
+  sha256(`${scopeOf(asked)} ${asked.request.headers.get('idempotency-key') ?? crypto.randomUUID()}`)
 
 async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Promise<T>): Promise<T> {
   switch (claim.kind) {

@@ -16,7 +16,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
       '/cart/:id/checkout',
       ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
         once(201, (keep) => {
-          const choice = { method, processor, paymentToken, returnUrl, attemptKey: attemptKeyOf(request) }
+          const choice = { method, processor, paymentToken, returnUrl, attemptKey: attemptKeyOf({ request, principal, shop }) }
           return checkOut(deps, { caller: { shop, principal }, cartId: params.id, ...choice }, keep)
         }),
       {

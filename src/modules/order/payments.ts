@@ -20,7 +20,16 @@ export async function askProcessor(deps: OrderDeps, question: Question, payment:
   const answer = await answerOf(deps, processor, question, payment)
   if (!answer) return false
   await noteAnswer(deps, payment.id, answer)
+  if (question === 'create') await giveUpUnwanted(deps, processor, payment.id, answer)
   return true
+}
+
+/** A payment that was ended before its processor had heard of it must not be paid any more, now that it has. */
+async function giveUpUnwanted(deps: OrderDeps, processor: Processor, paymentId: string, answer: ProcessorPayment): Promise<void> {
+  const payment = await deps.orderStore.findPayment(paymentId)
+  if (!payment || isUnderWay(payment) || !isUnderWay({ status: answer.state })) return
+  const after = await answerOf(deps, processor, 'void', payment)
+  if (after) await noteAnswer(deps, paymentId, after)
 }
 
 const nameOf = ({ id, processorReference }: Payment) => ({ paymentId: id, reference: processorReference ?? undefined })
@@ -112,12 +121,13 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
       await tell(tx, order, 'PAYMENT_CAPTURED', { payment: payment.id, processor: payment.processor, amount: captured })
       return undefined
     }
-    // An order that ended unpaid shows the money that came and went; one that waits for another payment, or has one, does not.
-    const counts = order.status === 'EXPIRED' || order.status === 'CANCELLED'
+    // An order that ended unpaid shows the money that came and went; one that waits for another payment, or had one, does not.
+    const counts = (order.status === 'EXPIRED' || order.status === 'CANCELLED') && order.confirmedAt === null
     const ended = isUnderWay(payment) ? { status: counts ? ('CAPTURED' as const) : ('FAILED' as const) } : {}
     await store.changePayment(tx, payment.id, [payment.status], { ...taken, ...ended })
     if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + captured, updatedAt: now })
-    else await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
+    else if (isUnderWay(payment))
+      await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
     await tell(tx, order, 'LATE_CAPTURE', { payment: payment.id, processor: payment.processor, amount: captured })
     const refund = newRefund(deps, order, {
       id: refundId,

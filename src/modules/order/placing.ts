@@ -111,6 +111,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
     const change = { paymentStatus: 'PENDING', resumeAt: now + resumeAfterMs, updatedAt: now } as const
     if ((await store.hasLivePayment(tx, order.id)) || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
+    // What the last one used up of the processor's time is not this one's.
+    await store.forgetAttempts(tx, order.id, ['AUTHORIZE', 'CAPTURE'])
     await store.insertPayment(tx, payment)
     await store.appendEvent(tx, event)
   })

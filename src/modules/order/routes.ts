@@ -41,7 +41,8 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
           const { currency } = await readOrder(deps, { shopId: shop.id }, params.id)
           if (body.amount && body.amount.currency !== currency)
             throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-          const request_ = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), attemptKey: attemptKeyOf(request) }
+          const attemptKey = attemptKeyOf({ request, principal, shop })
+          const request_ = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), attemptKey }
           return refundOrder(deps, { ...request_, amount: body.amount?.amount, reason: body.reason ?? undefined }, keep)
         }),
       {
@@ -68,7 +69,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
             actor,
             keep,
             reason: body.reason ?? undefined,
-            attemptKey: attemptKeyOf(request),
+            attemptKey: attemptKeyOf({ request, principal, shop }),
           })
         }),
       {

@@ -106,8 +106,10 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
 /** Notes a failure and when to look again. Returns how often the step has failed. */
 async function postpone(deps: OrderDeps, { order, steps }: Saga, step: StepName): Promise<number> {
   const { orderStore: store } = deps
-  const position = steps.find((one) => one.step === step)?.position ?? 0
+  const { position = 0, attempts: before = 0 } = steps.find((one) => one.step === step) ?? {}
   const now = deps.clock.now()
+  // Tries between those of the job do not count: a shopper who looks every second must not use up the processor's time.
+  if (before > 0 && order.resumeAt !== null && order.resumeAt > now) return before
   return deps.db.write(async (tx) => {
     const attempts = await store.countAttempt(tx, order.id, position)
     await store.change(tx, order.id, [order.status], { resumeAt: now + backoffMs(attempts), updatedAt: now })

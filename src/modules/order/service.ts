@@ -126,6 +126,8 @@ async function endUnpaid(
   const record = audit(deps, actor, { action: `order.${status.toLowerCase()}`, subject: id, shopId })
   await deps.db.write(async (tx) => {
     const order = await store.change(tx, id, ['PENDING_PAYMENT'], { status, resumeAt: now, updatedAt: now })
+    // Nobody asked for it to expire: it was paid or ended meanwhile.
+    if (!order && status === 'EXPIRED') return
     if (!order) throw changedMeanwhile()
     await store.appendEvent(tx, event)
     if (status === 'EXPIRED') return

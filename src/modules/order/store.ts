@@ -1,5 +1,5 @@
-import { and, asc, type Column, count, desc, eq, getTableColumns, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
 import { insertOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import type { Memory } from '../../lib/memory.ts'
@@ -35,20 +35,16 @@ type RawRefund = Raw<Refund, 'giftCards'>
 /** All that an order is shown with. */
 type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], RawPayment[], RawRefund[]]
 
-/** The columns of a table under the names that they have here. */
-const named = (columns: Record<string, Column>) =>
-  Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]))
-
 /** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
 export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Memory<unknown>, 'forget'>) {
   const all = {
-    orders: named(getTableColumns(orders)),
-    lines: named(getTableColumns(orderLines)),
-    giftCards: named(getTableColumns(orderGiftCards)),
-    events: named(getTableColumns(orderEvents)),
-    payments: named(getTableColumns(payments)),
-    refunds: named(getTableColumns(refunds)),
-    steps: named(getTableColumns(sagaSteps)),
+    orders: namedColumns(orders),
+    lines: namedColumns(orderLines),
+    giftCards: namedColumns(orderGiftCards),
+    events: namedColumns(orderEvents),
+    payments: namedColumns(payments),
+    refunds: namedColumns(refunds),
+    steps: namedColumns(sagaSteps),
   }
   const id = sql.placeholder('id')
   const prepared = {
@@ -210,6 +206,13 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
         .where(and(eq(sagaSteps.orderId, orderId), eq(sagaSteps.position, position)))
         .returning({ attempts: sagaSteps.attempts })
       return row?.attempts ?? 0
+    },
+    /** Begins to count anew how often these steps have failed. */
+    async forgetAttempts(tx: Writer, orderId: string, steps: readonly string[]): Promise<void> {
+      await tx
+        .update(sagaSteps)
+        .set({ attempts: 0 })
+        .where(and(eq(sagaSteps.orderId, orderId), inArray(sagaSteps.step, [...steps])))
     },
     async settleGiftCards(tx: Writer, orderId: string, settledAt: number | null): Promise<void> {
       await tx.update(orderGiftCards).set({ settledAt }).where(eq(orderGiftCards.orderId, orderId))

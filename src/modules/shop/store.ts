@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
+import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createMemory } from '../../lib/memory.ts'
 
@@ -12,7 +12,7 @@ export type ShopStore = ReturnType<typeof createShopStore>
 export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
   readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
 }
-/** The same as the driver has it. */
+/** The same as the driver has it: JSON is text. */
 type KeyRow = {
   id: string
   mode: ApiKey['mode']
@@ -26,15 +26,19 @@ type KeyRow = {
   origins: string
 }
 
-const keysKeptMax = 1_000
+type JsonOfShop = 'contact' | 'address' | 'origins' | 'taxRates' | 'shippingMethods'
+type ShopRow = Omit<Shop, JsonOfShop> & Record<JsonOfShop, string>
+
+const keptMax = 1_000
 
 export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
-  const byId = read
-    .select()
-    .from(shops)
-    .where(eq(shops.id, sql.placeholder('id')))
-    .limit(1)
-    .prepare()
+  const byId = read.one<ShopRow>(
+    read
+      .select(namedColumns(shops))
+      .from(shops)
+      .where(eq(shops.id, sql.placeholder('id')))
+      .limit(1),
+  )
   const byName = read
     .select()
     .from(shops)
@@ -67,8 +71,9 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       .where(eq(apiKeys.hash, sql.placeholder('hash')))
       .limit(1),
   )
-  /** The keys used lately, by their hash. Every function below that changes a key or a shop forgets what it changed. */
-  const keys = createMemory<KnownKey>({ foreignVersion, entriesMax: keysKeptMax })
+  /** The keys and shops used lately, by hash and by id. Every function below that changes one forgets what it changed. */
+  const keys = createMemory<KnownKey>({ foreignVersion, entriesMax: keptMax })
+  const known = createMemory<Shop>({ foreignVersion, entriesMax: keptMax })
   const forgetKeys = (tx: Writer, isStale: (key: KnownKey) => boolean) => tx.afterCommit(() => keys.forgetWhere(isStale))
 
   function readKey(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
@@ -76,9 +81,16 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     return found instanceof Promise ? found.then(asKnown) : asKnown(found)
   }
 
+  function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
+    const found = byId({ id })
+    return found instanceof Promise ? found.then(asShop) : asShop(found)
+  }
+
   return {
-    async find(id: string, tx?: Writer): Promise<Shop | undefined> {
-      const [shop] = tx ? await tx.select().from(shops).where(eq(shops.id, id)).limit(1) : await byId.execute({ id })
+    /** Outside a write, one that many others may have in hand: it is not to be changed. */
+    async find(id: string, tx?: Writer): Promise<Readonly<Shop> | undefined> {
+      if (!tx) return known.recall(id, () => readShop(id))
+      const [shop] = await tx.select().from(shops).where(eq(shops.id, id)).limit(1)
       return shop
     },
     async findByName(name: string): Promise<Shop | undefined> {
@@ -98,6 +110,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     async update(tx: Writer, id: string, change: Partial<Shop>): Promise<Shop | undefined> {
       const [shop] = await tx.update(shops).set(change).where(eq(shops.id, id)).returning()
       forgetKeys(tx, (key) => key.shop.id === id)
+      tx.afterCommit(() => known.forget(id))
       return shop
     },
 
@@ -164,3 +177,14 @@ const asKnown = (row: KeyRow | undefined): KnownKey | undefined =>
       origins: JSON.parse(row.origins) as string[],
     },
   }
+
+const asShop = (row: ShopRow | undefined): Shop | undefined =>
+  row &&
+  Object.freeze({
+    ...row,
+    contact: JSON.parse(row.contact) as Shop['contact'],
+    address: JSON.parse(row.address) as Shop['address'],
+    origins: JSON.parse(row.origins) as Shop['origins'],
+    taxRates: JSON.parse(row.taxRates) as Shop['taxRates'],
+    shippingMethods: JSON.parse(row.shippingMethods) as Shop['shippingMethods'],
+  })

@@ -8,7 +8,7 @@ import { newApiKey } from '../../../src/lib/api-keys.ts'
 import { sha256 } from '../../../src/lib/seal.ts'
 import { system } from '../../../src/modules/audit/service.ts'
 import { walletSeal } from '../../../src/modules/shop/domain.ts'
-import { contextOf, rotatePrivateKey } from '../../../src/modules/shop/service.ts'
+import { changeShop, contextOf, rotatePrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { commandBeside } from '../../support/beside.ts'
 
@@ -332,6 +332,16 @@ describe('a key that was used a moment ago', () => {
     await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://b.example'], currency: 'EUR' } })
     expect([(await from('https://a.example')).status, (await from('https://b.example')).status]).toEqual([403, 201])
     expect((await from('https://b.example')).body.currency).toBe('EUR')
+  })
+
+  test('finds its shop as another process left it', async () => {
+    await using app = await testApp()
+    await using command = await commandBeside(app)
+    const { shop, publishableKey } = await app.merchant()
+    const currency = async () => (await app.call('POST', '/cart', { key: publishableKey, body: {} })).body.currency
+    for (let nth = 0; nth < 3; nth++) expect(await currency()).toBe('USD')
+    await changeShop(command.deps, contextOf(shop), { currency: 'EUR' }, system)
+    expect(await currency()).toBe('EUR')
   })
 
   test("knows nothing of other shops' keys", async () => {

@@ -1,0 +1,239 @@
+/** Fills the shops of the demo by the services, each thing at its time within the year before. */
+import { isUniqueViolation } from '../../db/engine.ts'
+import type { AppDeps } from '../app.ts'
+import { dayMs, dayOf } from '../lib/day.ts'
+import { OperatorError } from '../lib/errors.ts'
+import { handleOf } from '../lib/words.ts'
+import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/affiliate/service.ts'
+import { audit, system, timesDone } from '../modules/audit/service.ts'
+import { createBlog } from '../modules/blog/service.ts'
+import { createCollection, setCollectionProducts } from '../modules/catalog/collections.ts'
+import { createProduct } from '../modules/catalog/service.ts'
+import { createBookAddress, createCustomer, readCustomer, signUpCustomer } from '../modules/customer/service.ts'
+import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/service.ts'
+import { createMerchant, createSuperAdmin } from '../modules/merchant/service.ts'
+import { changeShop, contextOf, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/service.ts'
+import type { Shop } from '../modules/shop/store.ts'
+import { shopsAbroad } from './demo-abroad.ts'
+import { demoOperator, demoShop } from './demo-data.ts'
+import { type Market, sell } from './demo-orders.ts'
+import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './demo-plan.ts'
+import { fillRates } from './demo-rates.ts'
+import { addressAt } from './demo-shop.ts'
+import { inThePast } from './demo-time.ts'
+import { createProgress } from './progress.ts'
+
+/** All shops of the demo, the main one first. */
+export const demoShops = [demoShop, ...shopsAbroad]
+
+/** Orders side by side share their commits on the embedded engine; on a database server they get in each other's way. */
+const ordersAtOnce = { embedded: 64, server: 1 } as const
+
+/**
+ * Fills the demo, unless that was done before. A fill that broke off goes on where it was: what there is to do is planned from the
+ * day of the first merchant, and each thing is looked for before it is made.
+ * @throws OperatorError for a database that holds anything else
+ */
+export async function fillDemo(deps: AppDeps): Promise<void> {
+  const merchant = await deps.userStore.findByEmail(demoShop.merchant.email)
+  if (!merchant && (await deps.userStore.anyUser()))
+    throw new OperatorError(
+      'This database holds a shop of somebody already: `souk demo` needs an empty DATA_DIR of its own, as in `DATA_DIR=./demo souk demo`',
+    )
+  const until = deps.clock.now()
+  const start = Date.parse(dayOf(merchant?.createdAt ?? until - (daysInYear - 1) * dayMs))
+  if (merchant && (await isFilled(deps))) return
+  await fillYear(deps, start, until)
+  const { id } = await shopNamed(deps, demoShop.name)
+  const record = audit(deps, system, { action: 'demo.filled', subject: id, shopId: id })
+  await deps.db.write(record)
+}
+
+async function isFilled(deps: AppDeps): Promise<boolean> {
+  const { id } = await shopNamed(deps, demoShop.name)
+  return (await timesDone(deps.db.read, 'demo.filled', id, 0)) > 0
+}
+
+async function fillYear(deps: AppDeps, start: number, until: number): Promise<void> {
+  const main = planOf(demoShop, start)
+  const plans = [main, ...shopsAbroad.map((shop) => planOf(shop, start))]
+  const total = plans.reduce((sum, { products, customers, orders }) => sum + products.length + customers.length + orders.length, 0)
+  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr })
+  let count = 0
+  const done = () => progress.at(++count)
+  // The first merchant before everything else: by them a fill that broke off is told from a database of somebody else.
+  await shopOf(deps, main)
+  try {
+    const [markets] = await Promise.all([
+      Promise.all(plans.map((plan) => openMarket(deps, plan, until, done))),
+      fillRates(deps, start, until),
+      makeOperator(deps, start),
+    ])
+    const embedded = deps.config.databaseUrl.startsWith('file:')
+    await sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done })
+    await Promise.all(markets.map((market) => afterSales(deps, market, until)))
+  } finally {
+    progress.end()
+  }
+}
+
+async function makeOperator(deps: AppDeps, start: number): Promise<void> {
+  if (!(await deps.userStore.anySuperAdmin())) await createSuperAdmin(inThePast(deps, start), demoOperator)
+}
+
+/** Everything that a shop has before its first order. */
+async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: () => void): Promise<Market> {
+  const shop = await shopOf(deps, plan)
+  await setUp(deps, plan, shop)
+  const [customers] = await Promise.all([
+    Promise.all(plan.customers.map((planned) => customerOf(deps, shop, planned).finally(done))),
+    makeProducts(deps, shop, plan, until, done),
+    makePartners(deps, shop, plan),
+    issueCards(deps, shop, plan, until),
+  ])
+  await Promise.all([makeCollections(deps, shop, plan), makeBlogs(deps, shop, plan)])
+  return { plan, shop, customerIds: new Map(customers), variantIds: await variantIdsOf(deps, shop, plan) }
+}
+
+async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop> {
+  if (!(await deps.userStore.findByEmail(shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
+  return shopNamed(deps, shop.name)
+}
+
+async function setUp(
+  deps: AppDeps,
+  { shop: { title, description, taxRates, shippingMethods }, opensAt }: ShopPlan,
+  shop: Shop,
+): Promise<void> {
+  if (shop.shippingMethods.length > 0) return
+  const past = inThePast(deps, opensAt)
+  await changeShop(past, contextOf(shop), { title, description }, system)
+  await setTaxRates(past, contextOf(shop), taxRates, system)
+  await setShippingMethods(past, contextOf(shop), shippingMethods, system)
+}
+
+async function customerOf(
+  deps: AppDeps,
+  shop: Shop,
+  { email, name, password, joinsAt, place }: PlannedCustomer,
+): Promise<readonly [email: string, id: string]> {
+  const past = inThePast(deps, joinsAt)
+  const write = { shop: contextOf(shop), actor: system }
+  const known = await deps.customerStore.findByEmail(shop.id, email)
+  const { id } =
+    known ??
+    (password === undefined
+      ? await createCustomer(past, write, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
+      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, 'demo'))
+  const { addressIds } = await readCustomer(past, shop, id)
+  const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
+  if (addressIds.length === 0) await createBookAddress(past, write, id, { ...addressAt({ name, email }, place), ...asDefault })
+  return [email, id]
+}
+
+/** Each product with enough on the shelf for all that will be ordered. */
+async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: ShopPlan, until: number, done: () => void): Promise<void> {
+  const lines = orders.flatMap((order) => order.lines)
+  for (const { at, ...product } of products) {
+    done()
+    if (at > until || (await deps.catalogStore.findByHandle(shop.id, product.handle))) continue
+    const ofProduct = lines.filter(({ handle }) => handle === product.handle)
+    const variants = product.variants.map((variant, nth) => {
+      const ordered = ofProduct.reduce((sum, line) => (line.variant === nth ? sum + line.quantity : sum), 0)
+      return { ...variant, onHand: variant.onHand + ordered }
+    })
+    await createProduct(inThePast(deps, at), { shop: contextOf(shop), actor: system }, { ...product, variants })
+  }
+}
+
+async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<Map<string, string[]>> {
+  const found = await Promise.all(
+    plan.products.map(async ({ handle }) => {
+      const whole = await deps.catalogStore.findByHandle(shop.id, handle)
+      return [handle, whole?.variants.map(({ id }) => id) ?? []] as const
+    }),
+  )
+  return new Map(found)
+}
+
+async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections }, products, opensAt }: ShopPlan): Promise<void> {
+  const past = inThePast(deps, opensAt + dayMs)
+  const write = { shop: contextOf(shop), actor: system }
+  for (const { title, type } of collections) {
+    const handle = handleOf(title)
+    const known = await deps.collectionStore.findPublished(shop.id, handle, deps.clock.now())
+    const { id } = known ?? (await createCollection(past, write, { title, handle }))
+    const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
+    const found = await Promise.all(members.map((product) => deps.catalogStore.findByHandle(shop.id, product.handle)))
+    const ids = found.flatMap((whole) => whole?.product.id ?? [])
+    await setCollectionProducts(past, write, id, ids)
+  }
+}
+
+const daysBetweenBlogs = 110
+
+async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs, title }, opensAt }: ShopPlan): Promise<void> {
+  const { total } = await deps.blogStore.list({ shopId: shop.id, words: [], publicAt: undefined }, { limit: 1, offset: 0 })
+  for (const [nth, blog] of blogs.entries()) {
+    if (nth < total) continue
+    const past = inThePast(deps, opensAt + (1 + nth * daysBetweenBlogs) * dayMs)
+    await createBlog(past, { shop: contextOf(shop), actor: system }, { ...blog, status: 'PUBLISHED', author: title })
+  }
+}
+
+const allPartners = { page: 1, limit: 100, offset: 0 }
+
+async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners }, opensAt }: ShopPlan): Promise<void> {
+  const past = inThePast(deps, opensAt + dayMs)
+  const known = await listAffiliates(past, shop, allPartners)
+  for (const { name, code, rateBps } of partners) {
+    if (known.data.some((partner) => partner.code === code)) continue
+    await createAffiliate(past, { shop, actor: { id: shop.merchantId } }, { name, code, rateBps })
+  }
+}
+
+async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until: number): Promise<void> {
+  const known = await giftCardsByIds(
+    deps,
+    cards.map(({ id }) => id),
+  )
+  for (const { id, chance, amount, note, issuedAt, expiresAt } of cards) {
+    if (issuedAt > until || known.some((card) => card.id === id)) continue
+    const past = { ...inThePast(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
+    const input = { amount: { amount, currency: shop.currency }, note, expiresAt }
+    await issueGiftCard(past, { shop: contextOf(shop), actor: { id: shop.merchantId } }, input)
+  }
+}
+
+/** What has to wait until the orders are there: clicks that still count, cards that are stopped, partners who have left. */
+async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number): Promise<void> {
+  const actor = { id: shop.merchantId }
+  const principal = { kind: 'key', id: 'demo', scopes: ['storefront'], shop: contextOf(shop) } as const
+  await Promise.all(
+    plan.clicks
+      .filter(({ at }) => at <= until)
+      .map(({ id, at, partner }) =>
+        recordClick(inThePast(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
+      ),
+  )
+  const known = await giftCardsByIds(
+    deps,
+    plan.cards.map(({ id }) => id),
+  )
+  for (const { id, disabledAt } of plan.cards) {
+    const isOn = known.some((card) => card.id === id && card.status === 'ACTIVE')
+    if (isOn && disabledAt !== undefined && disabledAt <= until)
+      await changeGiftCard(inThePast(deps, disabledAt), { shop, actor }, id, { status: 'DISABLED' })
+  }
+  const { data: partners } = await listAffiliates(deps, shop, allPartners)
+  for (const { code, leavesAt } of plan.partings) {
+    const partner = partners.find((one) => one.code === code)
+    if (partner?.active && leavesAt <= until)
+      await changeAffiliate(inThePast(deps, leavesAt), { shop, actor }, partner.id, { active: false })
+  }
+}
+
+/** A click has its id by the plan: one that is there already is not counted again. */
+function unlessThere(error: unknown): void {
+  if (!isUniqueViolation(error)) throw error
+}

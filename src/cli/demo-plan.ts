@@ -1,0 +1,273 @@
+/** What happens in a shop of the demo within its year. Made of constants alone: planned again, it is the same. */
+import { dayMs } from '../lib/day.ts'
+import { attributionWindowMs } from '../modules/affiliate/domain.ts'
+import { codeBytes } from '../modules/gift-card/domain.ts'
+import type { PaymentChoice } from '../modules/order/service.ts'
+import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './demo-shop.ts'
+import { bytesOf, demoId } from './demo-time.ts'
+
+export const daysInYear = 365
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** What becomes of an order; moments in milliseconds. */
+type Fate = {
+  /** Its first payment is; without a second one, and unless it is cancelled, the order expires. */
+  declined?: boolean
+  paidAgainAt?: number
+  cancelledAt?: number
+  sentAt?: number
+  refund?: { at: number; percent: number }
+}
+export type PlannedOrder = {
+  id: string
+  at: number
+  buyer: Person
+  isGuest: boolean
+  place: Place
+  lines: { handle: string; variant: number; quantity: number }[]
+  /** Minor units. */
+  subtotal: number
+  payment: { processor: string; method: PaymentChoice['method'] }
+  /** A partner's code. */
+  partner: string | undefined
+  fate: Fate
+}
+type PlannedProduct = DemoProduct & { at: number }
+export type PlannedCustomer = Person & { joinsAt: number; place: Place }
+type PlannedCard = Pick<DemoCard, 'amount' | 'note'> & {
+  id: string
+  /** What its code is made of: the codes are the same everywhere, as the passwords are. */
+  chance: Uint8Array
+  issuedAt: number
+  expiresAt: number | undefined
+  disabledAt: number | undefined
+  /** The order that it is used on. */
+  orderId: string | undefined
+}
+type PlannedClick = { id: string; at: number; partner: string }
+export type ShopPlan = {
+  shop: DemoShop
+  opensAt: number
+  products: PlannedProduct[]
+  customers: PlannedCustomer[]
+  orders: PlannedOrder[]
+  cards: PlannedCard[]
+  clicks: PlannedClick[]
+  /** With partners, by their codes. */
+  partings: { code: string; leavesAt: number }[]
+}
+
+/** Numbers that look like chance and are the same each time. */
+type Chance = { below(limit: number): number; of<One>(list: readonly One[]): One }
+
+function chanceOf(name: string): Chance {
+  let state = bytesOf(name).readUInt32BE()
+  // mulberry32
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return { below, of: (list) => at(list, below(list.length)) }
+}
+
+function at<One>(list: readonly One[], nth: number): One {
+  const one = list[nth % list.length]
+  if (one === undefined) throw new Error('the demo has nothing to choose from')
+  return one
+}
+
+/** One of several, each with so many chances out of a hundred; undefined for what is left of the hundred. */
+function drawn<One>(chance: Chance, list: readonly One[], percentOf: (one: One) => number): One | undefined {
+  let roll = chance.below(100)
+  return list.find((one) => {
+    roll -= percentOf(one)
+    return roll < 0
+  })
+}
+
+/**
+ * The year of a shop: what it has, who comes, and what they do.
+ * @param start the first moment of the first day of the year, UTC
+ */
+export function planOf(shop: DemoShop, start: number): ShopPlan {
+  const chance = chanceOf(shop.name)
+  const dayAt = (day: number, hours = 0) => start + day * dayMs + hours * hourMs
+  const opensAt = dayAt(shop.opensDay, 8)
+  const products = shop.products.map((product, nth) => {
+    const late = nth - shop.productsAtFirst + 1
+    return { ...product, at: late > 0 ? dayAt(shop.opensDay + late * shop.newProductEveryDays, 9) : opensAt + (nth + 1) * minuteMs }
+  })
+  const daysToJoin = daysInYear - 3 - shop.opensDay
+  const customers = shop.people.map((person, nth) => ({
+    ...person,
+    joinsAt: dayAt(shop.opensDay + 1 + Math.floor((daysToJoin * nth) / shop.people.length), 7) + nth * minuteMs,
+    place: at(shop.places, nth),
+  }))
+  const scene = { shop, start, products, customers, newcomers: [...customers] }
+  const orders = momentsOf(shop, start, chance).map((moment, before) => orderOf(scene, { moment, nth: before + 1 }, chance))
+  return {
+    shop,
+    opensAt,
+    products: [...products, ...shop.drafts.map((draft) => ({ ...draft, at: dayAt(daysInYear - 4, 9) }))],
+    customers,
+    orders,
+    cards: cardsOf(shop, dayAt, orders),
+    clicks: clicksOf(shop, dayAt, orders),
+    partings: shop.partners.flatMap(({ code, endsDay }) => (endsDay === undefined ? [] : [{ code, leavesAt: dayAt(endsDay) }])),
+  }
+}
+
+/** More and more as the year goes on, and most on Fridays and Saturdays. Sunday comes first, as in JavaScript. */
+const demandByWeekday = [1.1, 0.65, 0.7, 0.85, 1, 1.35, 1.6]
+/** When people shop, by their own clocks: what stands more often is more likely. */
+const shoppingHours = [9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 19, 20, 20, 20, 21, 21, 22]
+
+/** When orders are placed, in order. */
+function momentsOf({ opensDay, ordersInYear, utcOffsetHours }: DemoShop, start: number, chance: Chance): number[] {
+  const firstDay = opensDay + 1
+  const demand = Array.from({ length: daysInYear - firstDay }, (_, day) => {
+    const weekday = new Date(start + (firstDay + day) * dayMs).getUTCDay()
+    return (0.4 + (firstDay + day) / daysInYear) * (demandByWeekday[weekday] ?? 1) * (0.8 + chance.below(40) / 100)
+  })
+  const each = ordersInYear / demand.reduce((sum, one) => sum + one, 0)
+  let due = 0.5
+  return demand.flatMap((one, day) => {
+    due += one * each
+    const count = Math.floor(due)
+    due -= count
+    return Array.from({ length: count }, () => {
+      const hour = (chance.of(shoppingHours) - utcOffsetHours + 24) % 24
+      return start + (firstDay + day) * dayMs + hour * hourMs + chance.below(hourMs)
+    }).sort((a, b) => a - b)
+  })
+}
+
+/** Newcomers are the customers who have not bought yet, in the order in which they join. */
+type Scene = { shop: DemoShop; start: number; products: PlannedProduct[]; customers: PlannedCustomer[]; newcomers: PlannedCustomer[] }
+type When = { moment: number /** Within the shop. */; nth: number }
+
+function orderOf(scene: Scene, { moment, nth }: When, chance: Chance): PlannedOrder {
+  const { shop, start, products } = scene
+  const buyer = buyerOf(scene, { moment, nth }, chance)
+  const goods = products.filter((product) => product.at < moment)
+  const lines = linesOf(goods, chance)
+  const day = (moment - start) / dayMs
+  const partners = shop.partners.filter(({ endsDay }) => endsDay === undefined || day < endsDay)
+  const { processor, method } = drawn(chance, shop.payments, ({ percent }) => percent) ?? at(shop.payments, 0)
+  return {
+    id: demoId('order', moment, `${shop.name} ${nth}`),
+    at: moment,
+    ...buyer,
+    lines,
+    subtotal: lines.reduce((sum, { handle, variant, quantity }) => {
+      const price = goods.find((product) => product.handle === handle)?.variants[variant]?.price.amount ?? 0
+      return sum + price * quantity
+    }, 0),
+    payment: { processor, method },
+    partner: drawn(chance, partners, ({ brings }) => brings)?.code,
+    fate: fateOf(nth, moment, chance),
+  }
+}
+
+const guestPercent = 12
+
+/** Who has joined buys first; then those who came early come back most. */
+function buyerOf(
+  { shop, customers, newcomers }: Scene,
+  { moment, nth }: When,
+  chance: Chance,
+): Pick<PlannedOrder, 'buyer' | 'isGuest' | 'place'> {
+  const known = customers.filter(({ joinsAt }) => joinsAt < moment)
+  const newcomer = known.length > customers.length - newcomers.length ? newcomers.shift() : undefined
+  if (newcomer) return { buyer: newcomer, isGuest: false, place: newcomer.place }
+  if (known.length === 0 || chance.below(100) < guestPercent) {
+    const [first = ''] = chance.of(shop.people).name.split(' ')
+    const last = chance.of(shop.people).name.split(' ').slice(1).join(' ')
+    const guest = { name: `${first} ${last}`, email: `guest${nth}.${shop.name}@example.com` }
+    return { buyer: guest, isGuest: true, place: chance.of(shop.places) }
+  }
+  const regular = at(known, Math.min(chance.below(known.length), chance.below(known.length)))
+  return { buyer: regular, isGuest: false, place: regular.place }
+}
+
+/** One thing, or two or three; what was there first sells best. */
+function linesOf(goods: readonly PlannedProduct[], chance: Chance): PlannedOrder['lines'] {
+  const lines = Array.from({ length: at([1, 1, 1, 1, 2, 2, 2, 3], chance.below(8)) }, () => {
+    const product = at(goods, Math.min(chance.below(goods.length), chance.below(goods.length)))
+    return {
+      handle: product.handle,
+      variant: chance.below(product.variants.length),
+      quantity: at([1, 1, 1, 1, 1, 1, 2, 2, 3], chance.below(9)),
+    }
+  })
+  return lines.filter(({ handle }, nth) => lines.findIndex((line) => line.handle === handle) === nth)
+}
+
+/** By an order's number within its shop: most are sold and sent, and each of the other ends comes up now and then. */
+function fateOf(nth: number, moment: number, chance: Chance): Fate {
+  const soon = moment + (12 + chance.below(24)) * minuteMs
+  const sentAt = moment + (20 + chance.below(50)) * hourMs
+  const refundAt = sentAt + (3 + chance.below(8)) * dayMs
+  if (nth % 61 === 40) return { declined: true }
+  if (nth % 97 === 55) return { declined: true, cancelledAt: soon }
+  if (nth % 43 === 21) return { declined: true, paidAgainAt: soon, sentAt }
+  if (nth % 47 === 30) return { cancelledAt: moment + (2 + chance.below(10)) * hourMs }
+  if (nth % 31 === 11) return { sentAt, refund: { at: refundAt, percent: 20 + 10 * chance.below(5) } }
+  if (nth % 53 === 19) return { sentAt, refund: { at: refundAt, percent: 100 } }
+  return { sentAt }
+}
+
+type DayAt = (day: number, hours?: number) => number
+
+function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]): PlannedCard[] {
+  const used = new Set<string>()
+  const maybeAt = (day: number | undefined) => (day === undefined ? undefined : dayAt(day, 23))
+  return shop.cards.map(({ name, amount, note, issuedDay, expiresDay, disabledDay, used: how }) => {
+    const issuedAt = dayAt(issuedDay, 10)
+    const fits = how && ends[how]
+    const order = orders.find((one) => one.at > issuedAt && !used.has(one.id) && fits?.(one, amount))
+    if (order) used.add(order.id)
+    const label = `${shop.name} ${name}`
+    return {
+      id: demoId('giftCard', issuedAt, label),
+      chance: bytesOf(`code ${label}`).subarray(0, codeBytes),
+      amount,
+      note,
+      issuedAt,
+      expiresAt: maybeAt(expiresDay),
+      disabledAt: maybeAt(disabledDay),
+      orderId: order?.id,
+    }
+  })
+}
+
+const isSold = ({ fate }: PlannedOrder) => !fate.declined && fate.cancelledAt === undefined && fate.refund === undefined
+
+/** Which order a card fits that is to end like this. Tax and shipping come on top of the subtotal. */
+const ends: Record<NonNullable<DemoCard['used']>, (order: PlannedOrder, amount: number) => boolean> = {
+  'in part': (order, amount) => isSold(order) && order.subtotal * 1.5 < amount,
+  up: (order, amount) => isSold(order) && order.subtotal > amount,
+  'and refunded': ({ fate, subtotal }, amount) => fate.refund?.percent === 100 && subtotal > amount,
+}
+
+/** Those that still count: the others are forgotten. Before every order that a partner brought there was one. */
+function clicksOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]): PlannedClick[] {
+  const chance = chanceOf(`${shop.name} clicks`)
+  const days = attributionWindowMs / dayMs
+  return shop.partners.flatMap(({ code, endsDay }) => {
+    if (endsDay !== undefined) return []
+    const bought = orders
+      .filter((order) => order.partner === code && order.at > dayAt(daysInYear - days))
+      .map((order) => order.at - 5 * minuteMs)
+    const looked = Array.from({ length: days * 2 }, () => dayAt(daysInYear - days + chance.below(days)) + chance.below(dayMs))
+    return [...bought, ...looked].map((moment, nth) => ({
+      id: demoId('click', moment, `${shop.name} ${code} ${nth}`),
+      at: moment,
+      partner: code,
+    }))
+  })
+}

@@ -1,0 +1,36 @@
+/**
+ * Stand-ins for the payment processors that the demo's past orders were paid by: nothing of the demo leaves this machine. They
+ * keep no books, say yes to all but one token, and take part in every `souk demo`, so that its orders can be refunded.
+ */
+import { BadSignature, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
+
+/** What a payment is declined with. */
+export const declinedToken = 'tok_decline'
+
+/** For no mode of shops: checkouts are the sandbox's. Only what the demo itself has placed is paid here. */
+const standIn = (name: string): Processor => {
+  const referenceOf = (id: string) => `${name}_demo_${id.slice(id.indexOf('_') + 1)}`
+  return {
+    name,
+    modes: [],
+    async create({ paymentId, amount, token }) {
+      if (token === declinedToken) throw new ProcessorRefused('card_declined')
+      return { reference: referenceOf(paymentId), state: 'AUTHORIZED', authorized: amount, captured: 0 }
+    },
+    find: async () => undefined,
+    capture: async ({ paymentId, amount }) => ({
+      reference: referenceOf(paymentId),
+      state: 'CAPTURED',
+      authorized: amount,
+      captured: amount,
+    }),
+    void: async ({ paymentId }) => ({ reference: referenceOf(paymentId), state: 'VOIDED', authorized: 0, captured: 0 }),
+    refund: async ({ refundId }) => ({ reference: referenceOf(refundId), state: 'SUCCEEDED' }),
+    async readWebhook() {
+      throw new BadSignature(name)
+    },
+    probe: async () => undefined,
+  }
+}
+
+export const demoProcessors: readonly Processor[] = ['stripe', 'tap', 'qpay', 'checkout', 'paypal'].map(standIn)

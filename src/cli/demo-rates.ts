@@ -1,0 +1,50 @@
+/** What the demo's currencies were worth through its year: numbers that move slowly around what they were once. */
+import type { AppDeps } from '../app.ts'
+import { dayMs, dayOf } from '../lib/day.ts'
+import type { Currency } from '../lib/money.ts'
+import { fetchRatesOfDay } from '../modules/fx/service.ts'
+import { inThePast } from './demo-time.ts'
+
+/** Units for a dollar, and how far they swing in thousandths of that. The pegged ones need no rate. */
+const floating: Readonly<Record<Currency, { units: number; swing: number; decimals: number }>> = {
+  EUR: { units: 0.9, swing: 35, decimals: 4 },
+  JPY: { units: 150, swing: 45, decimals: 2 },
+  KWD: { units: 0.307, swing: 4, decimals: 5 },
+  MNT: { units: 3_520, swing: 18, decimals: 1 },
+}
+/** Where the rates say that they come from. */
+const source = 'https://demo.example/'
+const slowWaveDays = 290
+const quickWaveDays = 23
+
+/**
+ * Rates of every weekday up to now, as central banks publish them, through the reader of rates as if a service had sent them. Days
+ * that have some stay as they are.
+ */
+export async function fillRates(deps: AppDeps, start: number, until: number): Promise<void> {
+  const config = { ...deps.config, fxRatesUrl: source }
+  const days = Array.from({ length: Math.floor((until - start) / dayMs) + 1 }, (_, day) => day).filter((day) =>
+    isWeekday(start + day * dayMs),
+  )
+  await Promise.all(
+    days.map((day) => {
+      const at = start + day * dayMs
+      const bytes = new TextEncoder().encode(JSON.stringify({ base: 'USD', date: dayOf(at), rates: ratesOn(day) }))
+      const safeFetch = async () => ({ status: 200, headers: new Headers(), bytes })
+      return fetchRatesOfDay({ ...inThePast(deps, at), config, safeFetch })
+    }),
+  )
+}
+
+function isWeekday(at: number): boolean {
+  const day = new Date(at).getUTCDay()
+  return day !== 0 && day !== 6
+}
+
+const ratesOn = (day: number): Record<Currency, number> =>
+  Object.fromEntries(
+    Object.entries(floating).map(([currency, { units, swing, decimals }], nth) => {
+      const wave = Math.sin((day / slowWaveDays) * 2 * Math.PI + nth) + 0.15 * Math.sin((day / quickWaveDays) * 2 * Math.PI + 2 * nth)
+      return [currency, Number((units * (1 + (swing / 1_000) * wave)).toFixed(decimals))]
+    }),
+  )

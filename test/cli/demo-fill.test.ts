@@ -1,0 +1,321 @@
+/** What the demo fills, looked at through the API, and that a fill which broke off goes on without doubling anything. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Writer } from '../../db/engine.ts'
+import type { AppDeps } from '../../src/app.ts'
+import { demoCustomer, demoShop } from '../../src/cli/demo-data.ts'
+import { demoShops, fillDemo } from '../../src/cli/demo-fill.ts'
+import { demoProcessors } from '../../src/cli/demo-processors.ts'
+import { dayMs } from '../../src/lib/day.ts'
+import { decimalsOf } from '../../src/lib/money.ts'
+import { keySeal } from '../../src/modules/shop/domain.ts'
+import { type Json, type TestApp, testApp } from '../support/app.ts'
+import { ok } from '../support/selling.ts'
+
+/** Thousands of durable writes: on a database server each of them waits for its own. */
+const fillTimeoutMs = 180_000
+const demoApp = () => testApp({}, { processors: demoProcessors })
+
+/** The program up to a write at which it dies: that one never happens, nor anything after it. */
+async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {
+  const underWay = new Set<Promise<unknown>>()
+  const died = Promise.withResolvers<'died'>()
+  let writes = 0
+  const write = <T>(work: (tx: Writer) => Promise<T>): Promise<T> => {
+    if (++writes > writesMax) {
+      died.resolve('died')
+      return new Promise<T>(() => undefined)
+    }
+    const written = deps.db.write(work)
+    underWay.add(written)
+    return written
+  }
+  const end = await Promise.race([died.promise, fillDemo({ ...deps, db: { ...deps.db, write } })])
+  await Promise.allSettled(underWay)
+  return end === 'died'
+}
+
+/** The demo that the tests of this file look at. */
+let app: TestApp
+/** By the name of the shop, newest first, and all that there is: as it was when it was filled, whatever a test does to it. */
+const ordersByShop = new Map<string, Json[]>()
+let contents: Json[]
+
+beforeAll(async () => {
+  app = await demoApp()
+  await fillDemo(app.deps)
+  for (const { name } of demoShops) ordersByShop.set(name, await all('/v2/orders', await keyOf(name)))
+  contents = await contentsOf(app)
+}, fillTimeoutMs)
+afterAll(() => app.close())
+
+/** The secret key of a shop of the demo. */
+async function keyOf(name: string = demoShop.name): Promise<string> {
+  const { deps } = app
+  const shop = await deps.shopStore.findByName(name)
+  const secret = shop && (await deps.shopStore.currentKey(shop.id, 'SECRET', 'TEST'))
+  return secret?.sealed ? deps.keyring.unseal(secret.sealed, keySeal(secret.shopId, secret.id)) : ''
+}
+
+/** Everything of a list of the API. */
+async function all(path: string, key: string): Promise<Json[]> {
+  const rows: Json[] = []
+  for (let page = 1; ; page++) {
+    const { body } = ok(await app.call('GET', `${path}?limit=100&page=${page}`, { key }))
+    rows.push(...body.data)
+    if (page >= body.pages) {
+      expect(rows).toHaveLength(body.total)
+      return rows
+    }
+  }
+}
+const ordersOf = (name: string = demoShop.name): Json[] => ordersByShop.get(name) ?? []
+const countBy = (rows: readonly Json[], of: (row: Json) => string): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(rows, of)].map(([word, some]) => [word, some.length]).sort())
+
+/** What there is, but for carts: one that was left when the fill broke off expires like any other. */
+async function contentsOf({ deps }: TestApp): Promise<Json[]> {
+  const tables = [
+    'users',
+    'shops',
+    'products',
+    'variants',
+    'collections',
+    'collection_products',
+    'blogs',
+    'customers',
+    'addresses',
+    'orders',
+    'order_lines',
+    'order_events',
+    'payments',
+    'refunds',
+    'unified_transactions',
+    'gift_cards',
+    'gift_card_transactions',
+    'affiliates',
+    'affiliate_clicks',
+    'commissions',
+    'fx_rates',
+    'outbox',
+  ]
+  const rows = tables.map((table) => `select '${table}' as what, cast(count(*) as integer) as n from ${table}`)
+  const orders = `select id, number, status, payment_status as payment, total, captured_total as captured, refunded_total as refunded,
+    gift_card_refunded_total as to_cards, affiliate_code as partner, fx_to_usd as rate from orders order by id`
+  const events = 'select order_id, type from order_events order by order_id, id'
+  const stock = 'select sku, on_hand, reserved from variants order by sku'
+  const cards = 'select id, balance, status from gift_cards order by id'
+  const customers = 'select email, orders, spent from customers join customer_totals on customer_id = id order by email'
+  const books = `select kind, processor, currency, cast(sum(usd_cents) as integer) as cents from unified_transactions
+    group by kind, processor, currency order by kind, processor, currency`
+  const found = [rows.join(' union all '), orders, events, stock, cards, customers, books]
+  return Promise.all(found.map((query) => deps.db.read.rows(sql.raw(query))))
+}
+
+describe('the filled demo has', () => {
+  test('a year of orders in four shops and currencies, whose numbers have no gap and follow the time', () => {
+    const end = app.deps.clock.now()
+    const year = { from: new Date(end - 365 * dayMs).toISOString(), to: new Date(end).toISOString() }
+    const totals: Json = {}
+    for (const { name, currency } of demoShops) {
+      const orders = ordersOf(name)
+      totals[name] = orders.length
+      // Newest first.
+      expect(orders.map(({ number }) => number)).toEqual(orders.map((_, at) => orders.length - at))
+      const times = orders.map(({ createdAt }) => createdAt)
+      expect(times).toEqual(times.toSorted().reverse())
+      expect(times.every((at) => year.from < at && at <= year.to)).toBe(true)
+      for (const order of orders)
+        expect([order.total.currency, order.payments[0]?.amount.currency ?? currency]).toEqual([currency, currency])
+    }
+    expect(totals).toEqual({ demo: 212, 'diwan-coffee': 44, 'steppe-felt': 41, 'kumo-paper': 35 })
+    expect(demoShops.map(({ currency }) => decimalsOf(currency))).toEqual([2, 3, 2, 0])
+  })
+
+  test('more orders towards its end, and most at the end of the week', async () => {
+    const orders = ordersOf()
+    const days = orders.map(({ createdAt }) => Date.parse(createdAt))
+    const middle = (Math.min(...days) + Math.max(...days)) / 2
+    const [late, early] = [days.filter((at) => at > middle).length, days.filter((at) => at <= middle).length]
+    expect(late / early).toBeGreaterThan(1.3)
+    const on = (...weekdays: number[]) => days.filter((at) => weekdays.includes(new Date(at).getUTCDay())).length
+    expect(on(5, 6) / on(1, 2)).toBeGreaterThan(1.5)
+  })
+
+  test('orders of every end, by five processors, some of them paid at the second try', async () => {
+    const orders = ordersOf()
+    expect(countBy(orders, ({ status }) => status)).toEqual({ CANCELLED: 6, COMPLETED: 189, CONFIRMED: 1, EXPIRED: 3, FULFILLED: 13 })
+    expect(countBy(orders, ({ paymentStatus }) => paymentStatus)).toEqual({
+      CAPTURED: 192,
+      FAILED: 5,
+      PARTIALLY_REFUNDED: 7,
+      REFUNDED: 8,
+    })
+    const second = orders.filter(({ payments }) => payments.length > 1)
+    expect(second.map(({ payments }) => payments.map((payment: Json) => [payment.status, payment.failureCode]))).toEqual(
+      Array.from({ length: 5 }, () => [
+        ['FAILED', 'card_declined'],
+        ['CAPTURED', null],
+      ]),
+    )
+    expect(second.every(({ status }) => status === 'COMPLETED')).toBe(true)
+    const everywhere = [...orders, ...demoShops.slice(1).flatMap(({ name }) => ordersOf(name))]
+    const processors = new Set(everywhere.flatMap(({ payments }) => payments.map(({ processor }: Json) => processor)))
+    expect([...processors].sort()).toEqual(['checkout', 'paypal', 'qpay', 'stripe', 'tap'])
+    const sold = everywhere.filter(({ refunds }) => refunds.length > 0)
+    expect(sold.length / everywhere.length).toBeWithin(0.04, 0.09)
+    for (const { total, capturedTotal, refundedTotal, giftCardTotal, amountDue, subtotal, shippingTotal, taxTotal } of everywhere) {
+      expect(subtotal.amount + shippingTotal.amount + taxTotal.amount).toBe(total.amount)
+      expect(amountDue.amount + giftCardTotal.amount).toBe(total.amount)
+      expect(refundedTotal.amount).toBeLessThanOrEqual(capturedTotal.amount)
+    }
+    expect(everywhere.some(({ taxIncluded }) => taxIncluded.amount > 0)).toBe(true)
+    expect(everywhere.some(({ taxTotal }) => taxTotal.amount > 0)).toBe(true)
+    expect(everywhere.every(({ shippingMethod }) => shippingMethod !== null)).toBe(true)
+  })
+
+  test('customers who come back, each with the ids of their orders, and guests', async () => {
+    const key = await keyOf()
+    const orders = ordersOf()
+    const byCustomer = Map.groupBy(orders, ({ customerId }) => customerId)
+    expect(byCustomer.get(null)?.length).toBeGreaterThan(10)
+    byCustomer.delete(null)
+    expect(byCustomer.size).toBe(28)
+    expect([...byCustomer.values()].filter((theirs) => theirs.length > 1).length).toBeGreaterThan(14)
+    for (const [id, theirs] of byCustomer) {
+      const { body } = ok(await app.call('GET', `/customer/${id}/order-ids?limit=100`, { key }))
+      expect(body).toEqual({ customerId: id, orderIds: theirs.map((order) => order.id), total: theirs.length })
+      const customer = ok(await app.call('GET', `/customer/${id}`, { key })).body
+      expect([customer.email, customer.ordersCount, customer.addressIds.length]).toEqual([theirs[0]?.email, theirs.length, 1])
+      expect(customer.createdAt < theirs.at(-1)?.createdAt).toBe(true)
+    }
+  })
+
+  test('a customer who logs in and sees an order of theirs, and not that of another', async () => {
+    const { email, password } = demoCustomer
+    const { body } = ok(await app.call('POST', '/customer/login', { body: { shopName: demoShop.name, email, password } }))
+    const orders = ordersOf()
+    const [theirs, other] = [orders.find((order) => order.email === email), orders.find((order) => order.email !== email)]
+    const token = body.data.accessToken
+    expect((await app.call('GET', `/v2/orders/${theirs.id}`, { token })).body.number).toBe(theirs.number)
+    expect((await app.call('GET', `/v2/orders/${other.id}`, { token })).status).toBe(404)
+  })
+
+  test('gift cards in every state, whose codes nobody is shown', async () => {
+    const key = await keyOf()
+    const cards = await all('/giftcard', key)
+    const stateOf = ({ status, expired, usedUp, balance, initialAmount }: Json) => {
+      if (status === 'DISABLED') return 'disabled'
+      if (expired) return 'expired'
+      if (usedUp) return 'used up'
+      return balance.amount < initialAmount.amount ? 'used in part' : 'unused'
+    }
+    expect(countBy(cards, stateOf)).toEqual({ disabled: 1, expired: 1, unused: 2, 'used in part': 2, 'used up': 2 })
+    const paying = ordersOf().filter(({ giftCards }) => giftCards.length > 0)
+    expect(countBy(paying, ({ amountDue }) => (amountDue.amount === 0 ? 'all of it' : 'a part'))).toEqual({ 'a part': 3, 'all of it': 2 })
+    expect(paying.filter(({ giftCardRefundedTotal }) => giftCardRefundedTotal.amount > 0)).toHaveLength(1)
+    const [unused] = cards.filter((card) => stateOf(card) === 'unused')
+    expect(Object.keys(unused)).not.toContain('code')
+    expect(Object.keys(unused)).not.toContain('codeHash')
+  })
+
+  test('affiliates with clicks, orders and earnings, one of whom has left', async () => {
+    const partners = await all('/affiliates', await keyOf())
+    const orders = ordersOf()
+    expect(partners.map(({ code, active }) => [code, active]).sort()).toEqual([
+      ['fieldnotes', true],
+      ['roomslight', true],
+      ['slowkitchen', true],
+      ['thriftpost', false],
+    ])
+    for (const { id, code, active, clicks, earnings } of partners) {
+      expect(clicks > 0).toBe(active)
+      expect(orders.filter(({ affiliate }) => affiliate?.id === id).length).toBeGreaterThan(0)
+      expect([code, earnings.map(({ currency }: Json) => currency), earnings[0]?.approved > 0]).toEqual([code, ['USD'], true])
+    }
+    expect(partners.flatMap(({ earnings }) => earnings).some(({ pending }) => pending > 0)).toBe(true)
+    expect(partners.flatMap(({ earnings }) => earnings).some(({ reversed }) => reversed > 0)).toBe(true)
+  })
+
+  test('a worth in dollars for every movement of money', async () => {
+    const { deps } = app
+    const rows = await deps.db.read.rows<{ currency: string; cents: number; unpriced: number }>(
+      sql.raw(`select currency, cast(sum(usd_cents) as integer) as cents, cast(sum(case when usd_cents is null then 1 else 0 end) as integer) as unpriced
+        from unified_transactions group by currency order by currency`),
+    )
+    expect(rows.map(({ currency, unpriced }) => [currency, unpriced])).toEqual([
+      ['JPY', 0],
+      ['KWD', 0],
+      ['MNT', 0],
+      ['USD', 0],
+    ])
+    // A parcel of any shop is worth some tens of dollars: a rate that stands the wrong way round would be far off.
+    for (const { currency, cents } of rows) expect([currency, cents > 50_000 && cents < 10_000_000]).toEqual([currency, true])
+  })
+
+  test('a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {
+    const products = await all('/product-v2', await keyOf())
+    expect(countBy(products, ({ status }) => status)).toEqual({ ACTIVE: 24, DRAFT: 1 })
+    const months = new Set(products.map(({ createdAt }) => createdAt.slice(0, 7)))
+    expect(months.size).toBeGreaterThan(8)
+    const stock = products.flatMap(({ variants }) => variants.map(({ onHand, reserved }: Json) => [onHand, reserved]))
+    expect(stock.some(([onHand]) => onHand === 0)).toBe(true)
+    expect(stock.every(([onHand, reserved]) => onHand >= 0 && reserved === 0)).toBe(true)
+  })
+})
+
+describe('on the running demo', () => {
+  test("a past order's money can be given back, by the stand-in for its processor", async () => {
+    const key = await keyOf('diwan-coffee')
+    const order = ordersOf('diwan-coffee').find(({ paymentStatus }) => paymentStatus === 'CAPTURED')
+    const headers = { 'idempotency-key': 'the-first' }
+    const refund = await app.call('POST', `/v2/orders/${order.id}/refunds`, { key, headers, body: { reason: 'A test' } })
+    expect([refund.status, refund.body.status, refund.body.amount]).toEqual([201, 'SUCCEEDED', order.total])
+    expect(refund.body.processorReference).toStartWith(`${order.payments[0].processor}_demo_`)
+  })
+
+  test('a stand-in takes no new payment and no message: checkouts are the sandbox', async () => {
+    const shop = await app.deps.shopStore.findByName(demoShop.name)
+    const key = (shop && (await app.deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')))?.publicValue ?? ''
+    const products = (await app.call('GET', `/product-v2/public/shop/${demoShop.name}?limit=100`)).body.data
+    const product = products.find(({ available }: Json) => available)
+    const variantId = product.variants.find(({ available }: Json) => available).id
+    const shippingAddress = { name: 'Ada Lovelace', line1: '1 Quay Street', city: 'Portland', province: 'ME', countryCode: 'US' }
+    const cart = ok(
+      await app.call('POST', '/cart', { key, body: { email: 'ada@example.com', shippingAddress, shippingMethod: 'standard' } }),
+    ).body
+    ok(await app.call('POST', `/cart/${cart.id}/items`, { key, body: { variantId, quantity: 1 } }))
+    const checkout = (body: Json, nth: string) =>
+      app.call('POST', `/cart/${cart.id}/checkout`, { key, body: { method: 'card', ...body }, headers: { 'idempotency-key': nth } })
+    expect((await checkout({ processor: 'stripe' }, 'a')).status).toBe(400)
+    const bought = await checkout({}, 'b')
+    expect([bought.status, bought.body.order.status, bought.body.payment.processor]).toEqual([201, 'CONFIRMED', 'sandbox'])
+    expect((await app.call('POST', '/webhooks/payments/stripe', { body: { id: 'evt_1' } })).status).toBe(401)
+  })
+})
+
+describe('filling the demo', () => {
+  test(
+    'broken off again and again, makes what it would have made at one go, and once it is done nothing more',
+    async () => {
+      await using broken = await demoApp()
+      for (const writes of [3, 150, 500, 1_000, 2_600]) expect(await fillUntil(broken.deps, writes)).toBe(true)
+      await fillDemo(broken.deps)
+      expect(await contentsOf(broken)).toEqual(contents)
+      const { writes } = broken.deps.db.stats
+      broken.clock.advance(dayMs)
+      await fillDemo(broken.deps)
+      expect(broken.deps.db.stats.writes).toBe(writes)
+      expect([...app.logged, ...broken.logged].filter(({ level }) => level !== 'info')).toEqual([])
+    },
+    fillTimeoutMs,
+  )
+
+  test('refuses a database that holds anything else, and leaves it as it is', async () => {
+    await using app = await testApp()
+    await app.merchant()
+    const before = await contentsOf(app)
+    await expect(fillDemo(app.deps)).rejects.toThrow('an empty DATA_DIR of its own')
+    expect(await contentsOf(app)).toEqual(before)
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import { demoShops } from '../../src/cli/demo-fill.ts'
+import { planOf } from '../../src/cli/demo-plan.ts'
+import { dayMs } from '../../src/lib/day.ts'
+import { codeLength, codeOf } from '../../src/modules/gift-card/domain.ts'
+
+/** A year may begin on any day of the week, and orders follow the week. */
+const starts = Array.from({ length: 7 }, (_, day) => Date.UTC(2025, 2, 10) + day * dayMs)
+const years = starts.flatMap((start) => demoShops.map((shop) => ({ day: new Date(start).getUTCDay(), name: shop.name, shop, start })))
+
+describe.each(years)('the year of $name from weekday $day', ({ shop, start }) => {
+  const plan = planOf(shop, start)
+
+  test('is the same when it is planned again', () => {
+    expect(planOf(shop, start)).toEqual(plan)
+  })
+
+  test('has as many orders as it should, in order, each with an id of its own and of goods that are on sale by then', () => {
+    const { orders, products } = plan
+    expect(orders).toHaveLength(shop.ordersInYear)
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length)
+    expect(orders.map(({ id }) => id)).toEqual(orders.map(({ id }) => id).toSorted())
+    const onSaleAt = new Map(products.filter(({ status }) => status === 'ACTIVE').map(({ handle, at }) => [handle, at]))
+    for (const { at, lines } of orders) {
+      expect([start + shop.opensDay * dayMs < at, at < start + 365 * dayMs]).toEqual([true, true])
+      expect(lines.length).toBeGreaterThan(0)
+      for (const { handle } of lines) expect(onSaleAt.get(handle) ?? Number.POSITIVE_INFINITY).toBeLessThan(at)
+    }
+  })
+
+  test('brings every customer, and uses every gift card that is to be used while it can be', () => {
+    const buyers = new Set(plan.orders.map(({ buyer }) => buyer.email))
+    for (const { email } of plan.customers) expect(buyers).toContain(email)
+    for (const [nth, card] of plan.cards.entries()) {
+      expect(codeOf(card.chance)).toHaveLength(codeLength)
+      const order = plan.orders.find(({ id }) => id === card.orderId)
+      expect(order !== undefined).toBe(shop.cards[nth]?.used !== undefined)
+      if (!order) continue
+      expect(order.at).toBeGreaterThan(card.issuedAt)
+      expect(order.at).toBeLessThan(Math.min(card.expiresAt ?? Number.POSITIVE_INFINITY, card.disabledAt ?? Number.POSITIVE_INFINITY))
+    }
+  })
+})

@@ -1,0 +1,108 @@
+/** `souk demo` as somebody starts it: a process, killed in the middle, started again. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { demoShop } from '../../src/cli/demo-data.ts'
+import { demoShops } from '../../src/cli/demo-fill.ts'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, startCommand, withFile } from './souk.ts'
+
+const fillTimeoutMs = 60_000
+
+/** A demo that is being filled, and then served. It ends with the test. */
+function demoIn(dataDir: string) {
+  const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn' })
+  const reader = child.stdout.getReader()
+  return {
+    /** What it says once it serves. */
+    async ready(): Promise<string> {
+      const decoder = new TextDecoder()
+      let said = ''
+      while (!said.includes('Ctrl-C stops it.\n')) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`the demo ended: ${said} ${await Bun.readableStreamToText(child.stderr)}`)
+        said += decoder.decode(value, { stream: true })
+      }
+      return said
+    },
+    async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ status: number; stderr: string }> {
+      child.kill(signal)
+      return { status: await child.exited, stderr: await Bun.readableStreamToText(child.stderr) }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+type Counts = { orders: number; last: number; customers: number; products: number; filled: number }
+
+function look(file: string): Counts {
+  return withFile(
+    file,
+    (connection) =>
+      connection
+        .query<Counts, []>(
+          `select (select count(*) from orders) as orders, (select sum(last) from order_numbers) as last,
+            (select count(*) from customers) as customers, (select count(*) from products) as products,
+            (select count(*) from audit_log where action = 'demo.filled') as filled`,
+        )
+        .get() ?? { orders: 0, last: 0, customers: 0, products: 0, filled: 0 },
+  )
+}
+
+/** Looks until the fill has placed so many orders. Only once there is a log beside the file: before it, a reader could get in the way. */
+async function untilOrders(file: string, orders: number): Promise<void> {
+  const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
+  while (!existsSync(`${file}-wal`)) await nextTurn()
+  const connection = new Sqlite(file, { readonly: true })
+  const hasTable = connection.query("select 1 from sqlite_schema where name = 'orders'")
+  while (!hasTable.get()) await nextTurn()
+  const placed = connection.query<{ n: number }, []>('select count(*) as n from orders')
+  while ((placed.get()?.n ?? 0) < orders) await nextTurn()
+  connection.close()
+}
+
+describeProcesses('souk demo', () => {
+  test(
+    'killed in the middle, goes on where it was; started once more, it serves at once what is there',
+    async () => {
+      const dataDir = temporaryDir()
+      const file = join(dataDir, 'souk.db')
+      await using first = demoIn(dataDir)
+      await untilOrders(file, 120)
+      await first.end('SIGKILL')
+      const half = look(file)
+      expect([half.orders < 320, half.filled]).toEqual([true, 0])
+
+      await using second = demoIn(dataDir)
+      await second.ready()
+      expect(await second.end('SIGTERM')).toEqual({ status: 0, stderr: '' })
+      const whole = look(file)
+      // Those of the last evening may be still to come.
+      expect(whole.orders).toBeWithin(320, 333)
+      expect(whole).toMatchObject({ last: whole.orders, customers: 53, filled: 1, products: 45 })
+      const unfinished = withFile(file, (connection) =>
+        connection
+          .query(`select id from orders where resume_at is not null or number > (select last from order_numbers n where n.shop_id = orders.shop_id)
+            union select order_id from saga_steps where state = 'PENDING' and order_id in (select id from orders where status = 'CONFIRMED')`)
+          .all(),
+      )
+      expect(unfinished).toEqual([])
+
+      await using third = demoIn(dataDir)
+      const said = await third.ready()
+      const url = /http:\/\/\S+/.exec(said)?.[0] ?? ''
+      const key = /Secret key +(sk_test_\w+)/.exec(said)?.[1] ?? ''
+      const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
+      expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
+      for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
+      expect(said).toContain(demoShop.merchant.password)
+      expect((await third.end('SIGTERM')).status).toBe(0)
+      expect(look(file)).toEqual(whole)
+    },
+    fillTimeoutMs,
+  )
+})

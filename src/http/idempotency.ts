@@ -11,6 +11,8 @@ export type Keep = (tx: Writer, answer: unknown) => Promise<void>
 export type Claim =
   | {
       kind: 'claimed'
+      /** An attempt before this one vanished: what it was to do may be done. */
+      resumed: boolean
       keep: (status: number) => Keep
       fail: (status: number, answer: unknown) => Promise<void>
       release: () => Promise<void>
@@ -28,7 +30,8 @@ const nothingToKeep: Keep = async () => undefined
 
 /**
  * `{ idempotent: true }` gives a route `once(status, run)`: with an `Idempotency-Key` the effect of `run` happens once,
- * and later requests under the key get the stored answer. `'required'` refuses a request without a key.
+ * and later requests under the key get the stored answer. `'required'` refuses a request without a key. `run` learns whether it
+ * goes on where an attempt vanished.
  */
 export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency }) =>
   new Elysia({ name: 'http.idempotency' }).macro({
@@ -38,12 +41,12 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
         const { request, set } = context
         const { principal, shop } = context as unknown as { principal: Principal; shop: ShopContext | undefined }
         return {
-          once: async <T>(status: number, run: (keep: Keep) => Promise<T>): Promise<T> => {
+          once: async <T>(status: number, run: (keep: Keep, resumed: boolean) => Promise<T>): Promise<T> => {
             const key = request.headers.get('idempotency-key')
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(nothingToKeep)
+              return run(nothingToKeep, false)
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
@@ -66,7 +69,7 @@ const scopeOf = ({ request, principal, shop }: Asked): string =>
 export const attemptKeyOf = (asked: Asked): string =>
   sha256(`${scopeOf(asked)} ${asked.request.headers.get('idempotency-key') ?? crypto.randomUUID()}`)
 
-async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Promise<T>): Promise<T> {
+async function perform<T>(claim: Claim, status: number, run: (keep: Keep, resumed: boolean) => Promise<T>): Promise<T> {
   switch (claim.kind) {
     case 'mismatch':
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used with another body')
@@ -78,7 +81,7 @@ async function perform<T>(claim: Claim, status: number, run: (keep: Keep) => Pro
       throw new AppError(codeOf(claim.status), (JSON.parse(claim.body) as { message: string }).message)
     case 'claimed':
       try {
-        return await run(claim.keep(status))
+        return await run(claim.keep(status), claim.resumed)
       } catch (error) {
         await settleFailure(claim, error)
         throw error

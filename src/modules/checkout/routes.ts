@@ -15,9 +15,9 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/cart/:id/checkout',
       ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
-        once(201, (keep) => {
+        once(201, (keep, resumed) => {
           const choice = { method, processor, paymentToken, returnUrl, attemptKey: attemptKeyOf({ request, principal, shop }) }
-          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, ...choice }, keep)
+          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, resumed, ...choice }, keep)
         }),
       {
         access: 'cart',

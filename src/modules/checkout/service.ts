@@ -16,6 +16,8 @@ export type CheckoutRequest = {
   returnUrl: string | undefined
   /** The idempotency key, hashed. */
   attemptKey: string
+  /** The same request was begun before, and vanished. */
+  resumed: boolean
 }
 
 /** What the shopper's page learns: the order, and how its payment stands. */
@@ -34,7 +36,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest, keep: 
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
   const known = await deps.orderStore.findByCart(cart.id)
-  const orderId = known ? await goOn(deps, known, choice) : await buy(deps, caller, cartId, choice)
+  const orderId = known ? await goOn(deps, known, choice, request.resumed) : await buy(deps, caller, cartId, choice)
   return keptAnswer(deps, caller, await completeOrder(deps, orderId), keep)
 }
 
@@ -76,9 +78,11 @@ async function buy(deps: OrderDeps, caller: CartCaller, cartId: string, choice: 
  * that has ended.
  * @throws AppError CONFLICT when there is nothing left to pay for
  */
-async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice): Promise<string> {
+async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resumed: boolean): Promise<string> {
   const begun = await deps.orderStore.payments(order.id)
   if (begun.some(({ attemptKey }) => attemptKey === choice.attemptKey)) return order.id
+  // An order that needs no payment has none to tell by whose it is.
+  if (resumed && order.amountDue === 0) return order.id
   // The one before may be paid by now, and nobody has told us.
   const { order: current, payment } = await completeOrder(deps, order.id)
   if (current.status !== 'PENDING_PAYMENT') throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')

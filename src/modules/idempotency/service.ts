@@ -24,15 +24,16 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       const now = clock.now()
       const attempt = newId('session')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
-      const found = await db.write(async (tx) => {
-        if (await store.insert(tx, row)) return undefined
+      const { found, resumed } = await db.write(async (tx) => {
+        if (await store.insert(tx, row)) return { resumed: false }
         const known = await store.find(tx, row)
-        const free =
-          !known || known.expiresAt <= now || (known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now)
-        if (free) await store.replace(tx, row)
-        return free ? undefined : known
+        const forgotten = !known || known.expiresAt <= now
+        const vanished = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now
+        if (!forgotten && !vanished) return { found: known, resumed: false }
+        await store.replace(tx, row)
+        return { resumed: vanished }
       })
-      if (!found) return claimed({ scope, key, attempt })
+      if (!found) return claimed({ scope, key, attempt }, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
@@ -40,11 +41,12 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
     },
   }
 
-  function claimed(mine: { scope: string; key: string; attempt: string }): Claim {
+  function claimed(mine: { scope: string; key: string; attempt: string }, resumed: boolean): Claim {
     const sealed = (status: number, answer: unknown) =>
       keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
     return {
       kind: 'claimed',
+      resumed,
       keep: (status) => async (tx, answer) => {
         const stillMine = await store.answer(tx, mine, sealed(status, answer))
         if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')

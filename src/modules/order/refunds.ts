@@ -94,6 +94,9 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     if (!allowed)
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)
     if (before.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
+    // Should that fail, there would be more to give back than this one knows of.
+    if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
+      throw new AppError('CONFLICT', 'A refund of the order is still under way')
     const parts = refundParts(refundable(order, await store.giftCardsOf(tx, order.id), before), request.amount)
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
@@ -206,7 +209,7 @@ async function succeed(
     await toCards(tx)
     for (const { giftCardId, amount } of done.giftCards) await store.refundGiftCard(tx, order.id, giftCardId, amount)
     if (asked) {
-      await message(tx)
+      if (total > 0) await message(tx)
       if (current.customerId !== null) await addSpending(tx, { customerId: current.customerId, currency, amount: -total })
       const refunded = current.refundedTotal + current.giftCardRefundedTotal + total
       await prepareReversal(deps, { orderId: order.id, refunded, of: current.total })(tx)
@@ -242,7 +245,8 @@ function movementsOf(refund: Refund, order: Order, now: number): Parameters<type
   const common = {
     shopId: order.shopId,
     orderId: order.id,
-    affiliateId: order.affiliateId,
+    // Of a sale: an order that came to nothing was nobody's doing.
+    affiliateId: confirmed ? order.affiliateId : null,
     currency: refund.currency,
     at: now,
     rateDay: dayOf(confirmed && order.confirmedAt !== null ? order.confirmedAt : now),

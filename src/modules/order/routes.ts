@@ -61,13 +61,14 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:id/cancel',
       ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => {
+        once(200, (keep, resumed) => {
           const actor = actorOf(principal, request)
           return cancelOrder(deps, {
             shopId: shop.id,
             orderId: params.id,
             actor,
             keep,
+            resumed,
             reason: body.reason ?? undefined,
             attemptKey: attemptKeyOf({ request, principal, shop }),
           })
@@ -88,9 +89,9 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:id/fulfil',
       ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => {
+        once(200, (keep, resumed) => {
           const { trackingNumber, carrier } = body
-          const order = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), keep }
+          const order = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), keep, resumed }
           return fulfilOrder(deps, order, { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
         }),
       {

@@ -67,8 +67,8 @@ async function atRest(deps: OrderDeps, saga: Saga, move: Move): Promise<Saga> {
   const { order, payment } = saga
   if (move.kind === 'ask' && payment?.status === 'PENDING') return undecided(deps, saga, payment)
   if (order.resumeAt === null) return saga
-  const change = { resumeAt: null, updatedAt: deps.clock.now() }
-  const changed = await deps.db.write((tx) => deps.orderStore.change(tx, order.id, [order.status], change))
+  const now = deps.clock.now()
+  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, now))
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
 

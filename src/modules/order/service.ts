@@ -65,17 +65,30 @@ export async function refundOrder(deps: OrderDeps, request: RefundRequest, keep?
 }
 
 /** What is done to an order on somebody's request. */
-export type OrderRequest = { shopId: string; orderId: string; actor: Actor; keep?: Keep | undefined }
+export type OrderRequest = {
+  shopId: string
+  orderId: string
+  actor: Actor
+  keep?: Keep | undefined
+  /** The same request was begun before, and vanished: if what it asks for is done, that is the answer. */
+  resumed?: boolean | undefined
+}
 
 /**
  * Cancels an order: one that nobody paid at once, a paid one with its money.
  * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
  */
-export async function cancelOrder(
-  deps: OrderDeps,
-  { reason, attemptKey, ...request }: OrderRequest & { reason: string | undefined; attemptKey: string },
-): Promise<OrderView> {
+export async function cancelOrder(deps: OrderDeps, { reason, attemptKey, ...request }: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
+  const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
+  if (!(request.resumed && isDone)) await beginCancel(deps, order, { reason, attemptKey, ...request })
+  await completeOrder(deps, order.id)
+  return answered(deps, request)
+}
+
+type CancelRequest = OrderRequest & { reason: string | undefined; attemptKey: string }
+
+async function beginCancel(deps: OrderDeps, order: Order, { reason, attemptKey, ...request }: CancelRequest): Promise<void> {
   switch (order.status) {
     case 'PENDING_PAYMENT':
       await endUnpaid(deps, order, 'CANCELLED', request.actor, reason ?? null)
@@ -93,8 +106,6 @@ export async function cancelOrder(
     default:
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be cancelled`)
   }
-  await completeOrder(deps, order.id)
-  return answered(deps, request)
 }
 
 const changedMeanwhile = () => new AppError('CONFLICT', 'The order changed meanwhile: look at it again')
@@ -142,12 +153,13 @@ async function endUnpaid(
  */
 export async function fulfilOrder(
   deps: OrderDeps,
-  { shopId, orderId, actor, keep }: OrderRequest,
+  { shopId, orderId, actor, keep, resumed }: OrderRequest,
   { trackingNumber, carrier }: { trackingNumber: string | undefined; carrier: string | undefined },
 ): Promise<OrderView> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
-  const { number } = await ownOrder(deps, { shopId, orderId })
+  const { number, status } = await ownOrder(deps, { shopId, orderId })
+  if (resumed && status === 'FULFILLED') return answered(deps, { shopId, orderId, actor, keep })
   const tracking = { ...(trackingNumber === undefined ? {} : { trackingNumber }), ...(carrier === undefined ? {} : { carrier }) }
   const event = eventOf(deps, orderId, 'FULFILLED', tracking, actor.id)
   const record = audit(deps, actor, { action: 'order.fulfilled', subject: orderId, shopId })

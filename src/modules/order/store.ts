@@ -93,6 +93,11 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
   const paymentChangesOf = onceFor((statuses: readonly PaymentStatus[]) =>
     updateOf({ statement }, payments, and(eq(payments.id, which), inArray(payments.status, [...statuses]))),
   )
+  const resting = updateOf(
+    { statement },
+    orders,
+    and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.resumeAt, sql.placeholder('wasToResumeAt'))),
+  )
   const stepsTakenOf = onceFor((statuses: readonly OrderStatus[]) =>
     updateOf(
       { statement },
@@ -138,8 +143,13 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards({ id }),
     payments: async (id: string): Promise<Payment[]> => (await prepared.payments({ id })).map(paymentOf),
     async saga(id: string): Promise<Saga | undefined> {
-      const [order, steps, all] = await Promise.all([prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })])
-      return order && { order: orderOf(order), steps, payment: all.map(paymentOf).at(-1) }
+      const parts = read.together(() => [prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })] as const)
+      const [order, steps, all] = await Promise.all(parts)
+      if (!order) return undefined
+      const paid = all.map(paymentOf)
+      // Of several at most one is alive; ids of two processes need not be in the order of their making.
+      const live = paid.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
+      return { order: orderOf(order), steps, payment: live ?? paid.at(-1) }
     },
 
     async list(
@@ -172,6 +182,12 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     /** Changes an order that is in one of `from`; undefined when it is not. */
     async change(tx: Writer, id: string, from: readonly OrderStatus[], change: Partial<Order>): Promise<Order | undefined> {
       const [order] = await changesOf(from)(tx, change, { which: id })
+      changed(tx, id)
+      return order
+    },
+    /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
+    async comeToRest(tx: Writer, { id, status, resumeAt }: Order, updatedAt: number): Promise<Order | undefined> {
+      const [order] = await resting(tx, { resumeAt: null, updatedAt }, { which: id, inStatus: status, wasToResumeAt: resumeAt })
       changed(tx, id)
       return order
     },

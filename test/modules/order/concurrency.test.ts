@@ -4,14 +4,14 @@ import { eq } from 'drizzle-orm'
 import { sandboxPayments } from '../../../db/schema/selling.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { type Books, booksOf, violationsAtRest, violationsOf } from '../../support/books.ts'
-import { changeProcessor, confirmAtSandbox, lost, sandboxMessage } from '../../support/sandbox.ts'
+import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 const hourMs = 60 * 60 * 1000
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
 const typesOf = ({ events }: Books) => events.map(({ type }) => type)
-const onceOf = (books: Books, type: string) => typesOf(books).filter((one) => one === type).length
+const timesOf = (books: Books, type: string) => typesOf(books).filter((one) => one === type).length
 
 /** An order whose payment waits for its shopper. */
 async function waiting(shop: Selling) {
@@ -217,9 +217,22 @@ test('of many who cancel or send an order at once, one does', async () => {
     expect(statusesOf(answers)).toEqual([200, 409, 409, 409])
   }
   const books = await booksOf(app)
-  expect(onceOf(books, 'CANCELLED') + onceOf(books, 'FULFILLED')).toBe(5)
-  expect((await shop.stock()).onHand).toBe(20 - onceOf(books, 'FULFILLED'))
+  expect(timesOf(books, 'CANCELLED') + timesOf(books, 'FULFILLED')).toBe(5)
+  expect((await shop.stock()).onHand).toBe(20 - timesOf(books, 'FULFILLED'))
   expect(violationsAtRest(books)).toEqual([])
+})
+
+test('of many jobs that end orders at once, one does, and the others find nothing wrong', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  for (let nth = 0; nth < 3; nth++) await waiting(shop)
+  app.clock.advance(hourMs)
+  await Promise.all(times(3, () => app.jobs.closeOrders()))
+  const books = await booksOf(app)
+  expect(timesOf(books, 'EXPIRED')).toBe(3)
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  expect(violationsAtRest(books)).toEqual([])
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
 })
 
 describe('money that comes too late', () => {
@@ -242,7 +255,7 @@ describe('money that comes too late', () => {
     const order = await shop.order(orderId)
     expect(order).toMatchObject({ status, paymentStatus: 'REFUNDED', capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
     const books = await booksOf(app)
-    expect(onceOf(books, 'LATE_CAPTURE')).toBe(1)
+    expect(timesOf(books, 'LATE_CAPTURE')).toBe(1)
     expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
     expect(books.outbox.map(({ event }) => event)).toEqual(status === 'CANCELLED' ? ['order.cancelled'] : [])
     expect(violationsAtRest(books)).toEqual([])
@@ -271,12 +284,13 @@ describe('money that comes too late', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  /** A payment that failed, and a processor that takes the money all the same. */
-  async function secondThoughts(app: TestApp, shop: Selling) {
+  /** A payment that failed, and another one; `take` has the processor take the money for the first all the same. */
+  async function secondThoughts(app: TestApp, shop: Selling, paymentToken = 'tok_success') {
+    changeProcessor(app, impatiently(app))
     const cartId = await shop.cart()
     const declined = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body.order
     const paymentId: string = declined.payments[0].id
-    ok(await shop.checkout(cartId))
+    ok(await shop.checkout(cartId, { paymentToken }))
     const take = async () => {
       const change = { status: 'CAPTURED', captured: 1_000 } as const
       await app.deps.db.write(async (tx) => void (await tx.update(sandboxPayments).set(change).where(eq(sandboxPayments.id, paymentId))))
@@ -284,6 +298,17 @@ describe('money that comes too late', () => {
     }
     return { orderId: declined.id as string, take }
   }
+
+  test('on a payment that failed, for an order that waits for another one, goes back, and the order goes on waiting', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
+    await take()
+    expect(await shop.order(orderId)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', capturedTotal: shop.usd(0) })
+    const books = await booksOf(app)
+    expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([0, 0])
+    expect(violationsOf(books)).toEqual([])
+  })
 
   test('on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {
     await using app = await testApp()
@@ -318,7 +343,7 @@ describe('money that comes too late', () => {
 })
 
 /** Stops the calls of one kind until they are let go. */
-function gate(app: TestApp, kind: 'create' | 'capture', where: 'before' | 'after') {
+function gate(app: TestApp, kind: 'create' | 'capture' | 'refund', where: 'before' | 'after') {
   const reached = Promise.withResolvers<void>()
   const open = Promise.withResolvers<void>()
   const wait = async () => {
@@ -355,6 +380,22 @@ describe('an order that is cancelled while its processor is asked', () => {
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
+})
+
+test('an order that is being cancelled can be neither sent, nor cancelled or refunded once more', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  const { reached, open } = gate(app, 'refund', 'after')
+  const cancelled = cancel(shop, id)
+  await reached
+  for (const answer of [await fulfil(shop, id), await cancel(shop, id), await shop.refund(id)]) {
+    expect(answer.status).toBe(409)
+    expect(answer.body.message).toContain('being cancelled')
+  }
+  open()
+  expect(ok(await cancelled).body.status).toBe('CANCELLED')
+  expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
 describe('a processor that is asked in vain', () => {
@@ -407,6 +448,28 @@ describe('a processor that is asked in vain', () => {
       ok(await complete(app, shop, cartId))
     }
     expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
+  })
+})
+
+describe('a second payment', () => {
+  test('has as much time to be decided as the first', async () => {
+    await using app = await testApp()
+    changeProcessor(app, impatiently(app))
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const pay = async () => ok(await shop.checkout(cartId, { paymentToken: 'tok_timeout' })).body.payment.status
+    const looks = async () => {
+      for (let nth = 1; ; nth++) {
+        app.clock.advance(3 * 60 * 1000)
+        await app.jobs.resume()
+        if ((await booksOf(app)).payments.at(-1)?.status === 'VOIDED') return nth
+      }
+    }
+    expect(await pay()).toBe('PENDING')
+    const first = await looks()
+    expect(first).toBeGreaterThan(1)
+    expect(await pay()).toBe('PENDING')
+    expect(await looks()).toBe(first)
   })
 })
 

@@ -8,7 +8,7 @@ import { copyOf } from '../../support/database.ts'
 import { fixedStock, type Ground, layGround, modelOn, type Story, story, tokenSeconds } from '../../support/selling-model.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
-const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 10))
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 40 : 15))
 const timeLimitMs = 60_000
 
 let ground: Ground
@@ -29,19 +29,7 @@ test('every rule holds after every batch of doings at once, and all comes to res
     }
   })
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false })
-  const usual = [
-    'CONFIRMED',
-    'FULFILLED',
-    'CANCELLED',
-    'EXPIRED',
-    'LATE_CAPTURE',
-    'refund',
-    'gift card',
-    'checkout 409',
-    'USD',
-    'JPY',
-    'KWD',
-  ]
+  const usual = ['CONFIRMED', 'FULFILLED', 'CANCELLED', 'EXPIRED', 'refund', 'gift card', 'checkout 409', 'USD', 'JPY', 'KWD']
   expect(usual.filter((what) => !seen.has(what))).toEqual([])
 }, 150_000)
 
@@ -62,7 +50,7 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
   expect(violationsAtRest(end)).toEqual([])
   expect(eventsLost(before, end)).toEqual([])
   assertConserved(end)
-  expect(app.logged.filter(({ level, event }) => level === 'error' && event !== 'refund.failed')).toEqual([])
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   for (const { status, currency, giftCardTotal } of end.orders)
     for (const what of [status, currency, ...(giftCardTotal > 0 ? ['gift card'] : [])]) note(what)
   for (const { type } of end.events) note(type)

@@ -16,6 +16,8 @@ type Job = {
   /** Croner pattern, with seconds. */
   pattern: string
   run: (deps: AppDeps) => Promise<unknown>
+  /** Besides, as soon as the program has started. */
+  atStart?: true
 }
 
 const jobs: readonly Job[] = [
@@ -26,7 +28,7 @@ const jobs: readonly Job[] = [
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
   { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions },
-  { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates },
+  { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
@@ -34,7 +36,7 @@ const jobs: readonly Job[] = [
 /** Runs every job on its schedule, never twice at once. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const running = new Set<Promise<void>>()
-  const crons = jobs.map(({ name, pattern, run }) => {
+  const crons = jobs.map(({ name, pattern, run, atStart }) => {
     const once = async () => {
       try {
         await run(deps)
@@ -42,11 +44,13 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
         deps.log.error('job.failed', { job: name, error })
       }
     }
-    return new Cron(pattern, { name, protect: true, timezone: 'UTC' }, () => {
+    const cron = new Cron(pattern, { name, protect: true, timezone: 'UTC' }, () => {
       const work = once().finally(() => running.delete(work))
       running.add(work)
       return work
     })
+    if (atStart) void cron.trigger()
+    return cron
   })
   return {
     async stop() {

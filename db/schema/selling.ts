@@ -121,6 +121,9 @@ export const carts = table(
     affiliateCode: text('affiliate_code'),
     /** When the affiliate's code was put in: an attribution counts for so long. */
     affiliateAt: instant('affiliate_at'),
+    /** The total and the amount due that the shopper was shown last: nothing else is charged. */
+    shownTotal: money('shown_total').notNull(),
+    shownDue: money('shown_due').notNull(),
     status: word('status', ['OPEN', 'CONVERTED', 'EXPIRED']).notNull(),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -201,7 +204,15 @@ export const orders = table(
       'COMPENSATING',
       'CANCELLED',
     ]).notNull(),
-    paymentStatus: word('payment_status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'PARTIALLY_REFUNDED', 'REFUNDED']).notNull(),
+    paymentStatus: word('payment_status', [
+      'PENDING',
+      'AUTHORIZED',
+      'CAPTURED',
+      'FAILED',
+      'VOIDED',
+      'PARTIALLY_REFUNDED',
+      'REFUNDED',
+    ]).notNull(),
     fulfilmentStatus: word('fulfilment_status', ['UNFULFILLED', 'FULFILLED']).notNull(),
     shippingAddress: json<Address | null>('shipping_address'),
     billingAddress: json<Address | null>('billing_address'),

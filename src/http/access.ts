@@ -148,12 +148,21 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
   }
 
-  function authenticate(required: Exclude<Access, Unguarded>, headers: Headers): Promise<Caller> {
+  async function authenticate(required: Exclude<Access, Unguarded>, headers: Headers): Promise<Caller> {
     if (required === 'integration') return asIntegration(headers)
     const { key, tokens }: Opening = openings[required]
     if (!tokens) return asKey(headers, key ?? 'server', needsKey)
     if (!key) return asToken(headers, tokens, needsToken)
-    return headers.has(keyHeader) ? asKey(headers, key, needsEither) : asToken(headers, tokens, needsEither)
+    if (!headers.has(keyHeader)) return asToken(headers, tokens, needsEither)
+    return asCustomerOfKey(headers, await asKey(headers, key, needsEither), tokens)
+  }
+
+  /** A storefront that sends its key with every call sends its customer's token besides: then it is the customer who calls. */
+  async function asCustomerOfKey(headers: Headers, byKey: Caller, tokens: readonly TokenKind[]): Promise<Caller> {
+    const { principal, shop } = byKey
+    if (!tokens.includes('customer') || (principal.kind === 'key' && principal.scopes.includes('server'))) return byKey
+    const customer = await ofToken(headers)
+    return customer?.kind === 'customer' && customer.shopId === shop?.id ? { principal: customer, shop } : byKey
   }
 
   return new Elysia({ name: 'http.access' }).macro({
@@ -178,7 +187,7 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
   function authenticateAs(required: Exclude<Access, Unguarded>) {
     return async ({ request }: { request: Request }): Promise<void> => {
       const caller = await authenticate(required, request.headers)
-      if (isForBrowsers(required)) assertKeyOrigin(request.headers, caller)
+      if (isForBrowsers(required)) assertShopperOrigin(request.headers, caller)
       callers.set(request, caller)
     }
   }
@@ -197,9 +206,10 @@ function allowBrowsers({ response, set }: { response: unknown; set: { headers: R
   else for (const [name, value] of Object.entries(browserHeaders)) response.headers.set(name, value)
 }
 
-/** A publishable key is for the shop's own storefronts, once the shop has named them. */
-function assertKeyOrigin(headers: Headers, { principal, shop }: Caller): void {
-  if (principal.kind === 'key' && !principal.scopes.includes('server') && shop) assertShopOrigin(headers, shop.origins)
+/** Shoppers come from the shop's own storefronts, once the shop has named them. */
+function assertShopperOrigin(headers: Headers, { principal, shop }: Caller): void {
+  const isShopper = principal.kind === 'customer' || (principal.kind === 'key' && !principal.scopes.includes('server'))
+  if (isShopper && shop) assertShopOrigin(headers, shop.origins)
 }
 
 /** The same by a request's headers. */

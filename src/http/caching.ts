@@ -4,7 +4,10 @@ import { etagOf } from '../lib/etag.ts'
 const cacheControl = 'public, max-age=0, s-maxage=60'
 const jsonType = 'application/json;charset=utf-8'
 /** Lets pages of any origin read an answer, and these headers of it. */
-export const browserHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag, retry-after, x-request-id' }
+export const browserHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'etag, idempotent-replayed, retry-after, x-request-id',
+}
 
 const publicHeaders = (etag: string) => ({ etag, 'cache-control': cacheControl, ...browserHeaders })
 

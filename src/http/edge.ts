@@ -133,8 +133,10 @@ function tell(log: Log, request: Request, status: number, elapsedMs: number, req
   log.info('request', { method: request.method, path: pathOf(request.url), status, ms: Math.round(elapsedMs * 10) / 10, requestId })
 }
 
-const cartPath = /(\/cart\/)[^/]+/
-const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPath, '$1:id')
+/** Whoever has a cart's id has the cart: it is left out, also where somebody put it into another path. */
+const cartId = /cart_[0-9a-z]{26}/gi
+const cartPath = /(\/cart\/)[^/]+/i
+const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPath, '$1:id').replace(cartId, ':id')
 
 function hostRefusal(host: string, allowedHosts: readonly string[]): AppError | undefined {
   if (!hostPattern.test(host)) return new AppError('INVALID', 'host (header): not a host name')

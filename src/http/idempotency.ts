@@ -98,6 +98,8 @@ async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown)
 
 const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'
 
-/** A merchant in one of their shops; for keys the shop, so that a key's successor goes on where it was. */
-const whoOf = (principal: Principal, shop: ShopContext | undefined) =>
-  [...(principal.kind === 'key' ? [] : [principal.id]), ...(shop ? [shop.id] : [])].join(' ')
+/** A merchant in one of their shops; for keys their kind and the shop, so that a key's successor goes on where it was. */
+function whoOf(principal: Principal, shop: ShopContext | undefined): string {
+  const who = principal.kind !== 'key' ? principal.id : principal.scopes.includes('server') ? 'secret' : 'publishable'
+  return [who, ...(shop ? [shop.id] : [])].join(' ')
+}

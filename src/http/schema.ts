@@ -60,6 +60,6 @@ export const pageOf = <Schema extends TSchema>(item: Schema) =>
 
 /** Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for the document. */
 export const pageQuery = {
-  page: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', description: 'From 1', 'x-type': 'integer' })),
-  limit: t.Optional(t.String({ pattern: '^-?\\d{1,15}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
+  page: t.Optional(t.String({ pattern: '^[1-9]\\d{0,14}$', description: 'From 1', 'x-type': 'integer' })),
+  limit: t.Optional(t.String({ pattern: '^-?\\d{1,100}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
 }

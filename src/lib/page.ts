@@ -10,7 +10,8 @@ const limitMaxDefault = 100
 export function sliceOf(query: PageQuery, limitMax = limitMaxDefault): Slice {
   const page = Math.max(Number(query.page ?? 1), 1)
   const limit = Math.min(Math.max(Number(query.limit ?? limitDefault), 1), limitMax)
-  return { page, limit, offset: (page - 1) * limit }
+  // Far beyond any list, and still a number that the engines take.
+  return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
 }
 
 /** The envelope of a list. */

@@ -53,6 +53,8 @@ CREATE TABLE "carts" (
 	"shipping_method" text COLLATE "C",
 	"affiliate_code" text COLLATE "C",
 	"affiliate_at" bigint,
+	"shown_total" bigint NOT NULL,
+	"shown_due" bigint NOT NULL,
 	"status" text COLLATE "C" NOT NULL,
 	"expires_at" bigint NOT NULL,
 	"created_at" bigint NOT NULL,

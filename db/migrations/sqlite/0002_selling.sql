@@ -67,6 +67,8 @@ CREATE TABLE `carts` (
 	`shipping_method` text,
 	`affiliate_code` text,
 	`affiliate_at` integer,
+	`shown_total` integer NOT NULL,
+	`shown_due` integer NOT NULL,
 	`status` text NOT NULL,
 	`expires_at` integer NOT NULL,
 	`created_at` integer NOT NULL,

@@ -5,6 +5,7 @@ import { newCartId } from '../../lib/ids.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { sellables } from '../catalog/service.ts'
 import { type AddressFields, addressOf } from '../customer/domain.ts'
+import { emailOf } from '../customer/service.ts'
 import { isCountry } from '../location/domain.ts'
 import type { Shop } from '../shop/store.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
@@ -19,6 +20,7 @@ import {
   contentsIn,
   notOpen,
   shopOf,
+  shownBy,
 } from './service.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -43,7 +45,7 @@ const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
  * Begins a cart in the shop's currency: a customer's own, or a guest's.
  * @throws AppError INVALID, naming the field
  */
-export async function createCart(deps: CartDeps, { shop: { id }, principal, keep }: CartWrite, input: CartInput): Promise<CartView> {
+export async function createCart(deps: CartDeps, { shop: { id }, principal }: CartCaller, input: CartInput): Promise<CartView> {
   const now = deps.clock.now()
   const shop = await shopOf(deps, id)
   const blank: Cart = {
@@ -57,19 +59,22 @@ export async function createCart(deps: CartDeps, { shop: { id }, principal, keep
     shippingMethod: null,
     affiliateCode: null,
     affiliateAt: null,
+    shownTotal: 0,
+    shownDue: 0,
     status: 'OPEN',
     expiresAt: now + cartLifeMs,
     createdAt: now,
     updatedAt: now,
   }
-  const cart = { ...blank, ...fieldsOf(blank, input, shop, now) }
+  const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
   const view = cartView({ cart, shop, items: [], giftCards: [] }, now)
-  await deps.db.write(async (tx) => {
-    await deps.cartStore.insert(tx, cart)
-    await keep?.(tx, view)
-  })
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }))
   return view
 }
+
+/** A customer's cart begins with their e-mail address. */
+const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['principal']): Promise<Partial<Cart>> =>
+  principal.kind === 'customer' ? { email: (await emailOf(deps, shopId, principal.id)) ?? null } : {}
 
 /**
  * Changes what is known of a cart besides its lines.
@@ -143,7 +148,7 @@ export async function changing(
     const cart = { ...contents.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...contents, cart }, now)
     const done = await deps.db.write(async (tx) => {
-      if (!(await deps.cartStore.save(tx, cart, before.updatedAt))) return false
+      if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before.updatedAt))) return false
       await store?.(tx)
       await keep?.(tx, view)
       return true

@@ -14,17 +14,23 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
   new Elysia({ tags: ['Carts'] })
     .use(access(deps))
     .use(idempotency(deps))
-    .post('/cart', ({ body, shop, principal, once }) => once(201, (keep) => createCart(deps, { shop, principal, keep }, body)), {
-      access: 'cart',
-      idempotent: true,
-      body: CartInput,
-      response: { 201: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
-      detail: {
-        summary: 'Begin a cart',
-        description:
-          "In the shop's currency. With a customer's token it is theirs, and nobody else but the shop's secret key reaches it; with a key it is a guest's, until a customer changes it. A cart expires 30 days after its last change.",
+    .post(
+      '/cart',
+      async ({ body, shop, principal, set }) => {
+        set.status = 201
+        return createCart(deps, { shop, principal }, body)
       },
-    })
+      {
+        access: 'cart',
+        body: CartInput,
+        response: { 201: CartRecord, ...refusals(401, 403, 404, 413, 415) },
+        detail: {
+          summary: 'Begin a cart',
+          description:
+            "Takes no `Idempotency-Key`: shoppers share the publishable key, and one could be handed another's cart. In the shop's currency; a customer's begins with their e-mail address. With a customer's token it is theirs, and nobody else but the shop's secret key reaches it; with a key it is a guest's, until a customer changes it. A cart expires 30 days after its last change.",
+        },
+      },
+    )
     .get('/cart/:id', async ({ params, shop, principal }) => wholeCart(deps, await cartOf(deps, { shop, principal }, params.id)), {
       access: 'cart',
       params: RecordId,

@@ -2,9 +2,9 @@ import type { Writer } from '../../../db/engine.ts'
 import type { Principal, ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Money } from '../../lib/money.ts'
-import type { AuthDeps } from '../auth/service.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { type CatalogDeps, sellables } from '../catalog/service.ts'
+import type { CustomerDeps } from '../customer/service.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import { type GiftCardDeps, giftCardsByIds } from '../gift-card/service.ts'
 import type { ShopDeps } from '../shop/service.ts'
@@ -26,7 +26,7 @@ import {
 } from './domain.ts'
 import type { CartStore } from './store.ts'
 
-export type CartDeps = CatalogDeps & GiftCardDeps & AuthDeps & ShopDeps & { readonly cartStore: CartStore }
+export type CartDeps = CatalogDeps & CustomerDeps & GiftCardDeps & { readonly cartStore: CartStore }
 /** Who asks for a cart, in which shop. */
 export type CartCaller = { readonly shop: Pick<ShopContext, 'id'>; readonly principal: Principal }
 
@@ -143,11 +143,19 @@ export function changedSince(contents: CartContents, now: number): string[] {
     return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
   })
   const lostMethod = cart.shippingMethod !== null && shippingOf(cart, shop) === null
-  return [
+  const changes = [
     ...ofLines,
     ...(lostMethod ? ['The shipping method is not offered any more'] : []),
     ...spentCards(contents, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
   ]
+  return changes.length > 0 ? changes : changedTotals(contents, now)
+}
+
+/** Taxes, shipping and gift cards may come to something else although everything in the cart is as it was. */
+function changedTotals(contents: CartContents, now: number): string[] {
+  const { total, amountDue } = priced(contents, now).totals
+  if (total !== contents.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
+  return amountDue === contents.cart.shownDue ? [] : ['The gift cards pay another part of the total']
 }
 
 /** The cart's gift cards that pay nothing any more. */
@@ -165,8 +173,9 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const contents = await contentsOf(deps, cart)
   const after = { ...cart, shippingMethod: shippingOf(cart, contents.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
   const spent = spentCards(contents, now).map(({ id }) => id)
+  const { total, amountDue } = priced({ ...contents, cart: after }, now).totals
   await deps.db.write(async (tx) => {
-    if (!(await deps.cartStore.save(tx, after, cart.updatedAt))) return
+    if (!(await deps.cartStore.save(tx, { ...after, shownTotal: total, shownDue: amountDue }, cart.updatedAt))) return
     for (const item of contents.items) {
       const unitPrice = priceNow(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
@@ -187,7 +196,20 @@ export const convertCart = (
 ): Promise<boolean> => cartStore.convert(tx, { id: cartId, now, updatedAt })
 
 /** A cart as the API answers it. */
-export const wholeCart = async (deps: CartDeps, cart: Cart): Promise<CartView> => cartView(await contentsOf(deps, cart), deps.clock.now())
+export async function wholeCart(deps: CartDeps, cart: Cart): Promise<CartView> {
+  const view = cartView(await contentsOf(deps, cart), deps.clock.now())
+  const shown = shownBy(view)
+  const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue
+  // Taxes, shipping or a gift card's balance have changed, and now the shopper knows.
+  if (cart.status === 'OPEN' && isNew) await deps.db.write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }))
+  return view
+}
+
+/** What an answer shows of a cart's price. */
+export const shownBy = ({ totals: { total, amountDue } }: CartView): Pick<Cart, 'shownTotal' | 'shownDue'> => ({
+  shownTotal: total.amount,
+  shownDue: amountDue.amount,
+})
 
 /** The same of contents that are at hand. */
 export function cartView(contents: CartContents, now: number) {

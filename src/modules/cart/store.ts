@@ -115,6 +115,16 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
         .returning({ id: carts.id })
       return rows.length > 0
     },
+    /** Notes what the shopper was shown of a cart, if it is still as it was at `updatedAt`. */
+    async noteShown(
+      tx: Writer,
+      { id, updatedAt, shownTotal, shownDue }: Pick<Cart, 'id' | 'updatedAt' | 'shownTotal' | 'shownDue'>,
+    ): Promise<void> {
+      await tx
+        .update(carts)
+        .set({ shownTotal, shownDue })
+        .where(and(eq(carts.id, id), eq(carts.updatedAt, updatedAt), eq(carts.status, 'OPEN')))
+    },
     async insertLine(tx: Writer, line: CartLine): Promise<void> {
       await insertLine(tx, line)
     },
@@ -176,6 +186,8 @@ const changing = {
   shippingMethod: value('shippingMethod'),
   affiliateCode: value('affiliateCode'),
   affiliateAt: value('affiliateAt'),
+  shownTotal: value('shownTotal'),
+  shownDue: value('shownDue'),
   expiresAt: value('expiresAt'),
   updatedAt: value('updatedAt'),
 }

@@ -264,7 +264,8 @@ export const labelOf = ({ product, variant }: { product: Pick<Product, 'title'>;
 /** That there is less than somebody wants, and how much. */
 export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant: Pick<Variant, 'title'> & Stock }): string {
   const left = availableCount(sellable.variant)
-  return left === 0 ? `${labelOf(sellable)} is sold out` : `Only ${left} of ${labelOf(sellable)} ${left === 1 ? 'is' : 'are'} left`
+  // Not how many: what is on hand is the shop's own business.
+  return left === 0 ? `${labelOf(sellable)} is sold out` : `There are not that many of ${labelOf(sellable)} left`
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()

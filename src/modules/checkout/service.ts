@@ -85,7 +85,8 @@ async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resume
   if (resumed && order.amountDue === 0) return order.id
   // The one before may be paid by now, and nobody has told us.
   const { order: current, payment } = await completeOrder(deps, order.id)
-  if (current.status !== 'PENDING_PAYMENT') throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
+  if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
+    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
   if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
   await payAgain(deps, current, choice)
   return order.id

@@ -263,3 +263,10 @@ export const addSpending = (
   tx: Writer,
   { customerId, currency, amount }: { customerId: string; currency: string; amount: number },
 ): Promise<void> => customerTotalsStore.add(tx, { customerId, currency, orders: 0, spent: amount })
+
+/** The e-mail address of a customer; undefined when there is none. */
+export const emailOf = async (
+  { customerStore }: Pick<CustomerDeps, 'customerStore'>,
+  shopId: string,
+  id: string,
+): Promise<string | undefined> => (await customerStore.find(shopId, id))?.email

@@ -13,7 +13,7 @@ export type OrderDocuments = {
 }
 
 const documentsMax = 20_000
-const charactersMax = 32_000_000
+const charactersMax = 24_000_000
 
 /** What a process remembers of orders; the order store forgets what changes. */
 export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): Memory<OrderDocument> =>

@@ -255,6 +255,16 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
 }
 export type OrderView = ReturnType<typeof orderView>
 
+/** An order for its customer: why its shop gave money back, or cancelled it, is written for the shop's own people. */
+export const withoutReasons = (view: OrderView): OrderView => ({
+  ...view,
+  refunds: view.refunds.map((refund) => ({ ...refund, reason: null })),
+  events: view.events.map((event) => ({
+    ...event,
+    detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
+  })),
+})
+
 /** A payment without what only its processor and the shopper's page may know. */
 export const paymentView = (payment: Payment) => {
   const money = moneyIn(payment.currency)

@@ -189,6 +189,7 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
     if (!(await store.changePayment(tx, payment.id, stillOpen, { ...seen, status, failureCode, sealedToken: null }))) return
     // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
     await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
+    if (order.confirmedAt === null) await store.change(tx, order.id, ['EXPIRED', 'CANCELLED'], { paymentStatus: status, updatedAt: now })
     await tell(tx, order, `PAYMENT_${status}`, { ...details, ...(failureCode === null ? {} : { code: failureCode }) })
   }
 

@@ -31,7 +31,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         access: 'order',
         params: OrderIdParam,
         response: { 200: OrderRecord, ...refusals(401, 403, 404) },
-        detail: { summary: 'An order', description: "To a customer, somebody else's order does not exist." },
+        detail: {
+          summary: 'An order',
+          description: "To a customer, somebody else's order does not exist, and their own shows no reasons of refunds and cancellations.",
+        },
       },
     )
     .post(

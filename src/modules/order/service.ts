@@ -6,7 +6,16 @@ import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { type Actor, audit, system } from '../audit/service.ts'
 import { prepareMessage } from '../webhook/service.ts'
 import { eventOf, type OrderDeps } from './deps.ts'
-import { completesAfterMs, type Order, type OrderStatus, type OrderView, orderView, type RefundView, refundView } from './domain.ts'
+import {
+  completesAfterMs,
+  type Order,
+  type OrderStatus,
+  type OrderView,
+  orderView,
+  type RefundView,
+  refundView,
+  withoutReasons,
+} from './domain.ts'
 import { noteAnswer } from './payments.ts'
 import { beginRefund, cancelledMessage, isCancelling, type RefundRequest, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
@@ -24,8 +33,9 @@ export type OrderReader = { shopId: string; customerId?: string | undefined }
 export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
   const whole = await orderStore.whole(id)
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
-  if (customerId !== undefined && whole.order.customerId !== customerId) throw noSuchOrder()
-  return orderView(whole)
+  if (customerId === undefined) return orderView(whole)
+  if (whole.order.customerId !== customerId) throw noSuchOrder()
+  return withoutReasons(orderView(whole))
 }
 
 /** The shop's orders, newest first. */

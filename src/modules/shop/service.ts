@@ -169,7 +169,7 @@ export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: T
 
 /**
  * Replaces all shipping methods.
- * @throws AppError INVALID for an unknown country or currency, or a code that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND
  */
 export async function setShippingMethods(
   deps: ShopDeps,
@@ -180,7 +180,7 @@ export async function setShippingMethods(
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
   for (const { price, countries } of shippingMethods) {
-    assertCurrency(price.currency, 'data.price.currency')
+    if (price.currency !== shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     for (const country of countries) assertCountry(country, 'data.countries')
   }
   return update(deps, shop.id, () => ({ shippingMethods }), 'shop.shipping_methods_set', actor)

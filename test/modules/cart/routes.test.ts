@@ -207,7 +207,7 @@ describe('lines', () => {
     expect([answer.status, answer.body.message]).toEqual([400, 'variantId (body): not sold in USD, the currency of the cart'])
   })
 
-  test('hold no more than there is: the refusal says how many are left', async () => {
+  test('hold no more than there is, and the refusal does not say how many that is', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
     const few = await variant('Vase', 100, { onHand: 3 })
@@ -223,9 +223,9 @@ describe('lines', () => {
       await guest.add(body.id, none),
     ]
     expect(refusals.map(({ status, body: { message } }) => [status, message])).toEqual([
-      [409, 'Only 3 of Vase are left'],
-      [409, 'Only 3 of Vase are left'],
-      [409, 'Only 1 of Bowl is left'],
+      [409, 'There are not that many of Vase left'],
+      [409, 'There are not that many of Vase left'],
+      [409, 'There are not that many of Bowl left'],
       [409, 'Jug is sold out'],
     ])
     expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
@@ -307,7 +307,6 @@ describe('shipping', () => {
   const methods = [
     { code: 'post', title: 'Post', price: usd(700) },
     { code: 'bike', title: 'Bike', countries: ['US', 'CA'], price: usd(900) },
-    { code: 'euro', title: 'Euro', price: { amount: 100, currency: 'EUR' } },
   ]
 
   test('is by a method that the shop offers to the address, in the currency of the cart', async () => {
@@ -317,7 +316,6 @@ describe('shipping', () => {
     const { id } = await cartWith(store)
     const choose = (body: Json) => store.guest.change(id, body)
     expect((await choose({ shippingMethod: 'bike' })).body.totals).toMatchObject({ shipping: usd(900), total: usd(1_900) })
-    expect((await choose({ shippingMethod: 'euro' })).status).toBe(400)
     expect((await choose({ shippingMethod: 'plane' })).status).toBe(400)
     const elsewhere = { ...home, countryCode: 'FR' }
     const refused = await choose({ shippingAddress: elsewhere, shippingMethod: 'bike' })
@@ -388,17 +386,18 @@ describe('taxes', () => {
 })
 
 describe('under an idempotency key', () => {
-  test('a cart is begun once, and a variant put in once', async () => {
+  test('a variant is put in once, and a cart is nobody else’s', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
-    const begin = () => guest.call('POST', '/cart', {}, { 'idempotency-key': 'begin-1' })
-    const [first, again] = [await begin(), await begin()]
-    expect([first.status, again.status, again.text === first.text]).toEqual([201, 201, true])
+    const first = await guest.begin()
     const sent = { variantId: await variant('Lamp', 1_000), quantity: 2 }
     const add = (body: Json) => guest.call('POST', `/cart/${first.body.id}/items`, body, { 'idempotency-key': 'add-1' })
     const [added, replayed] = [await add(sent), await add(sent)]
     expect([added.status, replayed.text === added.text, replayed.headers.get('idempotent-replayed')]).toEqual([201, true, 'true'])
     expect((await add({ ...sent, quantity: 3 })).status).toBe(422)
     expect((await guest.cart(first.body.id)).body.lines[0].quantity).toBe(2)
+    // Shoppers share the publishable key: what one of them began under a key is not another's.
+    const begin = () => guest.call('POST', '/cart', {}, { 'idempotency-key': 'begin-1' })
+    expect((await begin()).body.id).not.toBe((await begin()).body.id)
   })
 })

@@ -269,6 +269,43 @@ describe('a cart that is not as the shopper saw it', () => {
     expect(refused.body.message).toContain('not sold any more')
   })
 
+  test('is refused when shipping or taxes have changed since it was shown, and bought once that was shown', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const method = { code: 'post', title: 'Post', price: shop.usd(100), countries: [] }
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
+    const cartId = await shop.cart({ shippingAddress: address, shippingMethod: 'post' })
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [{ ...method, price: shop.usd(99_999) }] }))
+    const refused = await shop.checkout(cartId)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart has changed. Taxes or shipping have changed, and with them the total. Look at the cart again',
+    ])
+    ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] }))
+    // Looking is enough: what was shown is what is charged.
+    const shown = ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.totals.total
+    expect(ok(await shop.checkout(cartId)).body.order.capturedTotal).toEqual(shown)
+  })
+
+  test('is refused when a gift card pays less than was shown', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(1_500)
+    const carts = [await shop.cart(), await shop.cart()]
+    for (const cartId of carts)
+      expect(
+        ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } })).body.totals
+          .amountDue,
+      ).toEqual(shop.usd(0))
+    ok(await shop.checkout(carts[0] ?? ''))
+    const refused = await shop.checkout(carts[1] ?? '')
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart has changed. The gift cards pay another part of the total. Look at the cart again',
+    ])
+    expect(ok(await shop.checkout(carts[1] ?? '')).body.order).toMatchObject({ giftCardTotal: shop.usd(500), amountDue: shop.usd(500) })
+  })
+
   test('or lacks something is refused with what it lacks', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
@@ -331,6 +368,35 @@ describe('bad input to a checkout', () => {
     expect(answer.status).toBe(400)
     expect(customer).toStartWith('cus_')
   })
+})
+
+test('what one kind of key did under an idempotency key is not told to the other', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { token } = await customerOf(app, shop.shop.name)
+  const cartId = await shop.cart({ token, email: 'private@example.com' })
+  const send = (key: string) =>
+    app.call('POST', `/cart/${cartId}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'order-42' } })
+  ok(await send(shop.secretKey), 201)
+  const stranger = await send(shop.publishableKey)
+  expect(stranger.status).toBe(404)
+  expect(stranger.text).not.toContain('private@example.com')
+})
+
+test('a storefront that sends its key with its customer’s token acts for the customer, from its own origins alone', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id, token } = await customerOf(app, shop.shop.name)
+  const both = { key: shop.publishableKey, token }
+  const cart = ok(await app.call('POST', '/cart', { ...both, body: {} })).body
+  expect(cart).toMatchObject({ customerId: id, email: 'shopper@example.com' })
+  expect((await app.call('GET', `/cart/${cart.id}`, { key: shop.publishableKey })).status).toBe(404)
+  const foreign = await customerOf(app, (await sellingIn(app)).shop.name)
+  expect(ok(await app.call('POST', '/cart', { key: shop.publishableKey, token: foreign.token, body: {} })).body.customerId).toBeNull()
+  ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { storefrontOrigins: ['https://good.example'] } }))
+  const from = (origin: string) => app.call('POST', '/cart', { token, body: {}, headers: { origin } })
+  expect((await from('https://evil.example')).status).toBe(403)
+  expect((await from('https://good.example')).status).toBe(201)
 })
 
 test("nobody buys another shop's or another customer's cart", async () => {

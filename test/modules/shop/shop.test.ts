@@ -293,6 +293,7 @@ describe('tax rates and shipping methods', () => {
       [{ ...method, price: { amount: 1.5, currency: 'USD' } }],
       [{ ...method, price: { amount: '500', currency: 'USD' } }],
       [{ ...method, price: { amount: 500, currency: 'XXX' } }],
+      [{ ...method, price: { amount: 500, currency: 'EUR' } }],
       [{ ...method, price: 500 }],
       [method, method],
     ]

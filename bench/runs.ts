@@ -1,0 +1,88 @@
+/** What all measurements share: processes to measure, rounds in turn, and the table of what came out. */
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Load, type LoadOptions, load, type Requests } from './load.ts'
+
+export const quick = Bun.argv.includes('--quick')
+export const rounds = quick ? 2 : 5
+export const reading: LoadOptions = { seconds: quick ? 1 : 3, connections: 32 }
+export const root = join(import.meta.dir, '..')
+export const work = mkdtempSync(join(tmpdir(), 'souk-bench-'))
+
+export type Child = { url: string; pid: number; stop(): Promise<void> }
+type Row = { what: string; souk: string; floor: string; ratio: string; spread: string; target: string }
+export const rows: Row[] = []
+
+export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+export const say = (text: string) => process.stderr.write(`${text}\n`)
+export const figure = (value: number, digits = 0) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits })
+
+/** Those that still run, for when a measurement breaks off. */
+export const children = new Set<{ kill(signal: 'SIGKILL'): void }>()
+
+export async function start(script: string, ...args: string[]): Promise<Child> {
+  const child = Bun.spawn(['bun', join(import.meta.dir, script), ...args], { cwd: root, stdout: 'pipe', stderr: 'inherit' })
+  children.add(child)
+  const reader = child.stdout.getReader()
+  let text = ''
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`${script} ended before it was ready`)
+    text += Buffer.from(value).toString()
+  }
+  reader.releaseLock()
+  return {
+    url: text.trim(),
+    pid: child.pid,
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+      children.delete(child)
+    },
+  }
+}
+
+export const residentMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+
+export type Pair = { souk: Load[]; floor: Load[] }
+
+/** Both in turn, round by round, so that what else the machine does falls on both. */
+export async function inTurn(souk: Child, floor: Child, requests: { souk: Requests; floor: Requests }): Promise<Pair> {
+  const pair: Pair = { souk: [], floor: [] }
+  await load(floor.url, requests.floor, { ...reading, seconds: 1 })
+  await load(souk.url, requests.souk, { ...reading, seconds: 1 })
+  for (let round = 0; round < rounds; round++) {
+    pair.floor.push(await load(floor.url, requests.floor, reading))
+    pair.souk.push(await load(souk.url, requests.souk, reading))
+  }
+  return pair
+}
+
+export function report(what: string, target: string, { souk, floor }: Pair): number {
+  const ratios = souk.map((one, at) => one.perSecond / (floor[at]?.perSecond ?? 1))
+  const errors = [...souk, ...floor].reduce((sum, one) => sum + one.errors, 0)
+  const rate = (loads: Load[]) =>
+    `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
+  rows.push({
+    what,
+    souk: rate(souk),
+    floor: rate(floor),
+    ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
+    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    target,
+  })
+  return median(souk.map(({ perSecond }) => perSecond))
+}
+
+export const only = (what: string, souk: string, target: string) => rows.push({ what, souk, floor: '', ratio: '', spread: '', target })
+
+/** What was measured, as a table in Markdown. */
+export function table(): string {
+  const heads: Row = { what: 'what', souk: 'souk', floor: 'floor', ratio: 'ratio', spread: 'spread', target: 'target' }
+  const columns = Object.keys(heads) as (keyof Row)[]
+  const widths = columns.map((column) => Math.max(...[heads, ...rows].map((row) => row[column].length)))
+  const line = (row: Row) => `| ${columns.map((column, at) => row[column].padEnd(widths[at] ?? 0)).join(' | ')} |`
+  return [line(heads), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,269 @@
+/** Fills a seeded shop with confirmed orders, row by row as the saga would have left them, and with what the floor serves. */
+import { type SQLQueryBindings, Database as Sqlite } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
+import { unifiedTransactions } from '../db/schema/ledger.ts'
+import { customers } from '../db/schema/people.ts'
+import { customerTotals, orderEvents, orderLines, orderNumbers, orders, payments } from '../db/schema/selling.ts'
+import { createNewId, newCartId } from '../src/lib/ids.ts'
+import { type Order, orderView, stepNames, type WholeOrder } from '../src/modules/order/domain.ts'
+import type { Seeded } from './seed.ts'
+
+export type SeededOrders = {
+  /** Some of them, from the first to the last. */
+  ids: string[]
+  /** A customer with very many orders, and one with ten. */
+  busyCustomer: string
+  quietCustomer: string
+  publishableKey: string
+  /** What can be bought without an end. */
+  variantIds: string[]
+}
+
+const batch = 5_000
+const idsKept = 100_000
+const busyOrdersMax = 100_000
+const quietOrders = 10
+const everyMs = 30_000
+const inStock = 1_000_000_000
+const address = {
+  name: 'Noor Haddad',
+  company: null,
+  line1: '1 Quay Street',
+  line2: null,
+  city: 'Portland',
+  province: 'ME',
+  postalCode: '04101',
+  countryCode: 'US',
+  phone: null,
+}
+
+type Variant = { id: string; productId: string; title: string; variantTitle: string; sku: string; price: number }
+
+/** Where the floor finds the documents of orders: a file beside souk's. */
+export const floorFile = (dataDir: string) => join(dataDir, 'floor.db')
+
+/**
+ * Gives the shop `count` orders and as many more as customers of ten orders come with. One customer has most of them, up to 100,000.
+ */
+export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOrders {
+  rmSync(floorFile(dataDir), { force: true })
+  const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
+  const floor = new Sqlite(floorFile(dataDir), { strict: true })
+  for (const pragma of ['synchronous = OFF', 'cache_size = -400000', 'wal_autocheckpoint = 20000', 'foreign_keys = OFF'])
+    db.run(`PRAGMA ${pragma}`)
+  for (const pragma of ['journal_mode = WAL', 'synchronous = OFF']) floor.run(`PRAGMA ${pragma}`)
+  floor.run('CREATE TABLE order_documents (id TEXT PRIMARY KEY, shop_id TEXT NOT NULL, document TEXT NOT NULL) WITHOUT ROWID')
+  db.query('UPDATE variants SET on_hand = ?').run(inStock)
+  const variants = db
+    .query<Variant, []>(
+      `SELECT v.id, v.product_id productId, p.title, v.title variantTitle, v.sku, v.price
+       FROM variants v JOIN products p ON p.id = v.product_id ORDER BY v.id LIMIT 200`,
+    )
+    .all()
+  const insert = {
+    customer: inserter(db, customers),
+    order: inserter(db, orders),
+    line: inserter(db, orderLines),
+    event: inserter(db, orderEvents),
+    payment: inserter(db, payments),
+    movement: inserter(db, unifiedTransactions),
+    total: inserter(db, customerTotals),
+    number: inserter(db, orderNumbers),
+  }
+  const document = floor.prepare('INSERT INTO order_documents VALUES (?, ?, ?)')
+  const busyCount = Math.min(count, busyOrdersMax)
+  const start = Date.now() - (count + quietOrders) * everyMs
+  const ids: string[] = []
+  const busyCustomer = newCustomer(insert.customer, shopId, start, 'busy')
+  const quietCustomers: string[] = []
+  let quietPlaced = 0
+
+  /** The busy customer's orders lie evenly among the others'. */
+  const customerOf = (nth: number): string => {
+    const isBusy = Math.floor(((nth + 1) * busyCount) / total) > Math.floor((nth * busyCount) / total)
+    if (isBusy) return busyCustomer
+    if (quietPlaced++ % quietOrders === 0) quietCustomers.push(newCustomer(insert.customer, shopId, start, `quiet${quietPlaced}`))
+    return quietCustomers.at(-1) ?? busyCustomer
+  }
+  const total = Math.max(count, busyCount + quietOrders)
+  const step = Math.max(1, Math.floor(total / idsKept))
+  for (let nth = 0; nth < total; nth++) {
+    if (nth % batch === 0) for (const one of [db, floor]) one.run('BEGIN')
+    const whole = confirmedOrder(shopId, customerOf(nth), nth, start + nth * everyMs, variants)
+    insert.order(whole.order)
+    for (const line of whole.lines) insert.line(line)
+    for (const event of whole.events) insert.event(event)
+    for (const payment of whole.payments) insert.payment(payment)
+    insert.movement(captureOf(whole))
+    document.run(whole.order.id, shopId, JSON.stringify(orderView(whole)))
+    if (nth % step === 0 && ids.length < idsKept) ids.push(whole.order.id)
+    if (nth % batch === batch - 1 || nth === total - 1) {
+      for (const one of [db, floor]) one.run('COMMIT')
+      if (process.stderr.isTTY) process.stderr.write(`\r  seeding order ${nth + 1} of ${total}`)
+    }
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  db.run('BEGIN')
+  db.run(
+    `INSERT INTO saga_steps (order_id, position, step, state, attempts, at)
+     SELECT o.id, s.key, s.value, 'DONE', 0, o.confirmed_at FROM orders o, json_each('${JSON.stringify(stepNames)}') s ORDER BY o.id, s.key`,
+  )
+  insert.number({ shopId, last: total })
+  db.run(
+    `INSERT INTO customer_totals (customer_id, currency, orders, spent)
+     SELECT customer_id, currency, count(*), sum(total) FROM orders GROUP BY customer_id, currency`,
+  )
+  db.run('COMMIT')
+  db.run('ANALYZE')
+  const key = db
+    .query<{ value: string }, [string]>("SELECT public_value value FROM api_keys WHERE shop_id = ? AND kind = 'PUBLISHABLE'")
+    .get(shopId)
+  for (const one of [db, floor]) {
+    one.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    one.close()
+  }
+  const variantIds = variants.map(({ id }) => id)
+  return { ids, busyCustomer, quietCustomer: quietCustomers.at(-1) ?? '', publishableKey: key?.value ?? '', variantIds }
+}
+
+type Table = Parameters<typeof getTableColumns>[0]
+
+/** Inserts rows of a table past the builders, which would take ten times as long. */
+function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$inferSelect']) => void {
+  const columns: [string, Column][] = Object.entries(getTableColumns(of))
+  const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
+  const statement = db.prepare(`INSERT INTO ${getTableName(of)} (${names}) VALUES (${columns.map(() => '?').join(', ')})`)
+  const readers = columns.map(([field, column]) => (row: Record<string, unknown>): SQLQueryBindings => {
+    const value = row[field] ?? null
+    return (value === null ? null : column.mapToDriverValue(value)) as SQLQueryBindings
+  })
+  return (row) => void statement.run(...readers.map((read) => read(row)))
+}
+
+const newIdAt = (at: number) => createNewId(() => Bun.randomUUIDv7('buffer', at))
+
+function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopId: string, at: number, name: string): string {
+  const id = newIdAt(at)('customer')
+  const nothing = { phone: null, passwordHash: null, acceptsMarketing: false }
+  insert({ ...nothing, id, shopId, email: `${name}@example.com`, name, createdAt: at, updatedAt: at })
+  return id
+}
+
+/** An order of two lines, taken from cart to CONFIRMED within a second. */
+function confirmedOrder(shopId: string, customerId: string, nth: number, at: number, variants: readonly Variant[]): WholeOrder {
+  const newId = newIdAt(at)
+  const currency = 'USD'
+  const id = newId('order')
+  const paymentId = newId('payment')
+  const bought = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
+  const lines = bought.map((variant, position) => ({
+    orderId: id,
+    position,
+    id: newId('line'),
+    productId: variant.productId,
+    variantId: variant.id,
+    title: variant.title,
+    variantTitle: variant.variantTitle,
+    sku: variant.sku,
+    quantity: 1,
+    unitPrice: variant.price,
+    total: variant.price,
+    taxRateBps: 0,
+    taxInclusive: false,
+    taxAmount: 0,
+    tracked: true,
+  }))
+  const total = lines.reduce((sum, line) => sum + line.total, 0)
+  const confirmedAt = at + 900
+  const order: Order = {
+    id,
+    shopId,
+    number: nth + 1,
+    cartId: newCartId((count) => crypto.getRandomValues(new Uint8Array(count))),
+    customerId,
+    email: `shopper${nth}@example.com`,
+    currency,
+    subtotal: total,
+    discountTotal: 0,
+    shippingTotal: 0,
+    taxTotal: 0,
+    taxIncluded: 0,
+    giftCardTotal: 0,
+    total,
+    amountDue: total,
+    capturedTotal: total,
+    refundedTotal: 0,
+    giftCardRefundedTotal: 0,
+    fxToUsd: '1',
+    status: 'CONFIRMED',
+    paymentStatus: 'CAPTURED',
+    fulfilmentStatus: 'UNFULFILLED',
+    shippingAddress: address,
+    billingAddress: null,
+    shippingMethod: null,
+    affiliateCode: null,
+    affiliateAt: null,
+    affiliateId: null,
+    trackingNumber: null,
+    carrier: null,
+    expiresAt: at + 3_600_000,
+    resumeAt: null,
+    createdAt: at,
+    updatedAt: confirmedAt,
+    confirmedAt,
+    fulfilledAt: null,
+  }
+  const paid = { payment: paymentId, processor: 'sandbox', amount: total }
+  const events = (
+    [
+      ['PLACED', { total, currency }],
+      ['PAYMENT_AUTHORIZED', paid],
+      ['PAYMENT_CAPTURED', paid],
+      ['CONFIRMED', {}],
+    ] as const
+  ).map(([type, detail], one) => ({ id: newIdAt(at + one * 300)('event'), orderId: id, type, at: at + one * 300, actor: 'system', detail }))
+  const payment = {
+    id: paymentId,
+    orderId: id,
+    shopId,
+    attemptKey: Bun.hash(id).toString(16).padStart(64, '0'),
+    method: 'card' as const,
+    processor: 'sandbox',
+    processorReference: paymentId,
+    sealedToken: null,
+    returnUrl: null,
+    clientParameters: {},
+    amount: total,
+    currency,
+    authorized: total,
+    captured: total,
+    refunded: 0,
+    status: 'CAPTURED' as const,
+    failureCode: null,
+    createdAt: at,
+    updatedAt: at + 600,
+  }
+  return { order, lines, giftCards: [], events, payments: [payment], refunds: [] }
+}
+
+function captureOf({ order, payments: [payment] }: WholeOrder): typeof unifiedTransactions.$inferSelect {
+  const at = order.confirmedAt ?? order.createdAt
+  return {
+    id: newIdAt(at)('transaction'),
+    key: `capture:${payment?.id}`,
+    kind: 'CAPTURE',
+    shopId: order.shopId,
+    orderId: order.id,
+    processor: 'sandbox',
+    affiliateId: null,
+    currency: order.currency,
+    amount: order.capturedTotal,
+    usdPerUnit: '1',
+    usdCents: order.capturedTotal,
+    at,
+    rateDay: new Date(at).toISOString().slice(0, 10),
+    confirmed: true,
+  }
+}

@@ -1,0 +1,145 @@
+/** Selling: orders by their id against the floor, a customer's order ids, and cart to CONFIRMED, with few orders and with many. */
+import { join } from 'node:path'
+import type { Bought, Buying } from './buying.ts'
+import { type Load, load } from './load.ts'
+import { children, figure, inTurn, median, only, quick, reading, report, residentMb, rounds, rows, say, start, work } from './runs.ts'
+import { type Seeded, seed } from './seed.ts'
+import { floorFile, type SeededOrders, seedOrders } from './seed-orders.ts'
+
+const fewOrders = quick ? 5_000 : 100_000
+const manyOrders = quick ? 20_000 : 1_000_000
+const products = 1_000
+/** Those that are read again and again, at random. */
+const hotOrders = quick ? 5_000 : 10_000
+const callers = 64
+
+type Parts = { orders: boolean; buying: boolean }
+type Shop = Seeded & { orders: SeededOrders }
+/** What is compared between few orders and many; requests a second. */
+type Rates = { byId?: number; orderIds?: number; bought?: number }
+
+/** All of it, or the parts that are asked for. */
+export async function measureSelling(parts: Parts): Promise<void> {
+  const few = await measureAt(parts, fewOrders)
+  const many = await measureAt(parts, manyOrders)
+  const compare = (what: string, of: keyof Rates) => {
+    const [before, after] = [few[of], many[of]]
+    if (before && after) only(`${what}, ${figure(manyOrders)} to ${figure(fewOrders)} orders`, (after / before).toFixed(2), '≥ 0.67')
+  }
+  compare('order by id', 'byId')
+  compare('order ids of the busiest customer', 'orderIds')
+  compare('cart to CONFIRMED', 'bought')
+}
+
+async function measureAt({ orders, buying }: Parts, count: number): Promise<Rates> {
+  say(`selling at ${figure(count)} orders (seeding takes a while)`)
+  const seeded = await seed(join(work, `orders-${count}`), products)
+  const shop = { ...seeded, orders: seedOrders(seeded, count) }
+  const label = `${figure(count)} orders`
+  return { ...(orders ? await reads(shop, label) : {}), ...(buying ? await buyingAt(shop, label) : {}) }
+}
+
+async function reads(shop: Shop, label: string): Promise<Rates> {
+  const floor = await start('floor.ts', join(shop.dataDir, 'souk.db'), shop.shopId, floorFile(shop.dataDir))
+  const souk = await start('souk.ts', shop.dataDir)
+  const headers = { 'x-service-api-key': shop.secretKey }
+  const { ids } = shop.orders
+  // Evenly from the first to the last.
+  const some = ids.filter((_, at) => (at * hotOrders) % ids.length < hotOrders)
+  const against = async (what: string, target: string, of: readonly string[], floorPath: string) => {
+    const [paths, floorPaths] = ['/v2/orders', floorPath].map((path) => of.map((id) => `${path}/${id}`)) as [string[], string[]]
+    await Promise.all([readEach(souk.url, paths, headers), readEach(floor.url, floorPaths, headers)])
+    return report(what, target, await inTurn(souk, floor, { souk: { paths, headers }, floor: { paths: floorPaths, headers } }))
+  }
+  const what = `order by id with a key, ${figure(some.length)} at random`
+  const byId = await against(`${what}, ${label}`, '≥ 0.80', some, '/v2/orders')
+  await against(`${what}, floor puts it together, ${label}`, '≥ 0.80', some, '/assembled')
+  // More than souk keeps in memory.
+  await against(`order by id with a key, ${figure(ids.length)} at random, ${label}`, '', ids, '/v2/orders')
+  rows.push({
+    what: `resident memory under load, ${label}`,
+    souk: `${figure(residentMb(souk.pid))} MB`,
+    floor: `${figure(residentMb(floor.pid))} MB`,
+    ratio: `+${figure(residentMb(souk.pid) - residentMb(floor.pid))} MB`,
+    spread: '',
+    target: '',
+  })
+  await floor.stop()
+  const orderIds = await orderIdsOf(souk.url, shop, label)
+  await souk.stop()
+  return { byId, orderIds }
+}
+
+/** Reads each once, so that what is measured is how they are read again and again, and not how memory fills. */
+async function readEach(url: string, paths: readonly string[], headers: Record<string, string>): Promise<void> {
+  const waiting = [...paths]
+  const reader = async () => {
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) await (await fetch(url + path, { headers })).arrayBuffer()
+  }
+  await Promise.all(Array.from({ length: reading.connections }, reader))
+}
+
+/** The first page of a customer's order ids, of one who has very many and of one who has ten, in turn. */
+async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: string): Promise<number> {
+  const headers = { 'x-service-api-key': secretKey }
+  const one = (customer: string) => load(url, { paths: [`/customer/${customer}/order-ids`], headers }, { ...reading, connections: 1 })
+  const busy: Load[] = []
+  const quiet: Load[] = []
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(await one(orders.quietCustomer))
+    busy.push(await one(orders.busyCustomer))
+  }
+  const times = (loads: Load[]) =>
+    `p50 ${figure(median(loads.map(({ p50Ms }) => p50Ms)), 2)} ms, p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
+  const ratios = busy.map(({ p50Ms }, at) => p50Ms / (quiet[at]?.p50Ms ?? 1))
+  rows.push({
+    what: `order ids, first page, of the busiest customer and of one with ten, ${label}`,
+    souk: times(busy),
+    floor: `of ten: ${times(quiet)}`,
+    ratio: median(ratios).toFixed(2),
+    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    target: '≤ 3',
+  })
+  return median(busy.map(({ perSecond }) => perSecond))
+}
+
+/** Cart to CONFIRMED, and the same without the processor, without waiting for the disk, and without both: where the time goes. */
+async function buyingAt(shop: Shop, label: string): Promise<Rates> {
+  const ways = [
+    { processor: 'sandbox', synchronous: 'FULL' },
+    { processor: 'memory', synchronous: 'FULL' },
+    { processor: 'sandbox', synchronous: 'OFF' },
+    { processor: 'memory', synchronous: 'OFF' },
+  ] as const
+  const measured = new Map<(typeof ways)[number], Bought[]>(ways.map((way) => [way, []]))
+  for (let round = 0; round < Math.min(rounds, 3); round++)
+    for (const [way, all] of measured) all.push(await bought(shop, { ...way, seconds: quick ? 4 : 10 }))
+  const [real, ...others] = [...measured].map(([way, all]) => {
+    const of = (part: keyof Omit<Bought, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)
+    const name = `${way.processor === 'memory' ? 'processor in memory' : 'sandbox'}, synchronous=${way.synchronous}`
+    const each = `${of('writesEach', 1)} writes, ${of('commitsEach', 2)} commits and ${of('cpuMsEach', 1)} ms of processor an order`
+    const text = `${of('perSecond')}/s p50 ${of('p50Ms')} ms p99 ${of('p99Ms')} ms, ${each}`
+    return { name, text, perSecond: median(all.map(({ perSecond }) => perSecond)) }
+  })
+  const errors = [...measured.values()].flat().flatMap((one) => one.errors)
+  if (errors.length > 0) throw new Error(`not every cart was bought: ${errors[0]}`)
+  if (!real) return {}
+  only(`cart to CONFIRMED, ${callers} callers, durable, ${label}`, real.text, '≥ 300/s')
+  for (const { name, text } of others) only(`  ${name}`, text, '')
+  return { bought: real.perSecond }
+}
+
+async function bought(
+  { dataDir, orders: { publishableKey, variantIds } }: Shop,
+  how: Pick<Buying, 'processor' | 'synchronous' | 'seconds'>,
+): Promise<Bought> {
+  const told: Buying = { dataDir, publishableKey, variantIds, callers, ...how }
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'buying.ts')], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  children.add(child)
+  child.stdin.write(JSON.stringify(told))
+  await child.stdin.end()
+  const figures = await new Response(child.stdout).text()
+  children.delete(child)
+  if ((await child.exited) !== 0) throw new Error('buying.ts broke off')
+  return JSON.parse(figures) as Bought
+}

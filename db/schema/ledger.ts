@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bool, index, instant, int, money, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
@@ -112,6 +113,6 @@ export const unifiedTransactions = table(
     uniqueIndex('unified_transactions_key').on(row.key),
     index('unified_transactions_at').on(row.at),
     index('unified_transactions_order').on(row.orderId),
-    index('unified_transactions_unpriced').on(row.usdCents, row.currency, row.rateDay),
+    index('unified_transactions_unpriced').on(row.currency, row.rateDay).where(sql`usd_cents is null`),
   ],
 )

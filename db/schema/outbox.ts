@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
 import { shops } from './shop.ts'
 
@@ -36,7 +37,10 @@ export const webhookEndpoints = table(
     /** Set when the shop took it away; its deliveries stay visible to nobody and are not tried again. */
     removedAt: instant('removed_at'),
   },
-  (endpoint) => [index('webhook_endpoints_shop').on(endpoint.shopId, endpoint.id)],
+  (endpoint) => [
+    index('webhook_endpoints_shop').on(endpoint.shopId, endpoint.id),
+    index('webhook_endpoints_removed').on(endpoint.removedAt).where(sql`removed_at is not null`),
+  ],
 )
 
 /** One message to one endpoint. */
@@ -62,7 +66,7 @@ export const webhookDeliveries = table(
   },
   (delivery) => [
     uniqueIndex('webhook_deliveries_once').on(delivery.outboxId, delivery.endpointId),
-    index('webhook_deliveries_due').on(delivery.status, delivery.nextAt),
+    index('webhook_deliveries_due').on(delivery.nextAt).where(sql`status = 'PENDING'`),
     index('webhook_deliveries_endpoint').on(delivery.endpointId, delivery.id),
   ],
 )

@@ -130,7 +130,8 @@ export const carts = table(
     updatedAt: instant('updated_at').notNull(),
   },
   (cart) => [
-    index('carts_expiry').on(cart.status, cart.expiresAt),
+    index('carts_expiry').on(cart.expiresAt).where(sql`status = 'OPEN'`),
+    index('carts_over').on(cart.updatedAt).where(sql`status <> 'OPEN'`),
     index('carts_customer').on(cart.customerId, cart.status, cart.createdAt),
   ],
 )
@@ -234,7 +235,7 @@ export const orders = table(
   (order) => [
     uniqueIndex('orders_number').on(order.shopId, order.number),
     uniqueIndex('orders_cart').on(order.cartId),
-    index('orders_customer').on(order.customerId, order.id),
+    index('orders_customer').on(order.customerId, order.shopId, order.id),
     index('orders_shop').on(order.shopId, order.id),
     index('orders_status').on(order.shopId, order.status, order.id),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),

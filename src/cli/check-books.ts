@@ -16,6 +16,30 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
     say: ({ id, kept, counted }) => `Gift card ${id} holds ${kept}, and its transactions add up to ${counted}`,
   },
   {
+    subject: 'gift cards of orders',
+    broken: sql`
+      with moved as (
+        select order_id, gift_card_id, sum(amount) as n from gift_card_transactions where order_id is not null group by order_id, gift_card_id)
+      select g.order_id as id, coalesce(m.n, 0) as kept
+      from order_gift_cards g
+        join orders o on o.id = g.order_id
+        join saga_steps h on h.order_id = g.order_id and h.step = 'HOLD_GIFT_CARDS'
+        left join moved m on m.order_id = g.order_id and m.gift_card_id = g.gift_card_id
+      where coalesce(m.n, 0) <> case when h.state = 'DONE' then g.refunded - g.amount else 0 end
+      order by g.order_id`,
+    say: ({ id, kept }) => `Of order ${id}, a gift card paid ${-Number(kept)}, which is not what the order says`,
+  },
+  {
+    subject: 'money owed',
+    broken: sql`
+      select o.id as id, o.captured_total - o.refunded_total as kept
+      from orders o
+      where o.status in ('EXPIRED', 'CANCELLED') and o.captured_total > o.refunded_total
+        and not exists (select 1 from refunds r where r.order_id = o.id and r.status = 'PENDING')
+      order by o.id`,
+    say: ({ id, kept }) => `Order ${id} came to nothing, and ${kept} of it was not given back`,
+  },
+  {
     subject: 'stock',
     broken: sql`
       with promised as (

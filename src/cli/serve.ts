@@ -5,7 +5,7 @@ import { flushLog, type Instance, openInstance } from '../instance.ts'
 import { resumeOrders } from '../modules/order/service.ts'
 import { listen, type Serving } from '../server.ts'
 
-const jobsStopMaxMs = 5_000
+const jobsStopMaxMs = 10_000
 
 export type ServeOptions = {
   /** Runs before anybody is let in; what it throws ends the start. */
@@ -37,12 +37,14 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
   const { log } = instance.deps
   if (instance.migrated.length > 0)
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
+  let takingUp = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await prepare?.(instance)
+    // What the last process left is looked for before anybody is let in, and done while they come.
+    takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
     return listen(instance, config)
   })
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
-  takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,
@@ -53,7 +55,7 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
   const end = async () => {
     instance.edge.drain()
     // A job that hangs must not use up the time that a service manager gives us.
-    await Promise.race([jobs.stop(), Bun.sleep(jobsStopMaxMs)])
+    await Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
   }
   let stopping = false
@@ -79,8 +81,8 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
 }
 
 /**
- * Goes on at once with the orders that a crash left half-done. Only one server is at work on a file, so that nobody else can
- * be at them; of many processes on a database server another may be, and the job takes them up when their time has come.
+ * Goes on at once with the orders that a crash left half-done. On a file nobody else can have been at them; of many processes on
+ * a database server another may be, and the job takes them up when their time has come.
  */
 async function takeUpOrders({ deps }: Instance): Promise<void> {
   const alone = deps.config.databaseUrl.startsWith('file:')

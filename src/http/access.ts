@@ -162,6 +162,8 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
     const { principal, shop } = byKey
     if (!tokens.includes('customer') || (principal.kind === 'key' && principal.scopes.includes('server'))) return byKey
     const customer = await ofToken(headers)
+    // One that ran out must not make a guest of its customer without a word.
+    if (!customer && headers.has('authorization')) throw needsEither()
     return customer?.kind === 'customer' && customer.shopId === shop?.id ? { principal: customer, shop } : byKey
   }
 

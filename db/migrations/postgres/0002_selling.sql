@@ -374,7 +374,8 @@ CREATE INDEX "affiliate_clicks_at" ON "affiliate_clicks" USING btree ("at");--> 
 CREATE UNIQUE INDEX "affiliates_code" ON "affiliates" USING btree ("shop_id","code");--> statement-breakpoint
 CREATE INDEX "affiliates_shop" ON "affiliates" USING btree ("shop_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "cart_lines_variant" ON "cart_lines" USING btree ("cart_id","variant_id");--> statement-breakpoint
-CREATE INDEX "carts_expiry" ON "carts" USING btree ("status","expires_at");--> statement-breakpoint
+CREATE INDEX "carts_expiry" ON "carts" USING btree ("expires_at") WHERE status = 'OPEN';--> statement-breakpoint
+CREATE INDEX "carts_over" ON "carts" USING btree ("updated_at") WHERE status <> 'OPEN';--> statement-breakpoint
 CREATE INDEX "carts_customer" ON "carts" USING btree ("customer_id","status","created_at");--> statement-breakpoint
 CREATE INDEX "commissions_affiliate" ON "commissions" USING btree ("affiliate_id","created_at");--> statement-breakpoint
 CREATE INDEX "commissions_due" ON "commissions" USING btree ("status","approves_at");--> statement-breakpoint
@@ -385,7 +386,7 @@ CREATE INDEX "gift_cards_shop" ON "gift_cards" USING btree ("shop_id","id");--> 
 CREATE INDEX "order_events_order" ON "order_events" USING btree ("order_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "orders_number" ON "orders" USING btree ("shop_id","number");--> statement-breakpoint
 CREATE UNIQUE INDEX "orders_cart" ON "orders" USING btree ("cart_id");--> statement-breakpoint
-CREATE INDEX "orders_customer" ON "orders" USING btree ("customer_id","id");--> statement-breakpoint
+CREATE INDEX "orders_customer" ON "orders" USING btree ("customer_id","shop_id","id");--> statement-breakpoint
 CREATE INDEX "orders_shop" ON "orders" USING btree ("shop_id","id");--> statement-breakpoint
 CREATE INDEX "orders_status" ON "orders" USING btree ("shop_id","status","id");--> statement-breakpoint
 CREATE INDEX "orders_expiry" ON "orders" USING btree ("expires_at") WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
@@ -402,8 +403,9 @@ CREATE INDEX "refunds_resume" ON "refunds" USING btree ("resume_at") WHERE resum
 CREATE UNIQUE INDEX "unified_transactions_key" ON "unified_transactions" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "unified_transactions_at" ON "unified_transactions" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "unified_transactions_order" ON "unified_transactions" USING btree ("order_id");--> statement-breakpoint
-CREATE INDEX "unified_transactions_unpriced" ON "unified_transactions" USING btree ("usd_cents","currency","rate_day");--> statement-breakpoint
+CREATE INDEX "unified_transactions_unpriced" ON "unified_transactions" USING btree ("currency","rate_day") WHERE usd_cents is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("outbox_id","endpoint_id");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("status","next_at");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("next_at") WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
-CREATE INDEX "webhook_endpoints_shop" ON "webhook_endpoints" USING btree ("shop_id","id");
+CREATE INDEX "webhook_endpoints_shop" ON "webhook_endpoints" USING btree ("shop_id","id");--> statement-breakpoint
+CREATE INDEX "webhook_endpoints_removed" ON "webhook_endpoints" USING btree ("removed_at") WHERE removed_at is not null;

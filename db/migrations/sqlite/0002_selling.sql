@@ -77,7 +77,8 @@ CREATE TABLE `carts` (
 	FOREIGN KEY (`customer_id`) REFERENCES `customers`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `carts_expiry` ON `carts` (`status`,`expires_at`);--> statement-breakpoint
+CREATE INDEX `carts_expiry` ON `carts` (`expires_at`) WHERE status = 'OPEN';--> statement-breakpoint
+CREATE INDEX `carts_over` ON `carts` (`updated_at`) WHERE status <> 'OPEN';--> statement-breakpoint
 CREATE INDEX `carts_customer` ON `carts` (`customer_id`,`status`,`created_at`);--> statement-breakpoint
 CREATE TABLE `commissions` (
 	`order_id` text PRIMARY KEY NOT NULL,
@@ -245,7 +246,7 @@ CREATE TABLE `orders` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `orders_number` ON `orders` (`shop_id`,`number`);--> statement-breakpoint
 CREATE UNIQUE INDEX `orders_cart` ON `orders` (`cart_id`);--> statement-breakpoint
-CREATE INDEX `orders_customer` ON `orders` (`customer_id`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_customer` ON `orders` (`customer_id`,`shop_id`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_shop` ON `orders` (`shop_id`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_status` ON `orders` (`shop_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_expiry` ON `orders` (`expires_at`) WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
@@ -372,7 +373,7 @@ CREATE TABLE `unified_transactions` (
 CREATE UNIQUE INDEX `unified_transactions_key` ON `unified_transactions` (`key`);--> statement-breakpoint
 CREATE INDEX `unified_transactions_at` ON `unified_transactions` (`at`);--> statement-breakpoint
 CREATE INDEX `unified_transactions_order` ON `unified_transactions` (`order_id`);--> statement-breakpoint
-CREATE INDEX `unified_transactions_unpriced` ON `unified_transactions` (`usd_cents`,`currency`,`rate_day`);--> statement-breakpoint
+CREATE INDEX `unified_transactions_unpriced` ON `unified_transactions` (`currency`,`rate_day`) WHERE usd_cents is null;--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`endpoint_id` text NOT NULL,
@@ -390,7 +391,7 @@ CREATE TABLE `webhook_deliveries` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`outbox_id`,`endpoint_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`status`,`next_at`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`next_at`) WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id`,`id`);--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -404,6 +405,7 @@ CREATE TABLE `webhook_endpoints` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `webhook_endpoints_shop` ON `webhook_endpoints` (`shop_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_removed` ON `webhook_endpoints` (`removed_at`) WHERE removed_at is not null;--> statement-breakpoint
 ALTER TABLE `customers` ADD `phone` text;--> statement-breakpoint
 ALTER TABLE `customers` ADD `accepts_marketing` integer DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE `variants` ADD `reserved` integer DEFAULT 0 NOT NULL;

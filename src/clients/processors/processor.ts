@@ -63,7 +63,10 @@ export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable'
 }
 
-/** The processor understood and said no: nothing happened. `code` is its word for why. */
+/**
+ * The processor understood and said no to this very thing: nothing happened. `code` is its word for why. Not for an answer that
+ * says nothing of the payment, such as 401, 403, 409 or 429: that is ProcessorUnavailable.
+ */
 export class ProcessorRefused extends Error {
   override readonly name = 'ProcessorRefused'
   constructor(readonly code: string) {

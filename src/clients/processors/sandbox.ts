@@ -46,8 +46,9 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
     } catch (cause) {
       throw new ProcessorUnavailable('the sandbox did not answer', { cause })
     }
-    if (answer.status >= 500) throw new ProcessorUnavailable(`the sandbox answered ${answer.status}`)
-    if (answer.status >= 400 && answer.status !== 404) throw new ProcessorRefused(errorOf(answer.body))
+    if (answer.status === 422) throw new ProcessorRefused(errorOf(answer.body))
+    // Too many calls, a key that it does not know yet, and the like say nothing about the payment.
+    if (answer.status >= 400 && answer.status !== 404) throw new ProcessorUnavailable(`the sandbox answered ${answer.status}`)
     return answer
   }
 

@@ -4,9 +4,8 @@ import { AppError } from '../../lib/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { sellables } from '../catalog/service.ts'
-import { type AddressFields, addressOf } from '../customer/domain.ts'
-import { emailOf } from '../customer/service.ts'
-import { isCountry } from '../location/domain.ts'
+import type { AddressFields } from '../customer/domain.ts'
+import { checkedAddress, emailOf } from '../customer/service.ts'
 import type { Shop } from '../shop/store.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import {
@@ -81,10 +80,19 @@ const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['
  * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
  */
 export const changeCart = (deps: CartDeps, write: CartWrite, cartId: string, input: CartInput): Promise<CartView> =>
-  changing(deps, write, cartId, async (contents, now) => {
-    const { cart, shop } = contents
-    return { contents: { ...contents, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
-  })
+  // Before anything is looked for: what is wrong with it does not depend on the cart.
+  checked(input, () =>
+    changing(deps, write, cartId, async (contents, now) => {
+      const { cart, shop } = contents
+      return { contents: { ...contents, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
+    }),
+  )
+
+async function checked<T>({ shippingAddress, billingAddress }: CartInput, run: () => Promise<T>): Promise<T> {
+  if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
+  if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
+  return run()
+}
 
 /**
  * Puts a variant into a cart; of one that is there already, so many more.
@@ -185,18 +193,12 @@ function fieldsOf(before: Cart, input: CartInput, shop: Shop, now: number): Part
   const { email, shippingAddress, billingAddress, affiliateCode } = input
   const change: Partial<Cart> = {
     ...(email === undefined ? {} : { email }),
-    ...(shippingAddress === undefined ? {} : { shippingAddress: addressIn(shippingAddress, 'shippingAddress') }),
-    ...(billingAddress === undefined ? {} : { billingAddress: addressIn(billingAddress, 'billingAddress') }),
+    ...(shippingAddress === undefined ? {} : { shippingAddress: shippingAddress && checkedAddress(shippingAddress, 'shippingAddress.') }),
+    ...(billingAddress === undefined ? {} : { billingAddress: billingAddress && checkedAddress(billingAddress, 'billingAddress.') }),
     ...(affiliateCode === undefined ? {} : affiliateOf(affiliateCode, now)),
   }
   const shippingMethod = methodOf({ ...before, ...change }, input.shippingMethod, shop)
   return shippingMethod === before.shippingMethod ? change : { ...change, shippingMethod }
-}
-
-function addressIn(given: AddressFields | null, field: string): Cart['shippingAddress'] {
-  if (given === null) return null
-  if (!isCountry(given.countryCode)) throw invalid(`${field}.countryCode (body): not an ISO 3166-1 country`)
-  return addressOf(given)
 }
 
 /** Whose code it is, if anybody's, is looked up once there is an order. */

@@ -6,7 +6,7 @@ import { RecordId, refusals } from '../../http/schema.ts'
 import { addItem, changeCart, changeItem, createCart, removeItem } from './changes.ts'
 import { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
-import { type CartDeps, cartOf, wholeCart } from './service.ts'
+import { type CartDeps, cartOf, isServer, wholeCart } from './service.ts'
 
 const ofChange = { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415) }
 
@@ -31,16 +31,21 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         },
       },
     )
-    .get('/cart/:id', async ({ params, shop, principal }) => wholeCart(deps, await cartOf(deps, { shop, principal }, params.id)), {
-      access: 'cart',
-      params: RecordId,
-      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
-      detail: {
-        summary: 'A cart',
-        description:
-          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
+    .get(
+      '/cart/:id',
+      async ({ params, shop, principal }) =>
+        wholeCart(deps, await cartOf(deps, { shop, principal }, params.id), { isShopper: !isServer(principal) }),
+      {
+        access: 'cart',
+        params: RecordId,
+        response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+        detail: {
+          summary: 'A cart',
+          description:
+            'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
+        },
       },
-    })
+    )
     .patch('/cart/:id', ({ params, body, shop, principal }) => changeCart(deps, { shop, principal }, params.id, body), {
       access: 'cart',
       params: RecordId,

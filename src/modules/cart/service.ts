@@ -40,6 +40,8 @@ export type PricedShipping = { code: string; title: string; price: Money }
 export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
 
 const expiredAtOnce = 200
+/** Carts that became orders, or expired, are looked at for so long after their last change. */
+const overKeptMs = 90 * 24 * 60 * 60 * 1000
 
 /** The same whether there is none or it is somebody else's. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
@@ -196,12 +198,15 @@ export const convertCart = (
 ): Promise<boolean> => cartStore.convert(tx, { id: cartId, now, updatedAt })
 
 /** A cart as the API answers it. */
-export async function wholeCart(deps: CartDeps, cart: Cart): Promise<CartView> {
+export async function wholeCart(deps: CartDeps, cart: Cart, { isShopper = true } = {}): Promise<CartView> {
   const view = cartView(await contentsOf(deps, cart), deps.clock.now())
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue
-  // Taxes, shipping or a gift card's balance have changed, and now the shopper knows.
-  if (cart.status === 'OPEN' && isNew) await deps.db.write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }))
+  // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
+  if (isShopper && cart.status === 'OPEN' && isNew)
+    await deps.db
+      .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }))
+      .catch((error: unknown) => deps.log.warn('cart.shown_not_noted', { error }))
   return view
 }
 
@@ -298,4 +303,12 @@ export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' 
   let expired: number
   do expired = await db.write((tx) => cartStore.expire(tx, now, expiredAtOnce))
   while (expired === expiredAtOnce)
+}
+
+/** Forgets carts that were over long ago: their orders know all that is still wanted. In small writes. */
+export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
+  const before = clock.now() - overKeptMs
+  let removed: number
+  do removed = await db.write((tx) => cartStore.removeOver(tx, before, expiredAtOnce))
+  while (removed === expiredAtOnce)
 }

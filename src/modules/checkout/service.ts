@@ -3,8 +3,18 @@ import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/service.ts'
-import { isUnderWay, type Order, type OrderView, type Payment, type Saga } from '../order/domain.ts'
-import { completeOrder, noteMessage, type OrderDeps, type PaymentChoice, payAgain, placeOrder, readOrder } from '../order/service.ts'
+import { isUnderWay, type Order, type OrderView, type Payment, type Saga, withoutReasons } from '../order/domain.ts'
+import {
+  completeOrder,
+  noteMessage,
+  type OrderDeps,
+  orderOfCart,
+  type PaymentChoice,
+  payAgain,
+  paymentsOf,
+  placeOrder,
+  readOrder,
+} from '../order/service.ts'
 import { lacking, processorDefault } from './domain.ts'
 
 export type CheckoutRequest = {
@@ -22,7 +32,7 @@ export type CheckoutRequest = {
 
 /** What the shopper's page learns: the order, and how its payment stands. */
 export type CheckoutAnswer = {
-  order: OrderView
+  order: Omit<OrderView, 'email'> & { email: string | null }
   payment: { processor: string | null; status: Payment['status'] | 'NOT_REQUIRED'; clientParameters: Record<string, string> }
 }
 
@@ -35,9 +45,10 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest, keep: 
   const { caller, cartId } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
-  const known = await deps.orderStore.findByCart(cart.id)
-  const orderId = known ? await goOn(deps, known, choice, request.resumed) : await buy(deps, caller, cartId, choice)
-  return keptAnswer(deps, caller, await completeOrder(deps, orderId), keep)
+  const known = await orderOfCart(deps, cart.id)
+  if (!known) return keptAnswer(deps, caller, await completeOrder(deps, await buy(deps, caller, cartId, choice)), keep)
+  const isSameRequest = await goOn(deps, known, choice, request.resumed)
+  return keptAnswer(deps, caller, await completeOrder(deps, known.id), keep, isSameRequest || cart.customerId !== null)
 }
 
 /** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
@@ -76,26 +87,37 @@ async function buy(deps: OrderDeps, caller: CartCaller, cartId: string, choice: 
 /**
  * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
  * that has ended.
+ * @returns whether it is the same request
  * @throws AppError CONFLICT when there is nothing left to pay for
  */
-async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resumed: boolean): Promise<string> {
-  const begun = await deps.orderStore.payments(order.id)
-  if (begun.some(({ attemptKey }) => attemptKey === choice.attemptKey)) return order.id
+async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resumed: boolean): Promise<boolean> {
+  const begun = await paymentsOf(deps, order.id)
+  if (begun.some(({ attemptKey }) => attemptKey === choice.attemptKey)) return true
   // An order that needs no payment has none to tell by whose it is.
-  if (resumed && order.amountDue === 0) return order.id
+  if (resumed && order.amountDue === 0) return true
   // The one before may be paid by now, and nobody has told us.
   const { order: current, payment } = await completeOrder(deps, order.id)
   if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
     throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
   if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
   await payAgain(deps, current, choice)
-  return order.id
+  return false
 }
 
-/** The answer, kept for whoever sends the request again. */
-async function keptAnswer(deps: OrderDeps, { shop }: CartCaller, { order, payment }: Saga, keep: Keep): Promise<CheckoutAnswer> {
+/**
+ * The answer, kept for whoever sends the request again.
+ * @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now
+ */
+async function keptAnswer(
+  deps: OrderDeps,
+  { shop }: CartCaller,
+  { order, payment }: Saga,
+  keep: Keep,
+  withPerson = true,
+): Promise<CheckoutAnswer> {
+  const view = withoutReasons(await readOrder(deps, { shopId: shop.id }, order.id))
   const answer: CheckoutAnswer = {
-    order: await readOrder(deps, { shopId: shop.id }, order.id),
+    order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
     payment: paymentAnswer(payment),
   }
   await deps.db.write((tx) => keep(tx, answer))
@@ -119,7 +141,7 @@ export type Returned = {
  */
 export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<Returned> {
   const cart = await cartOf(deps, caller, cartId)
-  const known = await deps.orderStore.findByCart(cart.id)
+  const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
   const { order, payment } = await completeOrder(deps, known.id)
   const { id, number, status, paymentStatus, currency } = order

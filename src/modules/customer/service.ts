@@ -249,7 +249,10 @@ export async function orderIdsOf(
   customerId: string,
   slice: Pick<Slice, 'limit' | 'offset'>,
 ): Promise<{ customerId: string; orderIds: string[]; total: number }> {
-  const [total, orderIds] = await Promise.all([customerStore.countOrders(shop.id, customerId), customerStore.orderIds(customerId, slice)])
+  const [total, orderIds] = await Promise.all([
+    customerStore.countOrders(shop.id, customerId),
+    customerStore.orderIds(shop.id, customerId, slice),
+  ])
   if (total === undefined) throw noSuchCustomer()
   return { customerId, orderIds, total }
 }

@@ -20,7 +20,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   const orderIds = read
     .select({ id: orders.id })
     .from(orders)
-    .where(eq(orders.customerId, sql.placeholder('customerId')))
+    .where(and(eq(orders.customerId, sql.placeholder('customerId')), eq(orders.shopId, sql.placeholder('shopId'))))
     .orderBy(desc(orders.id))
     .limit(sql.placeholder('limit'))
     .offset(sql.placeholder('offset'))
@@ -63,8 +63,8 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return (await orderTotal({ shopId, customerId }))?.orders
     },
     /** Newest first. */
-    async orderIds(customerId: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
-      const rows = await orderIds.execute({ customerId, limit, offset })
+    async orderIds(shopId: string, customerId: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
+      const rows = await orderIds.execute({ shopId, customerId, limit, offset })
       return rows.map(({ id }) => id)
     },
 

@@ -29,7 +29,9 @@ export function createInstanceKeys({
       await store.insert(tx, row)
       return store.find(tx, purpose)
     })
-    return kept ?? row
+    // Another key than the stored one would protect what nobody can read later.
+    if (!kept) throw new Error('a key of the instance was neither made nor found')
+    return kept
   }
 
   return {

@@ -58,7 +58,7 @@ export const stepNames = [
 ] as const
 export type StepName = (typeof stepNames)[number]
 /** The steps that a processor decides; the others are ours alone. */
-export type RemoteStep = 'AUTHORIZE' | 'CAPTURE'
+type RemoteStep = 'AUTHORIZE' | 'CAPTURE'
 export type LocalStep = Exclude<StepName, RemoteStep>
 
 /** An order as the saga sees it: its steps in order, and the payment that was begun last. */
@@ -79,10 +79,10 @@ export type Move =
 const rest: Move = { kind: 'rest' }
 
 /** What comes next. The same state always leads to the same move, so that a saga goes on wherever it broke off, and whoever drives it. */
-export function nextMove({ order, steps, payment }: Saga): Move {
+export function nextMove({ order, steps, payment }: Saga, now: number): Move {
   switch (order.status) {
     case 'PENDING_PAYMENT':
-      return order.amountDue === 0 ? { kind: 'payNothing' } : nextPaymentMove(payment)
+      return order.amountDue === 0 ? { kind: 'payNothing' } : nextPaymentMove(payment, order.expiresAt <= now)
     case 'PAID': {
       const step = steps.find(({ state }) => state === 'PENDING')
       return step ? { kind: 'run', step } : rest
@@ -104,8 +104,10 @@ export function nextMove({ order, steps, payment }: Saga): Move {
   }
 }
 
-function nextPaymentMove(payment: Payment | undefined): Move {
+/** Once its time is over, an order may turn out to be paid, and is not charged any more. */
+function nextPaymentMove(payment: Payment | undefined, isOver: boolean): Move {
   if (!payment) return rest
+  if (isOver && isUnderWay(payment)) return payment.processorReference === null ? rest : { kind: 'ask', payment }
   switch (payment.status) {
     case 'PENDING':
       return { kind: payment.processorReference === null ? 'create' : 'ask', payment }
@@ -126,6 +128,10 @@ export const pendingPaymentMs = 60 * 60 * 1000
 export const completesAfterMs = 14 * 24 * 60 * 60 * 1000
 /** A request under way is left alone for so long before the job takes its saga over. */
 export const resumeAfterMs = 60_000
+/** Whoever has declined so often is not going to pay, but to try cards out. */
+export const paymentsPerOrderMax = 10
+/** A payment that was begun in the last minutes of its order is given so much time. */
+export const paymentTimeMs = 15 * 60 * 1000
 /** A payment that its processor cannot decide is given up after so many questions. */
 export const undecidedAsksMax = 5
 /** A paid order whose steps keep failing gives the money back after so many tries. */

@@ -62,7 +62,7 @@ export const OrderRecord = t.Object(
     shopId: t.String(),
     number: integer({ description: 'From 1 in each shop, without a gap' }),
     customerId: nullable(t.String()),
-    email: t.String(),
+    email: nullable(t.String({ description: 'Null where a guest’s order is paid by another request than the one that placed it' })),
     currency: t.String(),
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED']),

@@ -27,10 +27,13 @@ export async function askProcessor(deps: OrderDeps, question: Question, payment:
 /** A payment that was ended before its processor had heard of it must not be paid any more, now that it has. */
 async function giveUpUnwanted(deps: OrderDeps, processor: Processor, paymentId: string, answer: ProcessorPayment): Promise<void> {
   const payment = await deps.orderStore.findPayment(paymentId)
-  if (!payment || isUnderWay(payment) || !isUnderWay({ status: answer.state })) return
+  if (!payment || !hasEnded(payment) || !isUnderWay({ status: answer.state })) return
   const after = await answerOf(deps, processor, 'void', payment)
   if (after) await noteAnswer(deps, paymentId, after)
 }
+
+/** Ended without money; what was captured is no business of this. */
+const hasEnded = ({ status }: Payment): boolean => status === 'FAILED' || status === 'VOIDED'
 
 const nameOf = ({ id, processorReference }: Payment) => ({ paymentId: id, reference: processorReference ?? undefined })
 
@@ -40,15 +43,38 @@ async function answerOf(
   question: Question,
   payment: Payment,
 ): Promise<ProcessorPayment | undefined> {
-  const name = nameOf(payment)
   try {
     return await questions[question](deps, processor, payment)
   } catch (error) {
-    if (error instanceof ProcessorRefused) return refusal(payment, question, error)
-    if (!(error instanceof ProcessorUnavailable)) throw error
+    if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question, error })
-    // The answer may have been lost after it happened: the processor knows.
-    return question === 'ask' ? undefined : processor.find(name).catch(() => undefined)
+    if (question === 'ask') return undefined
+    // A payment that it would not begin has ended, and one that it never began needs no voiding.
+    if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
+    if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
+    // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
+    return found(deps, processor, payment)
+  }
+}
+
+/**
+ * Asks what became of a payment, whatever state we know it in, and notes it.
+ * @throws ProcessorUnavailable when it does not say: whoever told us to ask may tell us again
+ */
+export async function noteWhatBecame(deps: OrderDeps, processor: Processor, payment: Payment): Promise<void> {
+  const answer = await found(deps, processor, payment)
+  if (!answer) throw new ProcessorUnavailable('the processor does not know the payment, or does not answer')
+  await noteAnswer(deps, payment.id, answer)
+}
+
+/** What a processor says of a payment now; undefined when it does not say. */
+async function found(deps: OrderDeps, processor: Processor, payment: Payment): Promise<ProcessorPayment | undefined> {
+  try {
+    return await processor.find(nameOf(payment))
+  } catch (error) {
+    if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
+    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question: 'ask', error })
+    return undefined
   }
 }
 
@@ -66,10 +92,9 @@ const questions: Record<Question, (deps: OrderDeps, processor: Processor, paymen
   void: (_, processor, payment) => processor.void(nameOf(payment)),
 }
 
-/** A payment that the processor never began needs no voiding; any other no is the end of the payment. */
-const refusal = (payment: Payment, question: Question, { code }: ProcessorRefused): ProcessorPayment => ({
+const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: ProcessorRefused): ProcessorPayment => ({
   reference: payment.processorReference ?? payment.id,
-  state: question === 'void' && code === 'not_found' ? 'VOIDED' : 'FAILED',
+  state,
   authorized: 0,
   captured: 0,
   failureCode: code,
@@ -87,7 +112,8 @@ export async function noteAnswer(deps: OrderDeps, paymentId: string, answer: Pro
     const payment = await deps.orderStore.getPayment(tx, paymentId)
     const order = payment && (await deps.orderStore.get(tx, payment.orderId))
     if (!payment || !order) return undefined
-    if (answer.captured > 0) return payment.captured === 0 ? note.capture(tx, order, payment) : undefined
+    if (answer.captured > payment.captured) return note.capture(tx, order, payment)
+    if (answer.captured > 0) return undefined
     if (isUnderWay(payment)) await note.progress(tx, order, payment)
     return undefined
   })
@@ -102,13 +128,19 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
   const event = eventOf(deps, '', '')
   const tell = (tx: Writer, order: Order, type: string, detail: Record<string, string | number>) =>
     store.appendEvent(tx, { ...event, orderId: order.id, type, detail })
-  const seen = { processorReference: answer.reference, clientParameters: { ...answer.clientParameters }, updatedAt: now }
+  // Once it has a name for the payment, the processor needs nothing more of us to begin it.
+  const seen = { processorReference: answer.reference, sealedToken: null, updatedAt: now }
+  const parameters = answer.clientParameters ? { clientParameters: { ...answer.clientParameters } } : {}
 
   /** The money is there: the order is paid, or it is money that nobody waits for (any more, or not this much), and goes back. */
   async function capture(tx: Writer, order: Order, payment: Payment): Promise<Refund | undefined> {
     const { captured } = answer
-    const taken = { ...seen, captured, authorized: Math.max(answer.authorized, captured), sealedToken: null }
-    if (order.status === 'PENDING_PAYMENT' && isUnderWay(payment) && captured === payment.amount) {
+    const more = captured - payment.captured
+    const isAwaited = order.status === 'PENDING_PAYMENT' && isUnderWay(payment)
+    // A part of it: the rest may come yet, and what was authorized is given up when the order's time is over.
+    if (isAwaited && captured < payment.amount) return undefined
+    const taken = { ...seen, captured, authorized: Math.max(answer.authorized, captured), clientParameters: {} }
+    if (isAwaited && captured === payment.amount) {
       await store.changePayment(tx, payment.id, stillOpen, { ...taken, status: 'CAPTURED' })
       await store.change(tx, order.id, ['PENDING_PAYMENT'], {
         status: 'PAID',
@@ -125,16 +157,16 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
     const counts = (order.status === 'EXPIRED' || order.status === 'CANCELLED') && order.confirmedAt === null
     const ended = isUnderWay(payment) ? { status: counts ? ('CAPTURED' as const) : ('FAILED' as const) } : {}
     await store.changePayment(tx, payment.id, [payment.status], { ...taken, ...ended })
-    if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + captured, updatedAt: now })
+    if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + more, updatedAt: now })
     else if (isUnderWay(payment))
       await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
-    await tell(tx, order, 'LATE_CAPTURE', { payment: payment.id, processor: payment.processor, amount: captured })
+    await tell(tx, order, 'LATE_CAPTURE', { payment: payment.id, processor: payment.processor, amount: more })
     const refund = newRefund(deps, order, {
       id: refundId,
       purpose: counts ? 'COMPENSATE' : 'LATE_CAPTURE',
-      attemptKey: `late:${payment.id}`,
+      attemptKey: `late:${payment.id}:${captured}`,
       payment,
-      parts: { amount: captured, giftCardAmount: 0, giftCards: [] },
+      parts: { amount: more, giftCardAmount: 0, giftCards: [] },
     })
     await store.insertRefund(tx, refund)
     return refund
@@ -145,11 +177,12 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
     const details = { payment: payment.id, processor: payment.processor }
     switch (answer.state) {
       case 'PENDING':
-        await store.changePayment(tx, payment.id, ['PENDING'], seen)
+        await store.changePayment(tx, payment.id, ['PENDING'], { ...seen, ...parameters })
         return
       case 'REQUIRES_ACTION':
         // The shopper is at work now: nobody needs to look before they come back, a message arrives or the order expires.
-        if (await store.changePayment(tx, payment.id, ['PENDING'], { ...seen, status: 'REQUIRES_ACTION', sealedToken: null })) {
+        if (answer.clientParameters) await store.changePayment(tx, payment.id, ['REQUIRES_ACTION'], { ...seen, ...parameters })
+        if (await store.changePayment(tx, payment.id, ['PENDING'], { ...seen, ...parameters, status: 'REQUIRES_ACTION' })) {
           await store.change(tx, order.id, ['PENDING_PAYMENT'], { resumeAt: null, updatedAt: now })
           await tell(tx, order, 'PAYMENT_REQUIRES_ACTION', details)
         }
@@ -161,7 +194,6 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
             ...seen,
             status: 'AUTHORIZED',
             authorized: answer.authorized,
-            sealedToken: null,
           })
         ) {
           await store.change(tx, order.id, ['PENDING_PAYMENT'], {
@@ -186,7 +218,7 @@ function noteOf(deps: OrderDeps, answer: ProcessorPayment) {
   async function end(tx: Writer, order: Order, payment: Payment, details: Record<string, string>): Promise<void> {
     const failureCode = answer.failureCode ?? null
     const status = answer.state === 'VOIDED' ? 'VOIDED' : 'FAILED'
-    if (!(await store.changePayment(tx, payment.id, stillOpen, { ...seen, status, failureCode, sealedToken: null }))) return
+    if (!(await store.changePayment(tx, payment.id, stillOpen, { ...seen, clientParameters: {}, status, failureCode }))) return
     // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
     await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt: now })
     if (order.confirmedAt === null) await store.change(tx, order.id, ['EXPIRED', 'CANCELLED'], { paymentStatus: status, updatedAt: now })

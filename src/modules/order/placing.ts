@@ -8,6 +8,8 @@ import {
   type Order,
   type OrderLine,
   type Payment,
+  paymentsPerOrderMax,
+  paymentTimeMs,
   paymentTokenSeal,
   pendingPaymentMs,
   resumeAfterMs,
@@ -108,7 +110,10 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   const payment = newPayment(deps, order, choice)
   const event = eventOf(deps, order.id, 'PAYMENT_STARTED', { payment: payment.id, processor: payment.processor })
   await deps.db.write(async (tx) => {
-    const change = { paymentStatus: 'PENDING', resumeAt: now + resumeAfterMs, updatedAt: now } as const
+    const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
+    const change = { paymentStatus: 'PENDING', expiresAt, resumeAt: now + resumeAfterMs, updatedAt: now } as const
+    if ((await store.countPayments(tx, order.id)) >= paymentsPerOrderMax)
+      throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     if ((await store.hasLivePayment(tx, order.id)) || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     // What the last one used up of the processor's time is not this one's.

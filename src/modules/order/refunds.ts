@@ -82,14 +82,20 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
   const { orderStore: store } = deps
   const id = deps.newId('refund')
   const event = eventOf(deps, request.orderId, purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED', {}, request.actor.id)
-  const record = audit(deps, request.actor, { action: 'order.refund_requested', subject: request.orderId, shopId: request.shopId })
-  const paid = await store.payments(request.orderId)
+  const record = audit(deps, request.actor, {
+    action: purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested',
+    subject: request.orderId,
+    shopId: request.shopId,
+  })
   return deps.db.write(async (tx) => {
     const order = await store.get(tx, request.orderId)
     if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.refundsOf(tx, order.id)
     const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
-    if (known) return known
+    if (known) {
+      if (request.amount === undefined || request.amount === known.amount + known.giftCardAmount) return known
+      throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
+    }
     const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
     if (!allowed)
       throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)
@@ -100,7 +106,7 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     const parts = refundParts(refundable(order, await store.giftCardsOf(tx, order.id), before), request.amount)
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
-    const payment = paid.find(({ status }) => status === 'CAPTURED')
+    const payment = parts.amount > 0 ? await store.capturedPayment(tx, order.id) : undefined
     const { attemptKey, reason, actor } = request
     const refund = newRefund(deps, order, { id, purpose, attemptKey, payment, parts, reason, actor: actor.id })
     await store.insertRefund(tx, refund)
@@ -125,12 +131,22 @@ export async function settleRefund(deps: OrderDeps, refundId: string, keep?: Kee
   if (refund.status !== 'PENDING') return refund
   const answer = await answerOf(deps, refund)
   if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund)
-  if (answer.state === 'FAILED') return fail(deps, refund, answer.failureCode ?? 'refused')
+  if (answer.state === 'FAILED') return isOwed(refund) ? insist(deps, refund, answer) : fail(deps, refund, answer.failureCode ?? 'refused')
   return succeed(deps, refund, answer.reference, keep, view)
 }
 
+/** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
+const isOwed = ({ purpose }: Refund): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+
+/** A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. */
+function insist(deps: OrderDeps, refund: Refund, { failureCode }: RefundAnswer): Promise<Refund> {
+  deps.log.error('refund.failed', { refund: refund.id, processor: refund.processor, code: failureCode })
+  return postpone(deps, refund)
+}
+
 async function answerOf(deps: OrderDeps, refund: Refund): Promise<RefundAnswer | undefined> {
-  if (refund.amount === 0 || refund.paymentId === null) return { reference: refund.id, state: 'SUCCEEDED' }
+  if (refund.amount > 0 && refund.paymentId === null) throw new Error('a refund of captured money without its payment')
+  if (refund.paymentId === null) return { reference: refund.id, state: 'SUCCEEDED' }
   const processor = deps.processors.get(refund.processor ?? '')
   const payment = await deps.orderStore.findPayment(refund.paymentId)
   if (!processor || !payment) {

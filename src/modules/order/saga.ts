@@ -12,6 +12,7 @@ import { prepareMessage, releaseMessage, withdrawMessage } from '../webhook/serv
 import { eventOf, type OrderDeps } from './deps.ts'
 import {
   backoffMs,
+  isUnderWay,
   type LocalStep,
   type Move,
   nextMove,
@@ -45,7 +46,7 @@ export async function completeOrder(deps: OrderDeps, orderId: string): Promise<S
   let saga = await loadSaga(deps, orderId)
   let asked = false
   for (let moves = 0; moves < movesMax; moves++) {
-    const move = nextMove(saga)
+    const move = nextMove(saga, deps.clock.now())
     // Asked twice in a row, a processor says the same.
     if (move.kind === 'rest' || (move.kind === 'ask' && asked)) return atRest(deps, saga, move)
     asked ||= move.kind === 'ask'
@@ -66,8 +67,10 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
 async function atRest(deps: OrderDeps, saga: Saga, move: Move): Promise<Saga> {
   const { order, payment } = saga
   if (move.kind === 'ask' && payment?.status === 'PENDING') return undecided(deps, saga, payment)
-  if (order.resumeAt === null) return saga
   const now = deps.clock.now()
+  // Its time is over: the job that ends it gives its payment up.
+  const isEnding = order.status === 'PENDING_PAYMENT' && payment !== undefined && isUnderWay(payment) && order.expiresAt <= now
+  if (order.resumeAt === null || isEnding) return saga
   const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, now))
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
@@ -88,7 +91,7 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'void': {
       const after = (await askProcessor(deps, move.kind, move.payment)) ? await loadSaga(deps, saga.order.id) : undefined
       // An answer that leaves the same to do is none: asking on would turn in a circle.
-      if (after && (move.kind === 'ask' || nextMove(after).kind !== move.kind)) return after
+      if (after && (move.kind === 'ask' || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
       const attempts = await postpone(deps, saga, move.kind === 'capture' ? 'CAPTURE' : 'AUTHORIZE')
       if (move.kind === 'create' && attempts >= undecidedAsksMax) await askProcessor(deps, 'void', move.payment)
       return undefined
@@ -103,15 +106,17 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
   }
 }
 
-/** Notes a failure and when to look again. Returns how often the step has failed. */
+/** Notes a failure and when to look again. Returns how often the step has failed; 0 when this failure does not count. */
 async function postpone(deps: OrderDeps, { order, steps }: Saga, step: StepName): Promise<number> {
   const { orderStore: store } = deps
   const { position = 0, attempts: before = 0 } = steps.find((one) => one.step === step) ?? {}
   const now = deps.clock.now()
   // Tries between those of the job do not count: a shopper who looks every second must not use up the processor's time.
-  if (before > 0 && order.resumeAt !== null && order.resumeAt > now) return before
+  if (before > 0 && order.resumeAt !== null && order.resumeAt > now) return 0
   return deps.db.write(async (tx) => {
-    const attempts = await store.countAttempt(tx, order.id, position)
+    const attempts = await store.countAttempt(tx, order.id, position, before)
+    // Of many at once only one has tried.
+    if (attempts === undefined) return 0
     await store.change(tx, order.id, [order.status], { resumeAt: now + backoffMs(attempts), updatedAt: now })
     return attempts
   })
@@ -150,7 +155,7 @@ async function takeStep(deps: OrderDeps, saga: Saga, direction: 'run' | 'undo', 
   } catch (error) {
     deps.log.error('order.step_failed', { order: order.id, step: step.step, direction, error })
     const attempts = await postpone(deps, saga, step.step as StepName)
-    if (forward && attempts >= stepAttemptsMax) await compensate(deps, order.id, system, 'The order could not be completed')
+    if (forward && attempts >= stepAttemptsMax) await compensate(deps, order, system, 'The order could not be completed')
     return undefined
   }
 }
@@ -270,17 +275,18 @@ function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect
     })
     if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
     await releaseMessage(deps, tx, confirmedKey(order))
-    await books(tx)
+    await books(tx, confirmed)
     if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
     await store.appendEvent(tx, event)
     return confirmed
   }
 
-  async function books(tx: Writer): Promise<void> {
+  /** By the row of this write: what was read before may be older than the steps between. */
+  async function books(tx: Writer, sold: Order): Promise<void> {
     const common = {
       shopId: order.shopId,
       orderId: order.id,
-      affiliateId: order.affiliateId,
+      affiliateId: sold.affiliateId,
       currency: order.currency,
       at: now,
       rateDay: dayOf(now),
@@ -309,12 +315,17 @@ function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect
  * Turns a paid order around: its money goes back and all that was done for it is undone.
  * @returns false when the order is not PAID any more
  */
-export async function compensate(deps: OrderDeps, orderId: string, actor: Actor, reason: string | null): Promise<boolean> {
+export async function compensate(
+  deps: OrderDeps,
+  { id: orderId, shopId }: Pick<Order, 'id' | 'shopId'>,
+  actor: Actor,
+  reason: string | null,
+): Promise<boolean> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   const refundId = deps.newId('refund')
   const event = eventOf(deps, orderId, 'COMPENSATING', reason === null ? {} : { reason }, actor.id)
-  const record = audit(deps, actor, { action: 'order.compensated', subject: orderId })
+  const record = audit(deps, actor, { action: 'order.compensated', subject: orderId, shopId })
   return deps.db.write(async (tx) => {
     const order = await store.change(tx, orderId, ['PAID'], { status: 'COMPENSATING', resumeAt: now, updatedAt: now })
     if (!order) return false

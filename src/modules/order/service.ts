@@ -11,12 +11,14 @@ import {
   type Order,
   type OrderStatus,
   type OrderView,
+  orderStatuses,
   orderView,
+  type Payment,
   type RefundView,
   refundView,
   withoutReasons,
 } from './domain.ts'
-import { noteAnswer } from './payments.ts'
+import { noteWhatBecame } from './payments.ts'
 import { beginRefund, cancelledMessage, isCancelling, type RefundRequest, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 
@@ -104,7 +106,7 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attemptKey, 
       await endUnpaid(deps, order, 'CANCELLED', request.actor, reason ?? null)
       break
     case 'PAID':
-      if (!(await compensate(deps, order.id, request.actor, reason ?? null))) throw changedMeanwhile()
+      if (!(await compensate(deps, order, request.actor, reason ?? null))) throw changedMeanwhile()
       break
     case 'CONFIRMED': {
       const { shopId, orderId, actor } = request
@@ -194,71 +196,107 @@ export async function fulfilOrder(
 
 /**
  * A processor says that something became of a payment. It is asked what, and the order goes on from there.
- * @returns false when no payment of ours is meant
+ * One that is about no payment of ours is ignored.
  */
 export async function noteMessage(
   deps: OrderDeps,
   processor: Processor,
   name: { paymentId: string; reference: string | undefined },
-): Promise<boolean> {
+): Promise<void> {
   const { orderStore: store } = deps
   const byReference = name.reference === undefined ? undefined : await store.findPaymentByReference(processor.name, name.reference)
   const payment = byReference ?? (await store.findPayment(name.paymentId))
-  if (payment?.processor !== processor.name) return false
-  const answer = await processor.find({ paymentId: payment.id, reference: payment.processorReference ?? undefined })
-  if (answer) await noteAnswer(deps, payment.id, answer)
+  if (payment?.processor !== processor.name) return
+  await noteWhatBecame(deps, processor, payment)
   await completeOrder(deps, payment.orderId)
-  return true
 }
 
 const jobBatch = 100
+/** Of one run: what is left then comes with the next. */
+const batchesMax = 100
+/** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
+const afterFailureMs = 5 * 60 * 1000
 
-/** Takes on what was left half-done: by a crash, or by a processor that did not answer. */
+/** Takes on what was left half-done: by a crash, or by a processor that did not answer. Returns how much there was. */
 export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
   const { orderStore: store } = deps
-  const refunds = await store.refundsToResume(dueBy, jobBatch)
+  const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, jobBatch), store.toResume(dueBy, jobBatch)])
   for (const id of refunds) {
-    await attempt(deps, 'refund', id, async () => {
-      const { orderId } = await settleRefund(deps, id)
-      await completeOrder(deps, orderId)
-    })
+    await attempt(
+      deps,
+      id,
+      async () => {
+        const { orderId } = await settleRefund(deps, id)
+        await completeOrder(deps, orderId)
+      },
+      (tx, resumeAt) => store.changeRefund(tx, id, { resumeAt }),
+    )
   }
-  const orders = await store.toResume(dueBy, jobBatch)
-  for (const id of orders) await attempt(deps, 'order', id, () => completeOrder(deps, id))
+  for (const id of orders) {
+    await attempt(
+      deps,
+      id,
+      () => completeOrder(deps, id),
+      (tx, resumeAt) => store.change(tx, id, orderStatuses, { resumeAt }),
+    )
+  }
   return refunds.length + orders.length
 }
 
-/** One that fails must not hold up the others. */
-async function attempt(deps: OrderDeps, what: string, id: string, run: () => Promise<unknown>): Promise<void> {
+/** One that fails must not hold up the others, now or at the next run. */
+async function attempt(
+  deps: OrderDeps,
+  id: string,
+  run: () => Promise<unknown>,
+  putOff?: (tx: Writer, resumeAt: number) => Promise<unknown>,
+): Promise<void> {
   try {
     await run()
   } catch (error) {
-    deps.log.error('order.not_resumed', { what, id, error })
+    deps.log.error('order.not_resumed', { id, error })
+    const resumeAt = deps.clock.now() + afterFailureMs
+    if (putOff) await deps.db.write(async (tx) => void (await putOff(tx, resumeAt)))
   }
 }
 
 /** Ends the orders that nobody paid in time. */
 export async function expireOrders(deps: OrderDeps): Promise<void> {
-  const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
-  for (const id of due) {
-    await attempt(deps, 'order', id, async () => {
-      // The money may be there already, and nobody has told us.
-      const { order } = await completeOrder(deps, id)
-      if (order.status !== 'PENDING_PAYMENT') return
-      await endUnpaid(deps, order, 'EXPIRED', system, null)
-      await completeOrder(deps, id)
-    })
+  for (let batch = 0; batch < batchesMax; batch++) {
+    const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
+    for (const id of due) {
+      // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
+      await attempt(deps, id, () => completeOrder(deps, id))
+      await attempt(deps, id, () => expireOrder(deps, id))
+    }
+    if (due.length < jobBatch) return
   }
+}
+
+async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
+  const order = await deps.orderStore.find(id)
+  if (order?.status !== 'PENDING_PAYMENT') return
+  await endUnpaid(deps, order, 'EXPIRED', system, null)
+  await completeOrder(deps, id)
 }
 
 /** Orders that were sent are complete once the refund window has passed. */
 export async function completeFulfilled(deps: OrderDeps): Promise<void> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
-  for (const id of await store.toComplete(now - completesAfterMs, jobBatch)) {
-    const event = eventOf(deps, id, 'COMPLETED')
-    await deps.db.write(async (tx: Writer) => {
-      if (await store.change(tx, id, ['FULFILLED'], { status: 'COMPLETED', updatedAt: now })) await store.appendEvent(tx, event)
+  for (let batch = 0; batch < batchesMax; batch++) {
+    const due = await store.toComplete(now - completesAfterMs, jobBatch)
+    const events = due.map((id) => eventOf(deps, id, 'COMPLETED'))
+    await deps.db.write(async (tx) => {
+      for (const event of events)
+        if (await store.change(tx, event.orderId, ['FULFILLED'], { status: 'COMPLETED', updatedAt: now }))
+          await store.appendEvent(tx, event)
     })
+    if (due.length < jobBatch) return
   }
 }
+
+/** The order that a cart became. */
+export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string): Promise<Order | undefined> => orderStore.findByCart(cartId)
+
+/** All payments that were begun for an order, oldest first. */
+export const paymentsOf = ({ orderStore }: OrderDeps, orderId: string): Promise<Payment[]> => orderStore.payments(orderId)

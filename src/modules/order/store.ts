@@ -214,14 +214,14 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     async stepsDone(tx: Writer, orderId: string, steps: readonly string[], at: number): Promise<void> {
       await stepsDoneOf(steps)(tx, { state: 'DONE', at }, { which: orderId })
     },
-    /** Returns how often a step has failed by now. */
-    async countAttempt(tx: Writer, orderId: string, position: number): Promise<number> {
+    /** Counts a failure of a step that had failed so often before. Returns how often it has by now; undefined when somebody else counted. */
+    async countAttempt(tx: Writer, orderId: string, position: number, before: number): Promise<number | undefined> {
       const [row] = await tx
         .update(sagaSteps)
         .set({ attempts: sql`${sagaSteps.attempts} + 1` })
-        .where(and(eq(sagaSteps.orderId, orderId), eq(sagaSteps.position, position)))
+        .where(and(eq(sagaSteps.orderId, orderId), eq(sagaSteps.position, position), eq(sagaSteps.attempts, before)))
         .returning({ attempts: sagaSteps.attempts })
-      return row?.attempts ?? 0
+      return row?.attempts
     },
     /** Begins to count anew how often these steps have failed. */
     async forgetAttempts(tx: Writer, orderId: string, steps: readonly string[]): Promise<void> {
@@ -253,6 +253,10 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     async getPayment(tx: Writer, id: string): Promise<Payment | undefined> {
       const [payment] = await writing.payment(tx, { id })
       return payment
+    },
+    async countPayments(tx: Writer, orderId: string): Promise<number> {
+      const [row] = await tx.select({ n: count() }).from(payments).where(eq(payments.orderId, orderId))
+      return Number(row?.n ?? 0)
     },
     /** Whether a payment of the order can still be captured, or was. */
     async hasLivePayment(tx: Writer, orderId: string): Promise<boolean> {

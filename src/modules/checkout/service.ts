@@ -2,6 +2,7 @@ import { BadSignature, type Processor, ProcessorUnavailable } from '../../client
 import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { Cart } from '../cart/domain.ts'
 import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/service.ts'
 import { isUnderWay, type Order, type OrderView, type Payment, type Saga, withoutReasons } from '../order/domain.ts'
 import {
@@ -45,8 +46,8 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest, keep: 
   const { caller, cartId } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
-  const known = await orderOfCart(deps, cart.id)
-  if (!known) return keptAnswer(deps, caller, await completeOrder(deps, await buy(deps, caller, cartId, choice)), keep)
+  const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
+  if (!known) return keptAnswer(deps, caller, await completeOrder(deps, await buy(deps, cart, choice)), keep)
   const isSameRequest = await goOn(deps, known, choice, request.resumed)
   return keptAnswer(deps, caller, await completeOrder(deps, known.id), keep, isSameRequest || cart.customerId !== null)
 }
@@ -68,11 +69,11 @@ function choiceOf(
 }
 
 /** Makes an order of an open cart. Returns its id. */
-async function buy(deps: OrderDeps, caller: CartCaller, cartId: string, choice: PaymentChoice): Promise<string> {
+async function buy(deps: OrderDeps, cart: Cart, choice: PaymentChoice): Promise<string> {
   const now = deps.clock.now()
-  const contents = await contentsOf(deps, await cartOf(deps, caller, cartId))
-  const { cart, shop, items } = contents
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
+  const contents = await contentsOf(deps, cart)
+  const { shop, items } = contents
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(contents, now)

@@ -44,13 +44,14 @@ const statusesOf = { forward: ['PAID'], backward: ['EXPIRED', 'COMPENSATING', 'C
  */
 export async function completeOrder(deps: OrderDeps, orderId: string): Promise<Saga> {
   let saga = await loadSaga(deps, orderId)
+  const contentsOf = rememberedContents(deps, orderId)
   let asked = false
   for (let moves = 0; moves < movesMax; moves++) {
     const move = nextMove(saga, deps.clock.now())
     // Asked twice in a row, a processor says the same.
     if (move.kind === 'rest' || (move.kind === 'ask' && asked)) return atRest(deps, saga, move)
     asked ||= move.kind === 'ask'
-    const after = await makeMove(deps, saga, move)
+    const after = await makeMove(deps, saga, move, contentsOf)
     if (!after) return loadSaga(deps, orderId)
     saga = after
   }
@@ -83,7 +84,12 @@ async function undecided(deps: OrderDeps, saga: Saga, payment: Payment): Promise
 }
 
 /** Makes one move. Undefined when it could not be made now: the saga stays as it is until it is looked at again. */
-async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind: 'rest' }>): Promise<Saga | undefined> {
+async function makeMove(
+  deps: OrderDeps,
+  saga: Saga,
+  move: Exclude<Move, { kind: 'rest' }>,
+  contentsOf: () => Promise<Contents>,
+): Promise<Saga | undefined> {
   switch (move.kind) {
     case 'create':
     case 'ask':
@@ -100,7 +106,7 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
       return payNothing(deps, saga)
     case 'run':
     case 'undo':
-      return takeStep(deps, saga, move.kind, move.step)
+      return takeStep(deps, saga, move, contentsOf)
     case 'endCompensation':
       return endCompensation(deps, saga)
   }
@@ -136,13 +142,18 @@ async function payNothing(deps: OrderDeps, { order }: Saga): Promise<Saga> {
 }
 
 /** Does or undoes one of our own steps, together with the note that it is done or undone. */
-async function takeStep(deps: OrderDeps, saga: Saga, direction: 'run' | 'undo', step: SagaStep): Promise<Saga | undefined> {
+async function takeStep(
+  deps: OrderDeps,
+  saga: Saga,
+  { kind: direction, step }: { kind: 'run' | 'undo'; step: SagaStep },
+  contentsOf: () => Promise<Contents>,
+): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const { order } = saga
   const now = deps.clock.now()
   const forward = direction === 'run'
   try {
-    const effect = await prepareStep(deps, saga, direction, step.step as StepName)
+    const effect = await prepareStep(deps, saga, direction, step.step as StepName, contentsOf)
     const taken = await deps.db.write(async (tx) => {
       const change = forward ? (['PENDING', 'DONE'] as const) : (['DONE', 'UNDONE'] as const)
       if (!(await store.takeStep(tx, step, change, statusesOf[forward ? 'forward' : 'backward'], now))) return undefined
@@ -162,17 +173,32 @@ async function takeStep(deps: OrderDeps, saga: Saga, direction: 'run' | 'undo', 
 
 /** What a step does in its write; it hands the order back when it changed it. */
 type Effect = (tx: Writer) => Promise<Order | undefined>
-type Contents = { lines: OrderLine[]; giftCards: OrderGiftCard[] }
+type Contents = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
+
+/** What was bought and which cards pay does not change any more: read once for all steps. */
+function rememberedContents({ orderStore: store }: OrderDeps, id: string): () => Promise<Contents> {
+  let reading: Promise<Contents> | undefined
+  const read = async () => ({ lines: await store.lines(id), giftCards: await store.giftCards(id) })
+  return () => {
+    reading ??= read()
+    return reading
+  }
+}
 type Doing = {
   run: (deps: OrderDeps, order: Order, contents: Contents) => Effect
   undo: (deps: OrderDeps, order: Order, contents: Contents) => Effect
 }
 
-async function prepareStep(deps: OrderDeps, { order }: Saga, direction: 'run' | 'undo', step: StepName): Promise<Effect | undefined> {
+async function prepareStep(
+  deps: OrderDeps,
+  { order }: Saga,
+  direction: 'run' | 'undo',
+  step: StepName,
+  contentsOf: () => Promise<Contents>,
+): Promise<Effect | undefined> {
   // What a processor did is undone by a void before, and by a refund: here only the note of it is.
   if (step === 'AUTHORIZE' || step === 'CAPTURE') return undefined
-  const [lines, giftCards] = await Promise.all([deps.orderStore.lines(order.id), deps.orderStore.giftCards(order.id)])
-  return localSteps[step][direction](deps, order, { lines, giftCards })
+  return localSteps[step][direction](deps, order, await contentsOf())
 }
 
 const nothing = async (): Promise<undefined> => undefined

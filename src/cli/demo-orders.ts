@@ -2,13 +2,12 @@
 import type { AppDeps } from '../app.ts'
 import type { Principal } from '../http/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
-import { refundWindowMs } from '../modules/affiliate/domain.ts'
 import { approveCommissions } from '../modules/affiliate/service.ts'
 import { addItem, createCart } from '../modules/cart/changes.ts'
 import { applyGiftCard } from '../modules/cart/gift-cards.ts'
 import { cartOf, contentsOf, priced } from '../modules/cart/service.ts'
 import { codeOf } from '../modules/gift-card/domain.ts'
-import { completesAfterMs, type Order, pendingPaymentMs } from '../modules/order/domain.ts'
+import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/order/domain.ts'
 import {
   cancelOrder,
   completeFulfilled,
@@ -208,7 +207,7 @@ function jobsOf(deps: AppDeps, sales: readonly Sale[], until: number): (before: 
     ...(fate.declined && fate.paidAgainAt === undefined && fate.cancelledAt === undefined
       ? [{ at: at + pendingPaymentMs, job: expireOrders }]
       : []),
-    ...(fate.sentAt === undefined ? [] : [{ at: fate.sentAt + completesAfterMs, job: completeFulfilled }]),
+    ...(fate.sentAt === undefined ? [] : [{ at: fate.sentAt + refundWindowMs, job: completeFulfilled }]),
     ...(partner === undefined ? [] : [{ at: at + refundWindowMs + hourMs, job: approveCommissions }]),
   ])
   const waiting = dues

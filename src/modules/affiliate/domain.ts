@@ -7,8 +7,6 @@ export type Commission = typeof commissions.$inferSelect
 
 /** A click counts for so long: for orders, and among a partner's clicks. */
 export const attributionWindowMs = 30 * dayMs
-/** An order may be refunded for so long; then its commission is approved. */
-export const refundWindowMs = 14 * dayMs
 export const rateMaxBps = 10_000
 export const codeLengthMax = 64
 

@@ -4,9 +4,11 @@ import type { Keep } from '../../http/idempotency.ts'
 import type { ShopContext } from '../../http/principal.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { untilFewer } from '../../lib/pieces.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import { type CartCaller, type CartDeps, prepareAffiliateCode } from '../cart/service.ts'
 import { refuseTaken } from '../conflict/service.ts'
+import { refundWindowMs } from '../order/domain.ts'
 import {
   type Affiliate,
   type AffiliateInput,
@@ -17,7 +19,6 @@ import {
   commissionOf,
   isRecentClick,
   normalCode,
-  refundWindowMs,
 } from './domain.ts'
 import { type AffiliateStore, commissionStore } from './store.ts'
 
@@ -206,15 +207,4 @@ export async function forgetOldClicks({
 }: Pick<AffiliateDeps, 'db' | 'clock' | 'affiliateStore'>): Promise<number> {
   const before = clock.now() - attributionWindowMs
   return untilFewer(forgottenAtOnce, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, forgottenAtOnce)))
-}
-
-/** Does a bounded piece of work over and over, until a piece was not full. Returns how much was done. */
-async function untilFewer(most: number, work: () => Promise<number>): Promise<number> {
-  let total = 0
-  let done: number
-  do {
-    done = await work()
-    total += done
-  } while (done === most)
-  return total
 }

@@ -1,5 +1,6 @@
 import type { cartLines, carts } from '../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import { dayMs } from '../../lib/day.ts'
 import { AppError } from '../../lib/errors.ts'
 import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
@@ -15,7 +16,7 @@ export const quantityMax = 9_999
 export const giftCardsMax = 10
 export const affiliateCodeMax = 64
 /** After its last change. */
-export const cartLifeMs = 30 * 24 * 60 * 60 * 1000
+export const cartLifeMs = 30 * dayMs
 
 export const cartTransitions: Transitions<CartStatus> = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],

@@ -1,24 +1,8 @@
 import { t } from 'elysia'
 import { Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
-import { AddressInput } from '../customer/model.ts'
+import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
 import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
-
-/** Where something goes or is billed to, in answers. */
-export const PostalAddress = t.Object(
-  {
-    name: t.String(),
-    company: nullable(t.String()),
-    line1: t.String(),
-    line2: nullable(t.String()),
-    city: t.String(),
-    province: nullable(t.String()),
-    postalCode: nullable(t.String()),
-    countryCode: t.String(),
-    phone: nullable(t.String()),
-  },
-  { title: 'PostalAddress' },
-)
 
 const Line = t.Object(
   {

@@ -1,7 +1,9 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Principal, ShopContext } from '../../http/principal.ts'
+import { dayMs } from '../../lib/day.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Money } from '../../lib/money.ts'
+import { untilFewer } from '../../lib/pieces.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { type CatalogDeps, sellables } from '../catalog/service.ts'
 import type { CustomerDeps } from '../customer/service.ts'
@@ -39,9 +41,10 @@ export type PricedShipping = { code: string; title: string; price: Money }
 /** `lines` are in the order of the contents' items. */
 export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
 
-const expiredAtOnce = 200
+/** Of one write. */
+const cartsAtOnce = 200
 /** Carts that became orders, or expired, are looked at for so long after their last change. */
-const overKeptMs = 90 * 24 * 60 * 60 * 1000
+const overKeptMs = 90 * dayMs
 
 /** The same whether there is none or it is somebody else's. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
@@ -300,15 +303,11 @@ export function prepareAffiliateCode(
 /** Ends the carts whose time is over, in small writes, and forgets whose they were to be sent to. */
 export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const now = clock.now()
-  let expired: number
-  do expired = await db.write((tx) => cartStore.expire(tx, now, expiredAtOnce))
-  while (expired === expiredAtOnce)
+  await untilFewer(cartsAtOnce, () => db.write((tx) => cartStore.expire(tx, now, cartsAtOnce)))
 }
 
 /** Forgets carts that were over long ago: their orders know all that is still wanted. In small writes. */
 export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const before = clock.now() - overKeptMs
-  let removed: number
-  do removed = await db.write((tx) => cartStore.removeOver(tx, before, expiredAtOnce))
-  while (removed === expiredAtOnce)
+  await untilFewer(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))
 }

@@ -61,11 +61,9 @@ const defaultFlags = {
 export const BookAddressInput = t.Object({ ...addressFields, ...defaultFlags })
 export const AddAddress = t.Object({ addressId: text(64, { minLength: 1 }), ...defaultFlags })
 
-export const AddressRecord = t.Object(
+/** Where something goes or is billed to, in answers. */
+export const PostalAddress = t.Object(
   {
-    id: t.String(),
-    shopId: t.String(),
-    customerId: nullable(t.String({ description: 'Whose book it is in' })),
     name: t.String(),
     company: nullable(t.String()),
     line1: t.String(),
@@ -75,6 +73,16 @@ export const AddressRecord = t.Object(
     postalCode: nullable(t.String()),
     countryCode: t.String(),
     phone: nullable(t.String()),
+  },
+  { title: 'PostalAddress' },
+)
+
+export const AddressRecord = t.Object(
+  {
+    id: t.String(),
+    shopId: t.String(),
+    customerId: nullable(t.String({ description: 'Whose book it is in' })),
+    ...PostalAddress.properties,
     isDefaultShipping: t.Boolean(),
     isDefaultBilling: t.Boolean(),
     createdAt: Instant,

@@ -1,6 +1,8 @@
 import type { Deps } from '../../deps.ts'
 import type { Claim, Idempotency } from '../../http/idempotency.ts'
+import { dayMs } from '../../lib/day.ts'
 import { AppError } from '../../lib/errors.ts'
+import { untilFewer } from '../../lib/pieces.ts'
 import { createIdempotencyStore, removeExpired } from './store.ts'
 
 const leaseMs = 30_000
@@ -8,7 +10,7 @@ const leaseMs = 30_000
 const inFlightRetrySeconds = 1
 /** Keys of one write. */
 const forgottenAtOnce = 500
-const keptMs = 24 * 60 * 60 * 1000
+const keptMs = dayMs
 
 /** What sealed answers are bound to. */
 export const answerSeal = (scope: string, key: string): string => `idempotency/${scope}/${key}`
@@ -62,7 +64,5 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
 /** Forgets the keys whose day has passed: in small writes, so that nobody waits long behind one. */
 export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  let removed: number
-  do removed = await db.write((tx) => removeExpired(tx, now, forgottenAtOnce))
-  while (removed === forgottenAtOnce)
+  await untilFewer(forgottenAtOnce, () => db.write((tx) => removeExpired(tx, now, forgottenAtOnce)))
 }

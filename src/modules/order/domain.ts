@@ -1,4 +1,5 @@
 import type { orderEvents, orderGiftCards, orderLines, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
+import { dayMs } from '../../lib/day.ts'
 import type { Money } from '../../lib/money.ts'
 import { reachable, type Transitions } from '../../lib/transitions.ts'
 
@@ -124,8 +125,8 @@ function nextPaymentMove(payment: Payment | undefined, isOver: boolean): Move {
 
 /** How long an order waits for its payment before its stock goes back on the shelf. */
 export const pendingPaymentMs = 60 * 60 * 1000
-/** How long after it was sent an order counts as complete: the refund window. */
-export const completesAfterMs = 14 * 24 * 60 * 60 * 1000
+/** How long a shopper may change their mind: as long, a sent order is not complete, and a commission not approved. */
+export const refundWindowMs = 14 * dayMs
 /** A request under way is left alone for so long before the job takes its saga over. */
 export const resumeAfterMs = 60_000
 /** Whoever has declined so often is not going to pay, but to try cards out. */

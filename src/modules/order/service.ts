@@ -7,7 +7,6 @@ import { type Actor, audit, system } from '../audit/service.ts'
 import { prepareMessage } from '../webhook/service.ts'
 import { eventOf, type OrderDeps } from './deps.ts'
 import {
-  completesAfterMs,
   type Order,
   type OrderStatus,
   type OrderView,
@@ -16,6 +15,7 @@ import {
   type Payment,
   type RefundView,
   refundView,
+  refundWindowMs,
   withoutReasons,
 } from './domain.ts'
 import { noteWhatBecame } from './payments.ts'
@@ -284,7 +284,7 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   for (let batch = 0; batch < batchesMax; batch++) {
-    const due = await store.toComplete(now - completesAfterMs, jobBatch)
+    const due = await store.toComplete(now - refundWindowMs, jobBatch)
     const events = due.map((id) => eventOf(deps, id, 'COMPLETED'))
     await deps.db.write(async (tx) => {
       for (const event of events)

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { untilFewer } from '../../lib/pieces.ts'
 import { webhookSecret, webhookSecretBytes } from '../../lib/standard-webhooks.ts'
 import { type Actor, audit } from '../audit/service.ts'
 import {
@@ -146,9 +147,5 @@ export async function forgetOldMessages({ db, clock }: Pick<Deps, 'db' | 'clock'
     (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),
   ]
-  for (const remove of removals) {
-    let removed: number
-    do removed = await db.write(remove)
-    while (removed === forgottenAtOnce)
-  }
+  for (const remove of removals) await untilFewer(forgottenAtOnce, () => db.write(remove))
 }

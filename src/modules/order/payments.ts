@@ -47,11 +47,11 @@ async function answerOf(
     return await questions[question](deps, processor, payment)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question, error })
-    if (question === 'ask') return undefined
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
     if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
+    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question, error })
+    if (question === 'ask') return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
     return found(deps, processor, payment)
   }

@@ -28,7 +28,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Buy a cart',
           description:
-            'Makes the order, with its stock and gift cards, and takes the payment as far as it goes. 409 when the cart is not as it was seen: the message says what changed, and the cart shows it. A declined payment is 201 with `paymentStatus` FAILED: the order waits an hour and may be paid again under a new key. A payment that the processor has not decided is 201 with `paymentStatus` PENDING: it is asked again. `method` and an explicit `processor` are noted; which of them a shop offers is up to its settings.',
+            'Makes the order, with its stock and gift cards, and takes the payment as far as it goes. 409 when the cart is not as it was seen: the message says what changed, and the cart shows it. A declined payment is 201 with `paymentStatus` FAILED: the order waits an hour and may be paid again under a new key. A payment that the processor has not decided is 201 with `paymentStatus` PENDING: it is asked again. An explicit `processor` must be one that the shop can use.',
         },
       },
     )

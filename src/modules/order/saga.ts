@@ -184,10 +184,9 @@ function rememberedContents({ orderStore: store }: OrderDeps, id: string): () =>
     return reading
   }
 }
-type Doing = {
-  run: (deps: OrderDeps, order: Order, contents: Contents) => Effect
-  undo: (deps: OrderDeps, order: Order, contents: Contents) => Effect
-}
+
+/** Fixes what an effect needs before its write. */
+type Prepare = (deps: OrderDeps, order: Order, contents: Contents) => Effect
 
 async function prepareStep(
   deps: OrderDeps,
@@ -206,7 +205,7 @@ const placedWithTheOrder = () => nothing
 const confirmedKey = (order: Order) => `order.confirmed:${order.id}`
 
 /** Each of our own steps, and what undoes it. */
-const localSteps: Record<LocalStep, Doing> = {
+const localSteps: Record<LocalStep, { run: Prepare; undo: Prepare }> = {
   RESERVE_STOCK: {
     run: placedWithTheOrder,
     undo: (deps, _, { lines }) => {

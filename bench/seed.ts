@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { tagWord } from '../db/search.ts'
+import { tagWord } from '../db/search-words.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { etagOf } from '../src/lib/etag.ts'

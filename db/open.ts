@@ -1,12 +1,13 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { statfsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { makeDirectory } from './copy.ts'
-import { type Database, engineErrorCode } from './engine.ts'
-import { DatabaseRefused, isCurrentSqlite, migratePostgres, migrateSqlite } from './migrate.ts'
+import { type Database, DatabaseRefused, engineErrorCode } from './engine.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite, type SqliteOptions } from './sqlite.ts'
+import { openPostgres } from './postgres/engine.ts'
+import { migratePostgres } from './postgres/migrate.ts'
+import { makeDirectory } from './sqlite/copy.ts'
+import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
+import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
 
 export type OpenOptions = {
   /** `file:…` or `postgres://…`. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { type LogLevel, logLevels } from './lib/log.ts'
 
 /** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
 export type Config = Readonly<{
@@ -26,9 +27,6 @@ export type Config = Readonly<{
   diskFreeMinBytes: number
   logLevel: LogLevel
 }>
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {

@@ -2,22 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
-import { OperatorError } from './lib/errors.ts'
-import { type MasterKey, masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
+import { OperatorError } from './core/errors.ts'
+import type { Keyring } from './core/keyring.ts'
+import { masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
 
 /** The secrets of an instance, newest first where a list rotates. */
 export type Secrets = { jwt: string[]; encryption: string[]; integrationApiKey: string }
-
-export type Keyring = {
-  readonly encryption: () => readonly MasterKey[]
-  /** Newest first: the first signs, all verify. */
-  readonly jwt: () => readonly MasterKey[]
-  readonly integrationApiKey: string
-  /** Seals under the newest key. `about` names the owner and the purpose, as `shop_…/wallet`. */
-  seal(plain: string, about: string): string
-  /** Opens under whichever key sealed it. Throws when there is no such key, or `about` is another. */
-  unseal(sealed: string, about: string): string
-}
 
 const fileName = 'keys.json'
 const secretOf = () => randomBytes(32).toString('base64url')

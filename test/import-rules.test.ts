@@ -8,6 +8,7 @@ const root = join(import.meta.dir, '..')
 type Rule = { what: string; files: RegExp; may: readonly RegExp[] }
 
 const lib = /^src\/lib\//
+const core = /^src\/core\//
 const http = /^src\/http\//
 /** The port of the data layer: the errors that it throws, and no driver. */
 const port = /^db\/engine\.ts$/
@@ -22,32 +23,34 @@ const anything = /./
 
 /** A path in a rule's `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/, /^sanitize-html$/] },
+  { what: 'core', files: core, may: [core, lib, port, /^sanitize-html$/] },
+  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/] },
   {
     what: 'domain',
     files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/,
-    may: [lib, /^own\/(domain|csv[\w-]*|listing)\.ts$/, /^countries-list(\/minimal\/[\w.]+)?$/, /^csv-parse$/],
+    may: [lib, core, /^own\/(domain|csv[\w-]*|listing)\.ts$/, /^countries-list(\/minimal\/[\w.]+)?$/, /^csv-parse$/],
   },
   {
     what: 'model',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/,
-    may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, /^own\//],
+    may: [schemas, /^src\/http\/schema\.ts$/, lib, core, anyDomain, anyModel, /^own\//],
   },
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|engine|prepared|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib],
+    may: [drizzle, /^db\/(columns|engine|prepared|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib, core],
   },
   {
     what: 'routes',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
-    may: [schemas, http, lib, anyModel, /^own\/(?!([\w-]+-)?store\.ts)/],
+    may: [schemas, http, lib, core, anyModel, /^own\/(?!([\w-]+-)?store\.ts)/],
   },
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
     may: [
       lib,
+      core,
       port,
       processorPort,
       anyDomain,
@@ -56,14 +59,15 @@ const rules: readonly Rule[] = [
       /^viem\/accounts$/,
     ],
   },
-  { what: 'http', files: /^src\/http\//, may: [http, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
-  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, lib, /^node:/] },
+  { what: 'http', files: /^src\/http\//, may: [http, core, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
+  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, core, lib, /^node:/, /^@elysiajs\/jwt$/] },
   { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, lib] },
-  { what: 'jobs', files: /^jobs\//, may: [/^src\/modules\/[^/]+\/service\.ts$/, lib] },
+  { what: 'jobs', files: /^jobs\//, may: [/^src\/modules\/[^/]+\/service\.ts$/, core, lib] },
   { what: 'schema', files: /^db\/schema\//, may: [drizzle, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|pg|bun:sqlite|node:[\w/]+)$/] },
-  { what: 'settings and keys', files: /^src\/(config|deps|keys|version)\.ts$/, may: [lib, /^node:/, /^package\.json$/] },
+  { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [core, lib, /^node:/, /^package\.json$/] },
   { what: 'the entry', files: /^src\/(app|document|instance|main|server)\.ts$/, may: [anything] },
+  { what: 'the demo', files: /^src\/demo\//, may: [anything] },
   { what: 'cli', files: /^src\/cli\//, may: [anything] },
 ]
 

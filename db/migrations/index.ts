@@ -1,5 +1,5 @@
 /** Every migration of both trees, in order, inside the program: the binary needs no file beside it. */
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './pending.ts'
 import postgresFirst from './postgres/0000_first.sql' with { type: 'text' }
 import postgresSearch from './postgres/0001_search.sql' with { type: 'text' }
 import postgresSelling from './postgres/0002_selling.sql' with { type: 'text' }

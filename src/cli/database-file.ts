@@ -1,11 +1,11 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { DatabaseRefused } from '../../db/engine.ts'
-import { inspectSqlite, type SqliteState } from '../../db/migrate.ts'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
+import { inspectSqlite, type SqliteState } from '../../db/sqlite/migrate.ts'
 import type { Config } from '../config.ts'
-import { OperatorError } from '../lib/errors.ts'
+import { OperatorError } from '../core/errors.ts'
 
 /**
  * The database file of an embedded instance.

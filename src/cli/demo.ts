@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
+import { demoCustomer, demoOperator, demoShop } from '../demo/data.ts'
+import { demoShops, fillDemo } from '../demo/fill.ts'
+import { demoProcessors } from '../demo/processors.ts'
 import type { Instance } from '../instance.ts'
 import { listOrders } from '../modules/order/service.ts'
 import { keySeal } from '../modules/shop/domain.ts'
 import { shopNamed } from '../modules/shop/service.ts'
-import { demoCustomer, demoOperator, demoShop } from './demo-data.ts'
-import { demoShops, fillDemo } from './demo-fill.ts'
-import { demoProcessors } from './demo-processors.ts'
 import { serve } from './serve.ts'
 
 /** `souk demo`: shops with a year behind them, on the air. Run again, it serves what is there. */

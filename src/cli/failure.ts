@@ -1,6 +1,6 @@
 import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { ConfigError, settings } from '../config.ts'
-import { AppError, OperatorError } from '../lib/errors.ts'
+import { AppError, OperatorError } from '../core/errors.ts'
 import { redact } from '../lib/log.ts'
 
 /** The command line is not one that souk understands; the message says what to write instead. */

@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs'
-import { OperatorError } from '../lib/errors.ts'
+import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
 import { system } from '../modules/audit/service.ts'
 import { type ImportReport, importProducts } from '../modules/catalog/import.ts'

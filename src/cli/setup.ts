@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
+import { OperatorError } from '../core/errors.ts'
 import { Email } from '../http/schema.ts'
-import { OperatorError } from '../lib/errors.ts'
 import { normalEmail, passwordLength } from '../modules/auth/domain.ts'
 import { createSuperAdmin } from '../modules/merchant/service.ts'
 import { askSecret } from './ask.ts'

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Passwords } from '../deps.ts'
+import type { Passwords } from '../core/deps.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const

@@ -3,30 +3,9 @@ import { lookup as resolveName } from 'node:dns/promises'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
-import { OutgoingError, type OutgoingFailure } from '../lib/errors.ts'
+import type { SafeAnswer, SafeFetch, SafeFetchOptions } from '../core/outgoing.ts'
+import { OutgoingError, type OutgoingFailure } from '../core/outgoing.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
-
-export type SafeFetchOptions = {
-  /** Default GET. */
-  method?: string
-  headers?: Readonly<Record<string, string>>
-  body?: string
-  /** For the whole exchange, from the look-up of the name to the last byte. */
-  timeoutMs: number
-  /** Of the answer's body. */
-  bytesMax: number
-  /** Refuses plain http. */
-  httpsOnly?: boolean
-  /** The operator chose the address: it may lie in any network. */
-  trusted?: boolean
-}
-export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
-
-/**
- * Calls an http or https URL and reads the whole answer. Follows no redirects, sends no credentials, and asks no proxy.
- * @throws OutgoingError that says what kind of failure it was, for every failure there is
- */
-export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
 
 /** Every address of a name. */
 export type Lookup = (name: string) => Promise<readonly string[]>

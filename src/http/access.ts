@@ -1,12 +1,12 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { HttpDeps } from '../deps.ts'
-import { AppError } from '../lib/errors.ts'
-import { assertOrigin } from '../lib/origin.ts'
+import { AppError } from '../core/errors.ts'
+import { assertOrigin } from '../core/origin.ts'
+import { anonymous, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { isUpload, notJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
-import { anonymous, type Principal, type ShopContext } from './principal.ts'
+import type { HttpDeps } from './deps.ts'
 import { assertShape } from './shape.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Principal } from './principal.ts'
+import type { Principal } from '../core/principal.ts'
 
 /** The id that the edge gave every request. */
 export const requestIdOf = (request: Request): string | undefined => request.headers.get('x-request-id') ?? undefined

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../lib/errors.ts'
+import { AppError } from '../core/errors.ts'
 
 export const bodyBytesMax = 1024 * 1024
 export const uploadBytesMax = 20 * 1024 * 1024

@@ -2,10 +2,10 @@ import { Elysia, t } from 'elysia'
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import swaggerScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import swaggerNotices from 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt' with { type: 'file' }
-import type { HttpDeps } from '../deps.ts'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
 import { publicJson } from './caching.ts'
+import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
 import { type DocumentedRoute, openApiDocument } from './openapi.ts'
 import { notModified, refusals } from './schema.ts'

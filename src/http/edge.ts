@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.ts'
+import { AppError } from '../core/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsersAt } from './access.ts'
 import { bodyBytesMax, isUpload, tooLarge, uploadBytesMax } from './body.ts'

@@ -1,6 +1,6 @@
 import { Elysia, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
-import { AppError, statusOf } from '../lib/errors.ts'
+import { AppError, statusOf } from '../core/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openToBrowsers } from './access.ts'
 import { browserHeaders } from './caching.ts'

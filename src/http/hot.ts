@@ -1,6 +1,6 @@
+import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
-import type { KeyPrincipal } from './principal.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visible_from: number }

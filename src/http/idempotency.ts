@@ -1,27 +1,9 @@
 import { Elysia } from 'elysia'
-import type { Writer } from '../../db/engine.ts'
-import { AppError, type ErrorCode, statusOf } from '../lib/errors.ts'
+import { AppError, type ErrorCode, statusOf } from '../core/errors.ts'
+import type { Claim, Idempotency, Keep } from '../core/idempotency.ts'
+import type { Principal, ShopContext } from '../core/principal.ts'
 import { sha256 } from '../lib/seal.ts'
 import { errorBody } from './errors.ts'
-import type { Principal, ShopContext } from './principal.ts'
-
-/** Stores the answer in the same write as the effect, so that both happen or neither. */
-export type Keep = (tx: Writer, answer: unknown) => Promise<void>
-
-export type Claim =
-  | {
-      kind: 'claimed'
-      /** An attempt before this one vanished: what it was to do may be done. */
-      resumed: boolean
-      keep: (status: number) => Keep
-      fail: (status: number, answer: unknown) => Promise<void>
-      release: () => Promise<void>
-    }
-  | { kind: 'replay'; status: number; body: string }
-  | { kind: 'mismatch' }
-  | { kind: 'inFlight'; retryAfterSeconds: number }
-
-export type Idempotency = { claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim> }
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 /** Failures that the same request would meet again; the rest may be tried again under the same key. */

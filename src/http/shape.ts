@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { AppError } from '../lib/errors.ts'
+import { AppError } from '../core/errors.ts'
 
 /**
  * Refuses a text where an object belongs, and an object where a list belongs, before Elysia strips unknown fields: its

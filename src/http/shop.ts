@@ -1,6 +1,6 @@
-import { AppError } from '../lib/errors.ts'
-import { assertOrigin } from '../lib/origin.ts'
-import type { Identity, ShopContext } from './principal.ts'
+import { AppError } from '../core/errors.ts'
+import { assertOrigin } from '../core/origin.ts'
+import type { Identity, ShopContext } from '../core/principal.ts'
 
 type Shops = { readonly identity: Pick<Identity, 'shopNamed'> }
 

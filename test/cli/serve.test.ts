@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateSqlite } from '../../db/migrate.ts'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
+import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, withFile } from './souk.ts'
 

@@ -5,7 +5,7 @@ import { commands } from '../../src/cli/commands.ts'
 import { explain, UsageError } from '../../src/cli/failure.ts'
 import { settingsMarkdown, settingsText } from '../../src/cli/settings-table.ts'
 import { settings } from '../../src/config.ts'
-import { OperatorError } from '../../src/lib/errors.ts'
+import { OperatorError } from '../../src/core/errors.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, souk } from './souk.ts'
 

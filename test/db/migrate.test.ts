@@ -5,8 +5,11 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join, relative } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
-import { DatabaseRefused, type Migration, migratePostgres, migrateSqlite } from '../../db/migrate.ts'
+import { DatabaseRefused } from '../../db/engine.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
+import type { Migration } from '../../db/migrations/pending.ts'
+import { migratePostgres } from '../../db/postgres/migrate.ts'
+import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 

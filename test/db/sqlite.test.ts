@@ -7,7 +7,7 @@ import { engine } from '../../db/columns.ts'
 import type { Writer } from '../../db/engine.ts'
 import { databaseFile, isNetworkFileSystem, lockDataDir, openDatabase } from '../../db/open.ts'
 import { attempts } from '../../db/schema/people.ts'
-import { openSqlite } from '../../db/sqlite.ts'
+import { openSqlite } from '../../db/sqlite/engine.ts'
 import { openTestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { closeOrders, resume } from '../../jobs/sell.ts'
 import { parseConfig } from '../../src/config.ts'
-import type { Passwords } from '../../src/deps.ts'
+import type { Passwords } from '../../src/core/deps.ts'
 import { type InstanceOptions, openInstance } from '../../src/instance.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { system } from '../../src/modules/audit/service.ts'

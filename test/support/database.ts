@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
-import { migratePostgres, migrateSqlite } from '../../db/migrate.ts'
 import { postgresMigrations, sqliteMigrations } from '../../db/migrations/index.ts'
 import { openDatabase } from '../../db/open.ts'
+import { migratePostgres } from '../../db/postgres/migrate.ts'
+import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 

@@ -1,6 +1,7 @@
 /** Migrates a Postgres database once it is told to, and prints how many migrations it applied. */
-import { migratePostgres } from '../../db/migrate.ts'
+
 import { postgresMigrations } from '../../db/migrations/index.ts'
+import { migratePostgres } from '../../db/postgres/migrate.ts'
 
 process.stdout.write('ready\n')
 for await (const _ of console) break

@@ -1,6 +1,6 @@
 /** One safe fetch in a process of its own, whose environment the test chooses. Tells on standard output what came of it. */
 import { createSafeFetch } from '../../src/clients/safe-fetch.ts'
-import { OutgoingError } from '../../src/lib/errors.ts'
+import { OutgoingError } from '../../src/core/outgoing.ts'
 
 const [url = ''] = Bun.argv.slice(2)
 const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'], lookup: async () => ['127.0.0.1'] })

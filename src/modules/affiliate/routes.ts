@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import { auditStore as store } from './store.ts'
 
 /** On whose behalf something is done: what the audit trail says of it. */

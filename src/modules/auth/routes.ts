@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { refusals } from '../../http/schema.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
 import { type AuthDeps, endSession, refreshSession } from './service.ts'

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
+import { htmlLengthMax } from '../../core/html.ts'
 import { handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
-import { htmlLengthMax } from '../../lib/html.ts'
 import { blogStatuses } from './domain.ts'
 
 export const BlogRecord = t.Object(

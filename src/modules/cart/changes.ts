@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Keep } from '../../http/idempotency.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Keep } from '../../core/idempotency.ts'
 import { newCartId } from '../../lib/ids.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { sellables } from '../catalog/service.ts'

@@ -1,7 +1,7 @@
 import type { cartLines, carts } from '../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
-import { AppError } from '../../lib/errors.ts'
 import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
 import { reachable, type Transitions } from '../../lib/transitions.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
 import { tryCode } from '../gift-card/service.ts'
 import { changing } from './changes.ts'
 import { type Cart, giftCardsMax } from './domain.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { RecordId, refusals } from '../../http/schema.ts'
 import { addItem, changeCart, changeItem, createCart, removeItem } from './changes.ts'

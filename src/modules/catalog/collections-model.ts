@@ -1,6 +1,6 @@
 import { t } from 'elysia'
+import { htmlLengthMax } from '../../core/html.ts'
 import { handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
-import { htmlLengthMax } from '../../lib/html.ts'
 import { productsPerCollectionMax } from './domain.ts'
 import { PublicProduct } from './model.ts'
 

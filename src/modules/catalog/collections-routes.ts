@@ -1,11 +1,11 @@
 import { Elysia, t } from 'elysia'
+import { publicationInMs } from '../../core/publication.ts'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
-import { publicationInMs } from '../../lib/publication.ts'
 import {
   changeCollection,
   collectionView,

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
 
 /** What souk reads from a product file, with the names each field has in Shopify's old and new export. */
 const aliases = {

@@ -1,4 +1,4 @@
-import { htmlLengthMax } from '../../lib/html.ts'
+import { htmlLengthMax } from '../../core/html.ts'
 import type { Currency } from '../../lib/money.ts'
 import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv.ts'
 import {

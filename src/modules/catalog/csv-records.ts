@@ -1,5 +1,5 @@
 import { CsvError, type Parser, parse } from 'csv-parse'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
 
 /** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
 export type CsvSource = () => AsyncIterable<Uint8Array>

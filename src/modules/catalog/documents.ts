@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
 
 /** A public document as it was read. The text is kept while there is room. */

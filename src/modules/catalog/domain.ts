@@ -1,8 +1,8 @@
 import type { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
+import { assertPublicationDate } from '../../core/publication.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
-import { assertPublicationDate } from '../../lib/publication.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect

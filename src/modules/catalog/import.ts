@@ -1,5 +1,5 @@
-import type { ShopContext } from '../../http/principal.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
+import type { ShopContext } from '../../core/principal.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
 import type { Actor } from '../audit/service.ts'
 import { type CsvItem, type CsvSource, type ImportedProduct, type ImportedVariant, type RowError, readProducts } from './csv.ts'

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { htmlLengthMax } from '../../core/html.ts'
 import {
   handlePattern,
   Instant,
@@ -13,7 +14,6 @@ import {
   text,
   Url,
 } from '../../http/schema.ts'
-import { htmlLengthMax } from '../../lib/html.ts'
 import { imagesMax, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })

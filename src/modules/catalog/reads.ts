@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { newestKeyAt, type Sort, type SortOrder, sorts } from './domain.ts'

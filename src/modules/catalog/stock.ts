@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
 import { documentOf, isAvailable, type Sellable, type Stock, shortageOf } from './domain.ts'
 import type { CatalogDeps } from './service.ts'
 import type { StockRow } from './store.ts'

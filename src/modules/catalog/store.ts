@@ -9,7 +9,8 @@ import {
   productTags,
   variants,
 } from '../../../db/schema/catalog.ts'
-import { productSearch, type SearchQuery } from '../../../db/search.ts'
+import { productSearch } from '../../../db/search.ts'
+import type { SearchQuery } from '../../../db/search-words.ts'
 import type { Product, ProductDocument, Sellable, SortOrder, Stock, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 

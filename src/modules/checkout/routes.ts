@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
 import { rawBodyOf } from '../../http/body.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
 import { refusals } from '../../http/schema.ts'
 import type { OrderDeps } from '../order/service.ts'

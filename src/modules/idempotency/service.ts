@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts'
-import type { Claim, Idempotency } from '../../http/idempotency.ts'
+import type { Deps } from '../../core/deps.ts'
+import { AppError } from '../../core/errors.ts'
+import type { Claim, Idempotency } from '../../core/idempotency.ts'
 import { dayMs } from '../../lib/day.ts'
-import { AppError } from '../../lib/errors.ts'
 import { untilFewer } from '../../lib/pieces.ts'
 import { createIdempotencyStore, removeExpired } from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import { instanceKeySeal } from './domain.ts'
 import { type InstanceKeyRow, type Purpose, instanceKeyStore as store } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { Reader, Writer } from '../../../db/engine.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
 import { daysWithRate, rateNear } from '../fx/service.ts'
 import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
 import { access } from '../../http/access.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { refusals } from '../../http/schema.ts'
 import { countries } from './domain.ts'
 import { Countries } from './model.ts'

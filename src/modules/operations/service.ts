@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import type { RequestCounts } from '../../http/metrics.ts'
 import { counter, gauge } from '../../lib/prometheus.ts'
 import { operationsStore as store } from './store.ts'

@@ -1,5 +1,5 @@
 import type { Processor } from '../../clients/processors/processor.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import type { AffiliateDeps } from '../affiliate/service.ts'
 import type { CartDeps } from '../cart/service.ts'
 import type { CatalogDeps } from '../catalog/service.ts'

@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/engine.ts'
-import { createMemory, type Memory } from '../../lib/memory.ts'
+import { createMemory, type Memory } from '../../core/cache.ts'
 import { orderView, type WholeOrder } from './domain.ts'
 import type { OrderStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../core/errors.ts'
 import { type CartContents, convertCart, type Priced } from '../cart/service.ts'
 import { prepareStock } from '../catalog/service.ts'
 import { countOrder } from '../customer/service.ts'

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
+import { AppError } from '../../core/errors.ts'
 import { dayOf } from '../../lib/day.ts'
-import { AppError } from '../../lib/errors.ts'
 import { prepareAttribution, removeCommission } from '../affiliate/service.ts'
 import { type Actor, audit, system } from '../audit/service.ts'
 import { prepareStock } from '../catalog/service.ts'

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql }
 import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
 import { insertOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
-import type { Memory } from '../../lib/memory.ts'
+import type { Memory } from '../../core/cache.ts'
 import {
   isUnderWay,
   type Order,

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../core/deps.ts'
 import { hmac } from '../../lib/seal.ts'
 import type { InstanceKeys } from '../instance-key/service.ts'
 import { behaviours, declineCode, type SandboxToken, sandboxTokens } from './domain.ts'

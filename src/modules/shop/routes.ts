@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
-import type { HttpDeps } from '../../deps.ts'
+import { AppError } from '../../core/errors.ts'
 import { access } from '../../http/access.ts'
 import { actorOf } from '../../http/actor.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, refusals } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
-import { AppError } from '../../lib/errors.ts'
 import {
   ChangeShop,
   PrivateKey,

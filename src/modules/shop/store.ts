@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
-import { createMemory } from '../../lib/memory.ts'
+import { createMemory } from '../../core/cache.ts'
 
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
-import { OutgoingError } from '../../lib/errors.ts'
+import type { Deps } from '../../core/deps.ts'
+import { OutgoingError } from '../../core/outgoing.ts'
 import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
   afterAttempt,

@@ -1,5 +1,5 @@
 import type { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
-import type { OutgoingFailure } from '../../lib/errors.ts'
+import type { OutgoingFailure } from '../../core/outgoing.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { attempts, auditLog, refreshTokens, users } from '../../../db/schema/people.ts'
-import type { Passwords } from '../../../src/deps.ts'
+import type { Passwords } from '../../../src/core/deps.ts'
 import { testApp } from '../../support/app.ts'
 
 const minute = 60_000

@@ -1,7 +1,7 @@
 /** Many logins at once: those that are right get in, those that are wrong are counted, and nobody waits for ever. */
 import { describe, expect, test } from 'bun:test'
 import { attempts } from '../../../db/schema/people.ts'
-import type { Passwords } from '../../../src/deps.ts'
+import type { Passwords } from '../../../src/core/deps.ts'
 import { checkPassword } from '../../../src/modules/auth/service.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TaxRate } from '../../../db/schema/shop.ts'
-import { AppError } from '../../../src/lib/errors.ts'
+import { AppError } from '../../../src/core/errors.ts'
 import { newCartId } from '../../../src/lib/ids.ts'
 import { amountMax, decimalsOf } from '../../../src/lib/money.ts'
 import {

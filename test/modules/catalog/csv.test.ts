@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
-import { AppError } from '../../../src/lib/errors.ts'
+import { AppError } from '../../../src/core/errors.ts'
 import {
   type CsvItem,
   type CsvSource,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { AppError } from '../../../src/lib/errors.ts'
+import { AppError } from '../../../src/core/errors.ts'
 import {
   changedProduct,
   createdProduct,

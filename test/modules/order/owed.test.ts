@@ -1,7 +1,7 @@
 /** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
 import { expect, test } from 'bun:test'
-import { bookFindings } from '../../../src/cli/check-books.ts'
 import { type Processor, type ProcessorPayment, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
 import { noteMessage } from '../../../src/modules/order/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'

@@ -1,5 +1,5 @@
 /** Three small shops in other currencies: one of three decimals, one of two that runs to large numbers, one of none. */
-import { type DemoShop, peopleOf, productsOf } from './demo-shop.ts'
+import { type DemoShop, peopleOf, productsOf } from './shop.ts'
 
 /** Short enough to remember beside the main one's. */
 const password = 'demo-merchant'

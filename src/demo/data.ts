@@ -1,5 +1,5 @@
 /** The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something to show. */
-import { type DemoShop, type Line, peopleOf, productsOf } from './demo-shop.ts'
+import { type DemoShop, type Line, peopleOf, productsOf } from './shop.ts'
 
 export const demoOperator = { email: 'operator@demo.example', password: 'demo-operator' }
 /** A customer of the main shop, with a password; the others have none. */

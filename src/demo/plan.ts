@@ -3,8 +3,8 @@ import { dayMs } from '../lib/day.ts'
 import { attributionWindowMs } from '../modules/affiliate/domain.ts'
 import { codeBytes } from '../modules/gift-card/domain.ts'
 import type { PaymentChoice } from '../modules/order/service.ts'
-import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './demo-shop.ts'
-import { bytesOf, demoId } from './demo-time.ts'
+import { bytesOf, demoId } from './past.ts'
+import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './shop.ts'
 
 export const daysInYear = 365
 const minuteMs = 60_000

@@ -1,12 +1,9 @@
-import type { Database } from '../db/engine.ts'
-import type { SafeFetch } from './clients/safe-fetch.ts'
-import type { Config } from './config.ts'
-import type { AnswerCache } from './http/caching.ts'
-import type { Idempotency } from './http/idempotency.ts'
-import type { Identity } from './http/principal.ts'
-import type { Keyring } from './keys.ts'
-import type { NewId } from './lib/ids.ts'
-import type { Log } from './lib/log.ts'
+import type { Database } from '../../db/engine.ts'
+import type { Config } from '../config.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import type { Keyring } from './keyring.ts'
+import type { SafeFetch } from './outgoing.ts'
 
 export type Clock = { /** Milliseconds since the epoch. */ now(): number }
 
@@ -34,16 +31,4 @@ export type Deps = {
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
   readonly build: { readonly version: string; readonly startedAt: number }
-}
-
-/** What the HTTP layer needs besides. */
-export type HttpDeps = Deps & {
-  readonly identity: Identity
-  readonly idempotency: Idempotency
-  /** Whole public answers, kept while the database does not change. */
-  readonly answers: AnswerCache
-  /** The caller's address, for limits: always something. */
-  readonly limitKey: (request: Request) => string
-  /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
-  readonly guardedAddress: (request: Request) => string | undefined
 }

@@ -1,9 +1,9 @@
 /** What `souk check` says of books that do not add up, on both engines. */
 import { expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import { bookFindings } from '../../src/cli/check-books.ts'
-import { type TestApp, testApp } from '../support/app.ts'
-import { ok, sellingIn } from '../support/selling.ts'
+import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { ok, sellingIn } from '../../support/selling.ts'
 
 async function wrong(app: TestApp): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}

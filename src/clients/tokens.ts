@@ -1,8 +1,6 @@
 import { jwt } from '@elysiajs/jwt'
+import type { Claims, Tokens } from '../core/tokens.ts'
 import type { MasterKey } from '../lib/seal.ts'
-
-export type TokenRole = 'MERCHANT' | 'CUSTOMER' | 'SUPER_ADMIN'
-export type Claims = { sub: string; sid: string; role: TokenRole; shop?: string }
 
 const issuer = 'souk'
 const audience = 'souk'
@@ -18,7 +16,12 @@ type Signer = {
  * @param keys newest first
  * @param now milliseconds since the epoch
  */
-export function createTokens(keys: () => readonly MasterKey[], now: () => number, lifetimeSeconds: number, newTokenId: () => string) {
+export function createTokens(
+  keys: () => readonly MasterKey[],
+  now: () => number,
+  lifetimeSeconds: number,
+  newTokenId: () => string,
+): Tokens {
   const signers = new Map<string, Signer>()
 
   function signerOf(key: MasterKey): Signer {
@@ -44,7 +47,6 @@ export function createTokens(keys: () => readonly MasterKey[], now: () => number
         ...(shop ? { shop } : {}),
       })
     },
-    /** The claims of a token that we signed and that has not expired. Whether its session still lives is for the caller to ask. */
     async verify(token: string): Promise<Claims | undefined> {
       const key = keys().find(({ version }) => version === kidOf(token))
       if (!key) return undefined
@@ -63,8 +65,6 @@ export function createTokens(keys: () => readonly MasterKey[], now: () => number
     },
   }
 }
-
-export type Tokens = ReturnType<typeof createTokens>
 
 function kidOf(token: string): string | undefined {
   try {

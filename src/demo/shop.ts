@@ -5,7 +5,7 @@ import { handleOf } from '../lib/words.ts'
 import type { ProductInput, VariantInput } from '../modules/catalog/domain.ts'
 import type { AddressFields } from '../modules/customer/domain.ts'
 import type { PaymentChoice } from '../modules/order/service.ts'
-import { bytesOf } from './demo-time.ts'
+import { bytesOf } from './past.ts'
 
 export type DemoProduct = Omit<ProductInput, 'variants'> & {
   title: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { demoShops } from '../../src/cli/demo-fill.ts'
-import { planOf } from '../../src/cli/demo-plan.ts'
+import { demoShops } from '../../src/demo/fill.ts'
+import { planOf } from '../../src/demo/plan.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { codeLength, codeOf } from '../../src/modules/gift-card/domain.ts'
 

@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { DatabaseRefused } from './engine.ts'
+import { DatabaseRefused } from '../engine.ts'
 
 const problemsMax = 20
 const watchMs = 200
@@ -124,5 +124,7 @@ export async function copyInWorker(order: CopyOrder, onBytes: (bytes: number) =>
 
 /** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
 const workerUrl = () =>
-  (import.meta.url.endsWith('/db/copy.ts') ? new URL('./copy-worker.ts', import.meta.url) : new URL('./db/copy-worker.js', import.meta.url))
-    .href
+  (import.meta.url.endsWith('/db/sqlite/copy.ts')
+    ? new URL('./copy-worker.ts', import.meta.url)
+    : new URL('./db/sqlite/copy-worker.js', import.meta.url)
+  ).href

@@ -1,7 +1,7 @@
 /** The thread that copies; see copyInWorker. */
 import { Database as Sqlite } from 'bun:sqlite'
+import { DatabaseRefused, engineErrorCode } from '../engine.ts'
 import { type CopyAnswer, type CopyOrder, copyInto } from './copy.ts'
-import { DatabaseRefused, engineErrorCode } from './engine.ts'
 
 declare const self: Worker
 

@@ -1,6 +1,6 @@
 /** What is remembered is bounded, and never older than what is stored. */
 import { describe, expect, test } from 'bun:test'
-import { createMemory, type MemoryOptions } from '../../src/lib/memory.ts'
+import { createMemory, type MemoryOptions } from '../../src/core/cache.ts'
 
 /** A memory of a store of texts, which counts how often it is read. */
 function memoryOf(options: Partial<MemoryOptions<string>> = {}) {

@@ -10,8 +10,8 @@ import {
   engineErrorCode,
   type Reader,
   type Writer,
-} from './engine.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work, workUnderWay } from './work.ts'
+} from '../engine.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work, workUnderWay } from '../work.ts'
 
 const connectionsMax = 10
 /** Writes under way or waiting for a connection. */

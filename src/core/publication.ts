@@ -1,5 +1,5 @@
+import { parseInstant } from '../lib/instant.ts'
 import { AppError } from './errors.ts'
-import { parseInstant } from './instant.ts'
 
 /** Before it lies nothing that we sell, and beyond it nothing that the search index could order. */
 const firstMs = Date.UTC(1970, 0, 1)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { htmlLengthMax, sanitize } from '../../src/lib/html.ts'
+import { htmlLengthMax, sanitize } from '../../src/core/html.ts'
 
 const refusal = (message: string) => expect.objectContaining({ code: 'INVALID', message: expect.stringContaining(message) })
 function outcome(html: string): unknown {

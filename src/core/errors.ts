@@ -20,21 +20,6 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-export type OutgoingFailure = 'address not allowed' | 'timeout' | 'connection failed' | 'redirect' | 'answer too large'
-
-/** A call to an address outside failed. The kind is all that whoever chose the address may learn; the cause is for the log. */
-export class OutgoingError extends Error {
-  override readonly name = 'OutgoingError'
-  constructor(
-    readonly kind: OutgoingFailure,
-    /** Of the answer, when the other side had come so far. */
-    readonly status?: number,
-    options?: ErrorOptions,
-  ) {
-    super(kind, options)
-  }
-}
-
 export const statusOf = {
   INVALID: 400,
   UNAUTHENTICATED: 401,

@@ -3,7 +3,7 @@ import type { AppDeps } from '../app.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
 import type { Currency } from '../lib/money.ts'
 import { fetchRatesOfDay } from '../modules/fx/service.ts'
-import { inThePast } from './demo-time.ts'
+import { inThePast } from './past.ts'
 
 /** Units for a dollar, and how far they swing in thousandths of that. The pegged ones need no rate. */
 const floating: Readonly<Record<Currency, { units: number; swing: number; decimals: number }>> = {

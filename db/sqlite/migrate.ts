@@ -2,32 +2,10 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import { DatabaseRefused, engineErrorCode } from '../engine.ts'
+import { createTable, type Migration, pendingOf, statementsOf } from '../migrations/pending.ts'
 import { copyInto, makeDirectory, publish } from './copy.ts'
-import { DatabaseRefused, engineErrorCode } from './engine.ts'
-import { applicationId, configure } from './sqlite.ts'
-
-export { DatabaseRefused } from './engine.ts'
-
-export type Migration = { readonly tag: string; readonly statements: string }
-
-const statementsOf = ({ statements }: Migration) =>
-  statements
-    .split('--> statement-breakpoint')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement.length > 0)
-
-/** The migrations that `applied` still lacks, in order. Throws DatabaseRefused when `applied` holds one that we do not know. */
-function pendingOf(migrations: readonly Migration[], applied: readonly string[]): Migration[] {
-  const known = new Set(migrations.map(({ tag }) => tag))
-  if (applied.some((tag) => !known.has(tag))) {
-    throw new DatabaseRefused('the database was written by a newer souk: start that version, or restore a backup made before the upgrade')
-  }
-  const done = new Set(applied)
-  return migrations.filter(({ tag }) => !done.has(tag))
-}
-
-const createTable = 'CREATE TABLE IF NOT EXISTS souk_migrations (tag text PRIMARY KEY NOT NULL, applied_at '
+import { applicationId, configure } from './engine.ts'
 
 export type SqliteMigration = { applied: string[]; backup: string | undefined }
 
@@ -132,71 +110,4 @@ function backUp(connection: Sqlite, folder: string, name: string): string {
   const file = join(folder, name)
   publish(copyInto(connection, file), file)
   return file
-}
-
-/**
- * Brings a Postgres database up to date. Several processes may start at once: a lock row lets one of them work.
- * @returns the tags it applied
- */
-export async function migratePostgres(url: string, migrations: readonly Migration[], now: number): Promise<string[]> {
-  return withClient(url, async (client) => {
-    await createLockRow(client, now)
-    // Whatever the database's default: who waited for the lock must see what the one before has done.
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-    await client.query("SELECT tag FROM souk_migrations WHERE tag = 'lock' FOR UPDATE")
-    const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
-    const pending = pendingOf(
-      migrations,
-      rows.map(({ tag }) => tag),
-    )
-    for (const migration of pending) {
-      for (const statement of statementsOf(migration)) await client.query(statement)
-      await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [migration.tag, now])
-    }
-    await client.query('COMMIT')
-    return pending.map(({ tag }) => tag)
-  })
-}
-
-/**
- * The migrations that a Postgres database still lacks.
- * @throws DatabaseRefused when it was written by a newer version
- */
-export async function pendingPostgres(url: string, migrations: readonly Migration[]): Promise<string[]> {
-  return withClient(url, async (client) => {
-    const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
-    if (!found[0]?.name) return migrations.map(({ tag }) => tag)
-    const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
-    return pendingOf(
-      migrations,
-      rows.map(({ tag }) => tag),
-    ).map(({ tag }) => tag)
-  })
-}
-
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  // The queries fail by themselves when the connection is lost. Unhandled, the event would end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    return await use(client)
-  } finally {
-    await client.end()
-  }
-}
-
-const createLockTriesMax = 5
-
-async function createLockRow(client: pg.Client, now: number): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await client.query(`${createTable}bigint NOT NULL)`)
-      await client.query("INSERT INTO souk_migrations (tag, applied_at) VALUES ('lock', $1) ON CONFLICT DO NOTHING", [now])
-      return
-    } catch (error) {
-      // IF NOT EXISTS is no protection between two sessions that create the same table at once.
-      if (tries >= createLockTriesMax) throw error
-    }
-  }
 }

@@ -11,8 +11,8 @@ import {
   engineErrorCode,
   type Reader,
   type Writer,
-} from './engine.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
+} from '../engine.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 

@@ -1,6 +1,6 @@
 /** Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time. */
 import type { AppDeps } from '../app.ts'
-import type { Principal } from '../http/principal.ts'
+import type { Principal } from '../core/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
 import { approveCommissions } from '../modules/affiliate/service.ts'
 import { addItem, createCart } from '../modules/cart/changes.ts'
@@ -21,10 +21,10 @@ import {
 } from '../modules/order/service.ts'
 import { contextOf } from '../modules/shop/service.ts'
 import type { Shop } from '../modules/shop/store.ts'
-import type { PlannedOrder, ShopPlan } from './demo-plan.ts'
-import { declinedToken } from './demo-processors.ts'
-import { addressAt } from './demo-shop.ts'
-import { inThePast, type PastDeps } from './demo-time.ts'
+import { inThePast, type PastDeps } from './past.ts'
+import type { PlannedOrder, ShopPlan } from './plan.ts'
+import { declinedToken } from './processors.ts'
+import { addressAt } from './shop.ts'
 
 /** A shop of the plan as it is in the database. */
 export type Market = {

@@ -1,8 +1,9 @@
 /** Fills the shops of the demo by the services, each thing at its time within the year before. */
 import { isUniqueViolation } from '../../db/engine.ts'
 import type { AppDeps } from '../app.ts'
+import { createProgress } from '../cli/progress.ts'
+import { OperatorError } from '../core/errors.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
-import { OperatorError } from '../lib/errors.ts'
 import { handleOf } from '../lib/words.ts'
 import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/affiliate/service.ts'
 import { audit, system, timesDone } from '../modules/audit/service.ts'
@@ -14,14 +15,13 @@ import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-c
 import { createMerchant, createSuperAdmin } from '../modules/merchant/service.ts'
 import { changeShop, contextOf, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/service.ts'
 import type { Shop } from '../modules/shop/store.ts'
-import { shopsAbroad } from './demo-abroad.ts'
-import { demoOperator, demoShop } from './demo-data.ts'
-import { type Market, sell } from './demo-orders.ts'
-import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './demo-plan.ts'
-import { fillRates } from './demo-rates.ts'
-import { addressAt } from './demo-shop.ts'
-import { inThePast } from './demo-time.ts'
-import { createProgress } from './progress.ts'
+import { demoOperator, demoShop } from './data.ts'
+import { type Market, sell } from './orders.ts'
+import { inThePast } from './past.ts'
+import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
+import { fillRates } from './rates.ts'
+import { addressAt } from './shop.ts'
+import { shopsAbroad } from './shops-abroad.ts'
 
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]

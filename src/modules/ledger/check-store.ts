@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../db/engine.ts'
+import type { Database } from '../../../db/engine.ts'
 
 const problemsMax = 20
 

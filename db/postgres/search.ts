@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import { type ProductSearch, wanted, wordsAndTags } from '../search-words.ts'
+
+/** A `tsvector` of the same words, with a GIN index and an index by shop and time. */
+export const postgresSearch: ProductSearch = {
+  async add(tx, product) {
+    const { productId, shopId, visibleFrom } = product
+    await tx.rows(
+      sql`insert into product_words (product_id, shop_id, visible_from, words) values (${productId}, ${shopId}, ${visibleFrom}, array_to_tsvector(string_to_array(${wordsAndTags(product).join(' ')}, ' ')))`,
+    )
+  },
+  async remove(tx, productId) {
+    await tx.rows(sql`delete from product_words where product_id = ${productId}`)
+  },
+  async find(read, query) {
+    const match = wanted(query)
+      .map((word) => `'${word}'`)
+      .join(' & ')
+    const { collectionId } = query
+    const inCollection = sql`and exists (select 1 from collection_products c where c.collection_id = ${collectionId} and c.product_id = w.product_id)`
+    const rows = await read.rows<{ id: string }>(
+      sql`select w.product_id as id from product_words w
+          where w.shop_id = ${query.shopId} and w.words @@ ${match}::tsquery and w.visible_from <= ${query.now} ${collectionId === undefined ? sql`` : inCollection}
+          order by w.visible_from desc, w.product_id desc limit ${query.limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
+}

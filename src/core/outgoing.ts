@@ -1,0 +1,38 @@
+/** Calls to addresses outside: what they look like from here, and how they fail. `clients/safe-fetch.ts` makes them. */
+
+export type SafeFetchOptions = {
+  /** Default GET. */
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+  /** For the whole exchange, from the look-up of the name to the last byte. */
+  timeoutMs: number
+  /** Of the answer's body. */
+  bytesMax: number
+  /** Refuses plain http. */
+  httpsOnly?: boolean
+  /** The operator chose the address: it may lie in any network. */
+  trusted?: boolean
+}
+export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
+
+/**
+ * Calls an http or https URL and reads the whole answer. Follows no redirects, sends no credentials, and asks no proxy.
+ * @throws OutgoingError that says what kind of failure it was, for every failure there is
+ */
+export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
+
+export type OutgoingFailure = 'address not allowed' | 'timeout' | 'connection failed' | 'redirect' | 'answer too large'
+
+/** A call to an address outside failed. The kind is all that whoever chose the address may learn; the cause is for the log. */
+export class OutgoingError extends Error {
+  override readonly name = 'OutgoingError'
+  constructor(
+    readonly kind: OutgoingFailure,
+    /** Of the answer, when the other side had come so far. */
+    readonly status?: number,
+    options?: ErrorOptions,
+  ) {
+    super(kind, options)
+  }
+}

@@ -7,7 +7,8 @@ import { unifiedTransactions } from '../db/schema/ledger.ts'
 import { customers } from '../db/schema/people.ts'
 import { customerTotals, orderEvents, orderLines, orderNumbers, orders, payments } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
-import { type Order, orderView, stepNames, type WholeOrder } from '../src/modules/order/domain.ts'
+import { type Order, stepNames } from '../src/modules/order/domain.ts'
+import { orderView, type WholeOrder } from '../src/modules/order/view.ts'
 import type { Seeded } from './seed.ts'
 
 export type SeededOrders = {

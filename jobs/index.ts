@@ -1,6 +1,6 @@
 /** Croner wiring only: what a job does is in its own file. */
 import { Cron } from 'croner'
-import type { AppDeps } from '../src/app.ts'
+import type { AppDeps } from '../src/parts.ts'
 import { approveCommissions } from './approve-commissions.ts'
 import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'

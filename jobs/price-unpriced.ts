@@ -1,5 +1,5 @@
-import type { AppDeps } from '../src/app.ts'
-import { priceUnpriced as price } from '../src/modules/ledger/service.ts'
+import { priceUnpriced as price } from '../src/modules/ledger/index.ts'
+import type { AppDeps } from '../src/parts.ts'
 
 /** Says what movements were worth in dollars that had to wait for a rate. */
 export async function priceUnpriced(deps: Pick<AppDeps, 'db'>): Promise<{ priced: number }> {

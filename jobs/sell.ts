@@ -1,5 +1,5 @@
-import type { AppDeps } from '../src/app.ts'
-import { completeFulfilled, expireOrders, resumeOrders } from '../src/modules/order/service.ts'
+import { completeFulfilled, expireOrders, resumeOrders } from '../src/modules/order/index.ts'
+import type { AppDeps } from '../src/parts.ts'
 
 /** Goes on with orders and refunds that were left half-done, by a crash or by a processor that did not answer. */
 export const resume = (deps: AppDeps): Promise<number> => resumeOrders(deps)

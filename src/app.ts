@@ -1,52 +1,24 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { SandboxServer } from './clients/processors/sandbox-server.ts'
 import { learnAccess, openToBrowsers } from './http/access.ts'
 import { jsonBodies } from './http/body.ts'
-import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
-import type { RequestCounts } from './http/metrics.ts'
-import { type AffiliateRouteDeps, affiliateRoutes } from './modules/affiliate/routes.ts'
+import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
-import type { AuthDeps } from './modules/auth/service.ts'
-import { type BlogRouteDeps, blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
+import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
 import { cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
-import type { CartDeps } from './modules/cart/service.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
-import { type CatalogRouteDeps, catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
+import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
-import type { CustomerDeps } from './modules/customer/service.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
-import type { GiftCardDeps } from './modules/gift-card/service.ts'
 import { locationRoutes } from './modules/location/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
-import type { MerchantDeps } from './modules/merchant/service.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
-import type { OrderDocuments } from './modules/order/documents.ts'
 import { orderRoutes } from './modules/order/routes.ts'
-import type { OrderDeps } from './modules/order/service.ts'
-import type { SandboxStore } from './modules/sandbox/store.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
-import type { Webhooks } from './modules/webhook/dispatch.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
-
-export type AppDeps = HttpDeps &
-  AuthDeps &
-  MerchantDeps &
-  CustomerDeps &
-  CatalogRouteDeps &
-  BlogRouteDeps &
-  AffiliateRouteDeps &
-  CartDeps &
-  GiftCardDeps &
-  OrderDeps & {
-    readonly requestCounts: RequestCounts
-    readonly orderDocuments: OrderDocuments
-    readonly sandbox: SandboxServer
-    readonly sandboxStore: SandboxStore
-    readonly webhooks: Webhooks
-  }
+import type { AppDeps } from './parts.ts'
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {

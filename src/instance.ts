@@ -2,51 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { directoriesOf, openDatabase } from '../db/open.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
-import { type AppDeps, createApp } from './app.ts'
+import { createApp } from './app.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
-import { createSandboxProcessor } from './clients/processors/sandbox.ts'
-import { createSandboxServer, type SandboxServer } from './clients/processors/sandbox-server.ts'
 import { createSafeFetch } from './clients/safe-fetch.ts'
-import { createTokens } from './clients/tokens.ts'
 import type { Config } from './config.ts'
 import type { Clock, Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch } from './core/outgoing.ts'
-import type { Identity, KeyPrincipal } from './core/principal.ts'
-import { createAnswerCache } from './http/caching.ts'
-import { createClientAddress, limitKeyOf } from './http/client-ip.ts'
-import { createEdge, type Edge, type Peer } from './http/edge.ts'
+import { createEdge, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
-import { createRequestCounts } from './http/metrics.ts'
+import type { Peers } from './http/parts.ts'
 import { createKeyring } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
-import { createTurns } from './lib/turns.ts'
-import { createAffiliateStore } from './modules/affiliate/store.ts'
-import { type AuthDeps, subjectOfToken } from './modules/auth/service.ts'
-import { createAuthStore } from './modules/auth/store.ts'
-import { createBlogStore } from './modules/blog/store.ts'
-import { createCartStore } from './modules/cart/store.ts'
-import { createCollectionStore } from './modules/catalog/collections-store.ts'
-import { createDocuments } from './modules/catalog/documents.ts'
-import { createListings } from './modules/catalog/reads.ts'
-import { createFolds } from './modules/catalog/service.ts'
-import { createCatalogStore } from './modules/catalog/store.ts'
-import { createCustomerStore } from './modules/customer/store.ts'
-import { createGiftCardStore } from './modules/gift-card/store.ts'
-import { createIdempotency } from './modules/idempotency/service.ts'
-import { createInstanceKeys, type InstanceKeys } from './modules/instance-key/service.ts'
-import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
-import { createUserStore } from './modules/merchant/store.ts'
-import { createOrderDocuments, createOrderMemory } from './modules/order/documents.ts'
-import { createOrderStore } from './modules/order/store.ts'
-import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
-import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
-import { createSandboxStore, type SandboxStore } from './modules/sandbox/store.ts'
-import { contextOf, keyAndShop, keyAndShopNow, type ShopDeps, touchKey } from './modules/shop/service.ts'
-import { createShopStore, type KnownKey } from './modules/shop/store.ts'
-import { createWebhooks } from './modules/webhook/dispatch.ts'
+import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/index.ts'
+import { type AppDeps, compose } from './parts.ts'
 import { version } from './version.ts'
 
 export type InstanceOptions = {
@@ -66,7 +37,6 @@ export type InstanceOptions = {
 
 export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
 
-const loginsWaitingMax = 100
 const systemClock: Clock = { now: () => Date.now() }
 const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
 
@@ -105,8 +75,8 @@ export async function openInstance({
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       build: { version, startedAt: clock.now() },
     }
-    const peers = new WeakMap<Request, Peer>()
-    const appDeps = composeApp(deps, peers, given.processors)
+    const peers: Peers = new WeakMap()
+    const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
     const app = createApp(appDeps)
     const edge = createEdge({
       handle: (request) => app.fetch(request),
@@ -136,106 +106,6 @@ export async function openInstance({
   } catch (error) {
     await db.close()
     throw error
-  }
-}
-
-function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: readonly Processor[] = []): AppDeps {
-  const { db, clock, config, keyring } = deps
-  const address = createClientAddress(config.trustedProxies)
-  const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
-  const stores = {
-    authStore: createAuthStore(db),
-    loginTurns: createTurns(loginsWaitingMax),
-    shopStore: createShopStore(db),
-    userStore: createUserStore(db),
-    customerStore: createCustomerStore(db),
-  }
-  const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
-  const catalogStore = createCatalogStore(db)
-  const orderMemory = createOrderMemory(db)
-  const orderStore = createOrderStore(db, orderMemory)
-  const instanceKeys = createInstanceKeys(deps)
-  const sandboxStore = createSandboxStore(db)
-  const sandbox = createSandbox({ ...deps, instanceKeys, sandboxStore })
-  return {
-    ...deps,
-    ...stores,
-    tokens,
-    catalogStore,
-    collectionStore: createCollectionStore(db),
-    blogStore: createBlogStore(db),
-    affiliateStore: createAffiliateStore(db),
-    giftCardStore: createGiftCardStore(db),
-    cartStore: createCartStore(db),
-    documents: createDocuments({ db, catalogStore }),
-    folds: createFolds({ ...deps, catalogStore }),
-    listings: createListings({ db, catalogStore }),
-    identity: createIdentity({ ...deps, ...stores, tokens }),
-    idempotency: createIdempotency(deps),
-    webhooks: createWebhooks(deps),
-    instanceKeys,
-    orderStore,
-    orderDocuments: createOrderDocuments(orderMemory, orderStore),
-    sandbox: sandbox.server,
-    sandboxStore,
-    processors: new Map([sandbox.processor, ...processors].map((processor) => [processor.name, processor])),
-    answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
-    limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
-    guardedAddress: (request) => address.strictly(request, peerOf(request)),
-    requestCounts: createRequestCounts(),
-  }
-}
-
-/** The processor of test shops: its server, and what speaks with it. */
-function createSandbox(deps: Deps & { instanceKeys: InstanceKeys; sandboxStore: SandboxStore }): {
-  server: SandboxServer
-  processor: Processor
-} {
-  const sign = (body: string | Uint8Array) => sandboxSignature(deps, body)
-  const server = createSandboxServer({
-    reply: (route, id, body) => sandboxReply(deps, route, id, body),
-    sign,
-    signatureHeader,
-    secret: Buffer.from(deps.randomBytes(24)).toString('base64url'),
-    onError: (what, error) => deps.log.warn('sandbox.failed', { what, error }),
-  })
-  return { server, processor: createSandboxProcessor({ open: server.open, signatureOf: sign, tokens: sandboxTokens, signatureHeader }) }
-}
-
-function createIdentity(deps: AuthDeps & ShopDeps): Identity {
-  function used(key: KnownKey): KeyPrincipal {
-    touchKey(deps, key)
-    return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
-  }
-
-  return {
-    async ofToken(token) {
-      const subject = await subjectOfToken(deps, token)
-      if (!subject) return undefined
-      const { id, sessionId, role, shopId } = subject
-      if (role === 'CUSTOMER') return shopId === undefined ? undefined : { kind: 'customer', id, sessionId, shopId }
-      return { kind: role === 'MERCHANT' ? 'merchant' : 'superAdmin', id, sessionId }
-    },
-    async ofKey(presented) {
-      const key = await keyAndShop(deps, presented)
-      return key && used(key)
-    },
-    keyNow(presented) {
-      const key = keyAndShopNow(deps, presented)
-      return key && used(key)
-    },
-    async shopNamed(name) {
-      const shop = await deps.shopStore.findByName(name)
-      return shop && contextOf(shop)
-    },
-    async shop(id) {
-      const shop = await deps.shopStore.find(id)
-      return shop && contextOf(shop)
-    },
-    async shopOf(merchantId, shopId) {
-      const shop = shopId === undefined ? await deps.shopStore.firstOf(merchantId) : await deps.shopStore.find(shopId)
-      return shop?.merchantId === merchantId ? contextOf(shop) : undefined
-    },
   }
 }
 

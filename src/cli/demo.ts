@@ -3,9 +3,8 @@ import { demoCustomer, demoOperator, demoShop } from '../demo/data.ts'
 import { demoShops, fillDemo } from '../demo/fill.ts'
 import { demoProcessors } from '../demo/processors.ts'
 import type { Instance } from '../instance.ts'
-import { listOrders } from '../modules/order/service.ts'
-import { keySeal } from '../modules/shop/domain.ts'
-import { shopNamed } from '../modules/shop/service.ts'
+import { listOrders } from '../modules/order/index.ts'
+import { currentKeys, shopNamed } from '../modules/shop/index.ts'
 import { serve } from './serve.ts'
 
 /** `souk demo`: shops with a year behind them, on the air. Run again, it serves what is there. */
@@ -15,10 +14,7 @@ export async function demo(config: Config): Promise<void> {
 
 async function welcome({ deps }: Instance, url: string): Promise<string> {
   const shop = await shopNamed(deps, demoShop.name)
-  const [publishable, secret] = await Promise.all([
-    deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
-    deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode),
-  ])
+  const { publishable, secret } = await currentKeys(deps, shop)
   const { total: orders } = await listOrders(deps, { shopId: shop.id }, { page: 1, limit: 1, offset: 0 })
   const { email, password } = demoShop.merchant
   const others = demoShops.filter(({ name }) => name !== demoShop.name).map(({ merchant, currency }) => `${merchant.email} (${currency})`)
@@ -31,8 +27,8 @@ async function welcome({ deps }: Instance, url: string): Promise<string> {
   More merchants    ${others.join(', ')}  /  ${password}
   Super admin       ${demoOperator.email}  /  ${demoOperator.password}
   Customer          ${demoCustomer.email}  /  ${demoCustomer.password}
-  Publishable key   ${publishable?.publicValue ?? ''}
-  Secret key        ${secret?.sealed ? deps.keyring.unseal(secret.sealed, keySeal(shop.id, secret.id)) : ''}
+  Publishable key   ${publishable}
+  Secret key        ${secret}
 
 These passwords are the same everywhere: keep a demo on this machine. Ctrl-C stops it.
 `

@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from 'node:fs'
+import { system } from '../core/change.ts'
 import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
-import { system } from '../modules/audit/service.ts'
-import { type ImportReport, importProducts } from '../modules/catalog/import.ts'
-import { contextOf } from '../modules/shop/service.ts'
+import { type ImportReport, importProducts } from '../modules/catalog/index.ts'
+import { shopContextNamed } from '../modules/shop/index.ts'
 import type { Input } from './commands.ts'
 import { UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
@@ -20,7 +20,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   // Before the database is opened: a wrong name must not make one.
   const { size } = fileOf(file)
   return withInstance(config(), async ({ deps }) => {
-    const shop = await deps.shopStore.findByName(shopName)
+    const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     const progress = createProgress({ total: size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
     const options = {
@@ -29,7 +29,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
       currency: given ?? shop.currency,
       onProgress: progress.at,
     }
-    const work = importProducts(deps, { shop: contextOf(shop), actor: system }, () => createReadStream(file), options)
+    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), options)
     return tell(await work.finally(progress.end))
   })
 }

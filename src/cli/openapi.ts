@@ -1,6 +1,7 @@
-import { type AppDeps, createApp } from '../app.ts'
+import { createApp } from '../app.ts'
 import { parseConfig } from '../config.ts'
 import { type OpenApi, openApiDocument } from '../http/openapi.ts'
+import type { AppDeps } from '../parts.ts'
 
 /** Stands in for anything: whatever is asked of it, or done with it, is it again. As text it is empty. */
 const nothing: unknown = new Proxy(() => nothing, {

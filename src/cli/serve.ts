@@ -2,7 +2,8 @@ import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
 import { flushLog, type Instance, openInstance } from '../instance.ts'
-import { resumeOrders } from '../modules/order/service.ts'
+import { hasSuperAdmin } from '../modules/merchant/index.ts'
+import { resumeOrders } from '../modules/order/index.ts'
 import { listen, type Serving } from '../server.ts'
 
 const jobsStopMaxMs = 10_000
@@ -101,8 +102,6 @@ async function startOrClose(instance: Instance, start: () => Promise<Serving>): 
 }
 
 async function readyText({ deps }: Instance, url: string): Promise<string> {
-  const advice = (await deps.userStore.anySuperAdmin())
-    ? ''
-    : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
+  const advice = (await hasSuperAdmin(deps)) ? '' : 'There is no super admin yet: run `souk setup --email you@example.com` to make one.\n'
   return `souk is ready at ${url} (documentation: ${url}/docs)\n${advice}`
 }

@@ -1,8 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../core/errors.ts'
 import { Email } from '../http/schema.ts'
-import { normalEmail, passwordLength } from '../modules/auth/domain.ts'
-import { createSuperAdmin } from '../modules/merchant/service.ts'
+import { passwordLength } from '../modules/auth/domain.ts'
+import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/merchant/index.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './commands.ts'
 import { UsageError } from './failure.ts'
@@ -14,9 +14,8 @@ export async function setup({ config, values, switches }: Input): Promise<number
   if (email === undefined) throw new UsageError('--email is missing: `souk setup --email you@example.com`')
   if (!Value.Check(Email, email)) throw new UsageError('--email must be an e-mail address')
   return withInstance(config(), async ({ deps }) => {
-    if (await deps.userStore.findByEmail(normalEmail(email)))
-      throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
-    if (!switches.has('another') && (await deps.userStore.anySuperAdmin())) {
+    if (await userWithEmail(deps, email)) throw new OperatorError('Somebody with that e-mail address is there already: nothing was changed')
+    if (!switches.has('another') && (await hasSuperAdmin(deps))) {
       throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
     }
     const password = await askSecret({

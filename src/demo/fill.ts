@@ -1,20 +1,19 @@
 /** Fills the shops of the demo by the services, each thing at its time within the year before. */
 import { isUniqueViolation } from '../../db/engine.ts'
-import type { AppDeps } from '../app.ts'
 import { createProgress } from '../cli/progress.ts'
+import { system } from '../core/change.ts'
 import { OperatorError } from '../core/errors.ts'
 import { dayMs, dayOf } from '../lib/day.ts'
 import { handleOf } from '../lib/words.ts'
-import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/affiliate/service.ts'
-import { audit, system, timesDone } from '../modules/audit/service.ts'
-import { createBlog } from '../modules/blog/service.ts'
-import { createCollection, setCollectionProducts } from '../modules/catalog/collections.ts'
-import { createProduct } from '../modules/catalog/service.ts'
-import { createBookAddress, createCustomer, readCustomer, signUpCustomer } from '../modules/customer/service.ts'
-import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/service.ts'
-import { createMerchant, createSuperAdmin } from '../modules/merchant/service.ts'
-import { changeShop, contextOf, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/service.ts'
-import type { Shop } from '../modules/shop/store.ts'
+import { changeAffiliate, createAffiliate, listAffiliates, recordClick } from '../modules/affiliate/index.ts'
+import { audit, timesDone } from '../modules/audit/index.ts'
+import { createBlog, listBlogs } from '../modules/blog/index.ts'
+import { createCollection, createProduct, productWithHandle, publishedCollection, setCollectionProducts } from '../modules/catalog/index.ts'
+import { createBookAddress, createCustomer, customerWithEmail, readCustomer, signUpCustomer } from '../modules/customer/index.ts'
+import { changeGiftCard, giftCardsByIds, issueGiftCard } from '../modules/gift-card/index.ts'
+import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmail } from '../modules/merchant/index.ts'
+import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
+import type { AppDeps } from '../parts.ts'
 import { demoOperator, demoShop } from './data.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past.ts'
@@ -29,14 +28,16 @@ export const demoShops = [demoShop, ...shopsAbroad]
 /** Orders side by side share their commits on the embedded engine; on a database server they get in each other's way. */
 const ordersAtOnce = { embedded: 64, server: 1 } as const
 
+const filled = 'demo.filled'
+
 /**
  * Fills the demo, unless that was done before. A fill that broke off goes on where it was: what there is to do is planned from the
  * day of the first merchant, and each thing is looked for before it is made.
  * @throws OperatorError for a database that holds anything else
  */
 export async function fillDemo(deps: AppDeps): Promise<void> {
-  const merchant = await deps.userStore.findByEmail(demoShop.merchant.email)
-  if (!merchant && (await deps.userStore.anyUser()))
+  const merchant = await userWithEmail(deps, demoShop.merchant.email)
+  if (!merchant && (await hasUsers(deps)))
     throw new OperatorError(
       'This database holds a shop of somebody already: `souk demo` needs an empty DATA_DIR of its own, as in `DATA_DIR=./demo souk demo`',
     )
@@ -45,13 +46,12 @@ export async function fillDemo(deps: AppDeps): Promise<void> {
   if (merchant && (await isFilled(deps))) return
   await fillYear(deps, start, until)
   const { id } = await shopNamed(deps, demoShop.name)
-  const record = audit(deps, system, { action: 'demo.filled', subject: id, shopId: id })
-  await deps.db.write(record)
+  await deps.db.write((tx) => audit(tx, deps, { actor: system, action: filled, subject: id, shopId: id }))
 }
 
 async function isFilled(deps: AppDeps): Promise<boolean> {
   const { id } = await shopNamed(deps, demoShop.name)
-  return (await timesDone(deps.db.read, 'demo.filled', id, 0)) > 0
+  return (await timesDone(deps.db.read, { action: filled, subject: id, since: 0 })) > 0
 }
 
 async function fillYear(deps: AppDeps, start: number, until: number): Promise<void> {
@@ -78,7 +78,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
 }
 
 async function makeOperator(deps: AppDeps, start: number): Promise<void> {
-  if (!(await deps.userStore.anySuperAdmin())) await createSuperAdmin(inThePast(deps, start), demoOperator)
+  if (!(await hasSuperAdmin(deps))) await createSuperAdmin(inThePast(deps, start), demoOperator)
 }
 
 /** Everything that a shop has before its first order. */
@@ -96,7 +96,7 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
 }
 
 async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop> {
-  if (!(await deps.userStore.findByEmail(shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
+  if (!(await userWithEmail(deps, shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
   return shopNamed(deps, shop.name)
 }
 
@@ -107,9 +107,10 @@ async function setUp(
 ): Promise<void> {
   if (shop.shippingMethods.length > 0) return
   const past = inThePast(deps, opensAt)
-  await changeShop(past, contextOf(shop), { title, description }, system)
-  await setTaxRates(past, contextOf(shop), taxRates, system)
-  await setShippingMethods(past, contextOf(shop), shippingMethods, system)
+  const by = { shop, actor: system }
+  await changeShop(past, by, { title, description })
+  await setTaxRates(past, by, taxRates)
+  await setShippingMethods(past, by, shippingMethods)
 }
 
 async function customerOf(
@@ -118,16 +119,16 @@ async function customerOf(
   { email, name, password, joinsAt, place }: PlannedCustomer,
 ): Promise<readonly [email: string, id: string]> {
   const past = inThePast(deps, joinsAt)
-  const write = { shop: contextOf(shop), actor: system }
-  const known = await deps.customerStore.findByEmail(shop.id, email)
+  const by = { shop, actor: system }
+  const known = await customerWithEmail(deps, shop, email)
   const { id } =
     known ??
     (password === undefined
-      ? await createCustomer(past, write, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
+      ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
       : await signUpCustomer(past, { shopId: shop.id, email, name, password }, 'demo'))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
-  if (addressIds.length === 0) await createBookAddress(past, write, id, { ...addressAt({ name, email }, place), ...asDefault })
+  if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })
   return [email, id]
 }
 
@@ -136,21 +137,21 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
   const lines = orders.flatMap((order) => order.lines)
   for (const { at, ...product } of products) {
     done()
-    if (at > until || (await deps.catalogStore.findByHandle(shop.id, product.handle))) continue
+    if (at > until || (await productWithHandle(deps, shop, product.handle))) continue
     const ofProduct = lines.filter(({ handle }) => handle === product.handle)
     const variants = product.variants.map((variant, nth) => {
       const ordered = ofProduct.reduce((sum, line) => (line.variant === nth ? sum + line.quantity : sum), 0)
       return { ...variant, onHand: variant.onHand + ordered }
     })
-    await createProduct(inThePast(deps, at), { shop: contextOf(shop), actor: system }, { ...product, variants })
+    await createProduct(inThePast(deps, at), { shop, actor: system }, { ...product, variants })
   }
 }
 
 async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<Map<string, string[]>> {
   const found = await Promise.all(
     plan.products.map(async ({ handle }) => {
-      const whole = await deps.catalogStore.findByHandle(shop.id, handle)
-      return [handle, whole?.variants.map(({ id }) => id) ?? []] as const
+      const product = await productWithHandle(deps, shop, handle)
+      return [handle, product?.variants.map(({ id }) => id) ?? []] as const
     }),
   )
   return new Map(found)
@@ -158,26 +159,26 @@ async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<
 
 async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections }, products, opensAt }: ShopPlan): Promise<void> {
   const past = inThePast(deps, opensAt + dayMs)
-  const write = { shop: contextOf(shop), actor: system }
+  const by = { shop, actor: system }
   for (const { title, type } of collections) {
     const handle = handleOf(title)
-    const known = await deps.collectionStore.findPublished(shop.id, handle, deps.clock.now())
-    const { id } = known ?? (await createCollection(past, write, { title, handle }))
+    const known = await publishedCollection(deps, shop, handle)
+    const { id } = known ?? (await createCollection(past, by, { title, handle }))
     const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
-    const found = await Promise.all(members.map((product) => deps.catalogStore.findByHandle(shop.id, product.handle)))
-    const ids = found.flatMap((whole) => whole?.product.id ?? [])
-    await setCollectionProducts(past, write, id, ids)
+    const found = await Promise.all(members.map((product) => productWithHandle(deps, shop, product.handle)))
+    const ids = found.flatMap((product) => product?.id ?? [])
+    await setCollectionProducts(past, by, id, ids)
   }
 }
 
 const daysBetweenBlogs = 110
 
 async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs, title }, opensAt }: ShopPlan): Promise<void> {
-  const { total } = await deps.blogStore.list({ shopId: shop.id, words: [], publicAt: undefined }, { limit: 1, offset: 0 })
+  const { total } = await listBlogs(deps, { shop, seesDrafts: true }, [], { page: 1, limit: 1, offset: 0 })
   for (const [nth, blog] of blogs.entries()) {
     if (nth < total) continue
     const past = inThePast(deps, opensAt + (1 + nth * daysBetweenBlogs) * dayMs)
-    await createBlog(past, { shop: contextOf(shop), actor: system }, { ...blog, status: 'PUBLISHED', author: title })
+    await createBlog(past, { shop, actor: system }, { ...blog, status: 'PUBLISHED', author: title })
   }
 }
 
@@ -201,7 +202,7 @@ async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until:
     if (issuedAt > until || known.some((card) => card.id === id)) continue
     const past = { ...inThePast(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
     const input = { amount: { amount, currency: shop.currency }, note, expiresAt }
-    await issueGiftCard(past, { shop: contextOf(shop), actor: { id: shop.merchantId } }, input)
+    await issueGiftCard(past, { shop, actor: { id: shop.merchantId } }, input)
   }
 }
 

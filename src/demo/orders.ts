@@ -1,11 +1,9 @@
 /** Lets the planned orders happen: each by the services that serve a shopper and a merchant of today, at its own time. */
-import type { AppDeps } from '../app.ts'
+
 import type { Principal } from '../core/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
-import { approveCommissions } from '../modules/affiliate/service.ts'
-import { addItem, createCart } from '../modules/cart/changes.ts'
-import { applyGiftCard } from '../modules/cart/gift-cards.ts'
-import { cartOf, contentsOf, priced } from '../modules/cart/service.ts'
+import { approveCommissions } from '../modules/affiliate/index.ts'
+import { addItem, applyGiftCard, cartOf, contentsOf, createCart, priced } from '../modules/cart/index.ts'
 import { codeOf } from '../modules/gift-card/domain.ts'
 import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/order/domain.ts'
 import {
@@ -13,14 +11,16 @@ import {
   completeFulfilled,
   completeOrder,
   expireOrders,
+  findOrder,
   fulfilOrder,
-  type PaymentChoice,
   payAgain,
   placeOrder,
   refundOrder,
-} from '../modules/order/service.ts'
-import { contextOf } from '../modules/shop/service.ts'
-import type { Shop } from '../modules/shop/store.ts'
+} from '../modules/order/index.ts'
+import type { PaymentChoice } from '../modules/payment/domain.ts'
+import { paymentsOf } from '../modules/payment/index.ts'
+import { contextOf, type Shop } from '../modules/shop/index.ts'
+import type { AppDeps } from '../parts.ts'
 import { inThePast, type PastDeps } from './past.ts'
 import type { PlannedOrder, ShopPlan } from './plan.ts'
 import { declinedToken } from './processors.ts'
@@ -86,7 +86,7 @@ async function sellSome(
 
 /** Fills a cart, unless it became an order already. */
 async function shopFor({ deps, market, planned }: Sale): Promise<string | undefined> {
-  if (await deps.orderStore.find(planned.id)) return undefined
+  if (await findOrder(deps, planned.id)) return undefined
   const { shop, plan } = market
   const { buyer, place: at, lines } = planned
   const address = addressAt(buyer, at)
@@ -151,7 +151,7 @@ async function live(sale: Sale, until: number): Promise<void> {
 }
 
 async function orderOf({ deps, planned }: Sale): Promise<Order> {
-  const order = await deps.orderStore.find(planned.id)
+  const order = await findOrder(deps, planned.id)
   if (!order) throw new Error('an order of the demo is not there')
   return order
 }
@@ -159,7 +159,7 @@ async function orderOf({ deps, planned }: Sale): Promise<Order> {
 async function payOnceMore(sale: Sale): Promise<void> {
   const { deps, planned } = sale
   const choice = choiceOf(planned, 2)
-  const begun = await deps.orderStore.payments(planned.id)
+  const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
   if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
     await payAgain(deps, order, choice)
@@ -167,33 +167,39 @@ async function payOnceMore(sale: Sale): Promise<void> {
 }
 
 /** What the merchant does to an order. */
-const request = ({ market, planned }: Sale) => ({ shopId: market.shop.id, orderId: planned.id, actor: { id: market.shop.merchantId } })
+const request = ({ market, planned }: Sale, what: string) => ({
+  shopId: market.shop.id,
+  orderId: planned.id,
+  actor: { id: market.shop.merchantId },
+  attempt: { key: `demo ${planned.id} ${what}`, resumed: false },
+})
 
 async function cancel(sale: Sale): Promise<void> {
   const { status } = await orderOf(sale)
   if (status !== 'PENDING_PAYMENT' && status !== 'CONFIRMED') return
   const reason = 'The customer thought better of it'
-  await cancelOrder(sale.deps, { ...request(sale), reason, attemptKey: `demo ${sale.planned.id} cancel` })
+  await cancelOrder(sale.deps, { ...request(sale, 'cancel'), reason })
 }
 
 async function send(sale: Sale): Promise<void> {
   const { status, number } = await orderOf(sale)
   if (status !== 'CONFIRMED') return
   const { carrier } = sale.market.plan.shop
-  await fulfilOrder(sale.deps, request(sale), { trackingNumber: `DEMO-${String(number).padStart(6, '0')}`, carrier })
+  await fulfilOrder(sale.deps, request(sale, 'send'), { trackingNumber: `DEMO-${String(number).padStart(6, '0')}`, carrier })
 }
 
 /** The key of the attempt makes it happen once. */
 async function giveBack(sale: Sale): Promise<void> {
   const percent = sale.planned.fate.refund?.percent ?? 0
-  const { total, confirmedAt } = await orderOf(sale)
+  const { total, currency, confirmedAt } = await orderOf(sale)
   if (confirmedAt === null) return
   const whole = percent === 100
+  const { attempt, ...order } = request(sale, 'refund')
   await refundOrder(sale.deps, {
-    ...request(sale),
-    amount: whole ? undefined : shareOf(total, percent, 100),
+    ...order,
+    amount: whole ? undefined : { amount: shareOf(total, percent, 100), currency },
     reason: whole ? 'Sent back' : 'Arrived damaged',
-    attemptKey: `demo ${sale.planned.id} refund`,
+    attemptKey: attempt.key,
   })
 }
 

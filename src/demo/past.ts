@@ -1,8 +1,8 @@
 /** The past of the demo: services that work at another time than now, and ids by which a fill that broke off knows what it has done. */
 import { createHash } from 'node:crypto'
-import type { AppDeps } from '../app.ts'
 import type { Clock } from '../core/deps.ts'
 import { createNewId, encodeSuffix, type IdKind, idPrefixes } from '../lib/ids.ts'
+import type { AppDeps } from '../parts.ts'
 
 export type PastClock = Clock & { /** Moves on to a moment (milliseconds); never back. */ to(moment: number): void }
 export type PastDeps = Omit<AppDeps, 'clock'> & { readonly clock: PastClock }

@@ -2,7 +2,7 @@
 import { dayMs } from '../lib/day.ts'
 import { attributionWindowMs } from '../modules/affiliate/domain.ts'
 import { codeBytes } from '../modules/gift-card/domain.ts'
-import type { PaymentChoice } from '../modules/order/service.ts'
+import type { PaymentChoice } from '../modules/payment/domain.ts'
 import { bytesOf, demoId } from './past.ts'
 import type { DemoCard, DemoProduct, DemoShop, Person, Place } from './shop.ts'
 

@@ -1,8 +1,9 @@
 /** What the demo's currencies were worth through its year: numbers that move slowly around what they were once. */
-import type { AppDeps } from '../app.ts'
+
 import { dayMs, dayOf } from '../lib/day.ts'
 import type { Currency } from '../lib/money.ts'
-import { fetchRatesOfDay } from '../modules/fx/service.ts'
+import { fetchRatesOfDay } from '../modules/fx/index.ts'
+import type { AppDeps } from '../parts.ts'
 import { inThePast } from './past.ts'
 
 /** Units for a dollar, and how far they swing in thousandths of that. The pegged ones need no rate. */

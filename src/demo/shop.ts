@@ -4,7 +4,7 @@ import type { Money } from '../lib/money.ts'
 import { handleOf } from '../lib/words.ts'
 import type { ProductInput, VariantInput } from '../modules/catalog/domain.ts'
 import type { AddressFields } from '../modules/customer/domain.ts'
-import type { PaymentChoice } from '../modules/order/service.ts'
+import type { PaymentChoice } from '../modules/payment/domain.ts'
 import { bytesOf } from './past.ts'
 
 export type DemoProduct = Omit<ProductInput, 'variants'> & {

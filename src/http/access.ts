@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.ts'
 import { assertOrigin } from '../core/origin.ts'
 import { anonymous, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
+import { actorOf } from './actor.ts'
 import { isUpload, notJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
@@ -180,7 +181,7 @@ export const access = ({ identity, keyring }: Pick<HttpDeps, 'identity' | 'keyri
         const { principal, shop, shopIsMissing } = caller ?? nobody
         if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
         // Only routes whose access has a shop ask for it.
-        return { principal, shop: shop as ShopContext }
+        return { principal, shop: shop as ShopContext, actor: actorOf(principal, request) }
       },
       afterHandle: isForBrowsers(required) ? [allowBrowsers] : [],
     }),

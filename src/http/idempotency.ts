@@ -1,21 +1,27 @@
 import { Elysia } from 'elysia'
+import type { Write } from '../core/change.ts'
 import { AppError, type ErrorCode, statusOf } from '../core/errors.ts'
-import type { Claim, Idempotency, Keep } from '../core/idempotency.ts'
+import type { Attempt, Claim } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
 import { sha256 } from '../lib/seal.ts'
+import type { HttpDeps } from './deps.ts'
 import { errorBody } from './errors.ts'
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 /** Failures that the same request would meet again; the rest may be tried again under the same key. */
 const storedFailures = new Set<number>([404, 409, 422])
-const nothingToKeep: Keep = async () => undefined
+
+/**
+ * What an idempotent request does. What the work of `write` returns is stored in its commit, and is the answer. Whoever makes
+ * several writes need not use it: then the answer is stored in a write of its own at the end.
+ */
+type Run<T> = (write: Write, attempt: Attempt) => Promise<T>
 
 /**
  * `{ idempotent: true }` gives a route `once(status, run)`: with an `Idempotency-Key` the effect of `run` happens once,
- * and later requests under the key get the stored answer. `'required'` refuses a request without a key. `run` learns whether it
- * goes on where an attempt vanished.
+ * and later requests under the key get the stored answer. `'required'` refuses a request without a key.
  */
-export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency }) =>
+export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempotency' | 'db'>) =>
   new Elysia({ name: 'http.idempotency' }).macro({
     idempotent: (mode: true | 'required') => ({
       detail: { 'x-idempotent': mode } as object,
@@ -23,18 +29,20 @@ export const idempotency = ({ idempotency: claims }: { idempotency: Idempotency 
         const { request, set } = context
         const { principal, shop } = context as unknown as { principal: Principal; shop: ShopContext | undefined }
         return {
-          once: async <T>(status: number, run: (keep: Keep, resumed: boolean) => Promise<T>): Promise<T> => {
+          once: async <T>(status: number, run: Run<T>): Promise<T> => {
             const key = request.headers.get('idempotency-key')
+            const scope = scopeOf({ request, principal, shop })
+            const attempt = sha256(`${scope} ${key ?? crypto.randomUUID()}`)
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(nothingToKeep, false)
+              return run(db.write, { key: attempt, resumed: false })
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
-            const claim = await claims.claim({ scope: scopeOf({ request, principal, shop }), key, fingerprint })
+            const claim = await claims.claim({ scope, key, fingerprint })
             if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
-            return perform(claim, status, run)
+            return perform(claim, status, db.write, (write, resumed) => run(write, { key: attempt, resumed }))
           },
         }
       },
@@ -47,11 +55,9 @@ type Asked = { request: Request; principal: Principal; shop: ShopContext | undef
 const scopeOf = ({ request, principal, shop }: Asked): string =>
   `${whoOf(principal, shop)} ${request.method} ${sha256(new URL(request.url).pathname)}`
 
-/** Names the attempt that a request's key stands for, where a record of ours remembers it: the key itself is the caller's. */
-export const attemptKeyOf = (asked: Asked): string =>
-  sha256(`${scopeOf(asked)} ${asked.request.headers.get('idempotency-key') ?? crypto.randomUUID()}`)
+type Resumable<T> = (write: Write, resumed: boolean) => Promise<T>
 
-async function perform<T>(claim: Claim, status: number, run: (keep: Keep, resumed: boolean) => Promise<T>): Promise<T> {
+async function perform<T>(claim: Claim, status: number, write: Write, run: Resumable<T>): Promise<T> {
   switch (claim.kind) {
     case 'mismatch':
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used with another body')
@@ -63,12 +69,29 @@ async function perform<T>(claim: Claim, status: number, run: (keep: Keep, resume
       throw new AppError(codeOf(claim.status), (JSON.parse(claim.body) as { message: string }).message)
     case 'claimed':
       try {
-        return await run(claim.keep(status), claim.resumed)
+        return await runAndStore(claim, status, write, run)
       } catch (error) {
         await settleFailure(claim, error)
         throw error
       }
   }
+}
+
+async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
+  let stored: { readonly answer: unknown } | undefined
+  const storing: Write = async (work) => {
+    const answer = await write(async (tx) => {
+      const done = await work(tx)
+      await claim.keep(tx, status, done)
+      return done
+    })
+    stored = { answer }
+    return answer
+  }
+  const answer = await run(storing, claim.resumed)
+  if (!stored) return storing(async () => answer)
+  if (stored.answer !== answer) throw new Error('an idempotent request was answered with something else than what was stored')
+  return answer
 }
 
 async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
-import { answerSeal } from '../../src/modules/idempotency/service.ts'
+import { answerSeal } from '../../src/modules/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, startCommand, withFile } from './souk.ts'
 

@@ -1,6 +1,6 @@
 /** Public records are answered ahead of the framework: nobody can tell, but by the time it takes. */
 import { describe, expect, test } from 'bun:test'
-import { system } from '../../src/modules/audit/service.ts'
+import { system } from '../../src/core/change.ts'
 import { changeProduct } from '../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { commandBeside } from '../support/beside.ts'

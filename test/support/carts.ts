@@ -1,5 +1,5 @@
 /** Shoppers and their carts in a shop, for tests of what is sold. */
-import { system } from '../../src/modules/audit/service.ts'
+import { system } from '../../src/core/change.ts'
 import { issueGiftCard, type NewGiftCard } from '../../src/modules/gift-card/service.ts'
 import type { Answer, CallOptions, Json, TestApp } from './app.ts'
 import { shopIn } from './catalog.ts'

@@ -1,7 +1,8 @@
 /** A shop to fill in tests of the catalog. */
+
+import { system } from '../../src/core/change.ts'
 import type { Slice } from '../../src/lib/page.ts'
 import { sliceOf } from '../../src/lib/page.ts'
-import { system } from '../../src/modules/audit/service.ts'
 import type { ProductInput } from '../../src/modules/catalog/domain.ts'
 import { createProduct } from '../../src/modules/catalog/service.ts'
 import type { Answer, TestApp } from './app.ts'

@@ -1,5 +1,5 @@
 /** Customers of a shop, for tests of what they may see. */
-import { system } from '../../src/modules/audit/service.ts'
+import { system } from '../../src/core/change.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import type { Answer, TestApp } from './app.ts'
 

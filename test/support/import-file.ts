@@ -1,8 +1,8 @@
 /** Imports a file into a shop, in small pieces, and says on standard output how many bytes it has read. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
+import { system } from '../../src/core/change.ts'
 import { openInstance } from '../../src/instance.ts'
-import { system } from '../../src/modules/audit/service.ts'
 import { importProducts } from '../../src/modules/catalog/import.ts'
 import { contextOf } from '../../src/modules/shop/service.ts'
 

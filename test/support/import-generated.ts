@@ -1,8 +1,8 @@
 /** Imports a large generated file into a shop, and says what came of it and by how much the process grew at most. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
+import { system } from '../../src/core/change.ts'
 import { openInstance } from '../../src/instance.ts'
-import { system } from '../../src/modules/audit/service.ts'
 import { importProducts } from '../../src/modules/catalog/import.ts'
 import { contextOf } from '../../src/modules/shop/service.ts'
 

@@ -1,35 +1,26 @@
 import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import type { CartDeps } from '../cart/service.ts'
+import { affiliateOf, changeAffiliate, createAffiliate, listAffiliates, type ReferringDeps, recordClick } from './index.ts'
 import { AffiliateRecord, Affiliates, ChangeAffiliate, ClickRecord, CreateAffiliate, RecordClick } from './model.ts'
-import { type AffiliateDeps, affiliateOf, changeAffiliate, createAffiliate, listAffiliates, recordClick } from './service.ts'
 
-export type AffiliateRouteDeps = HttpDeps & AffiliateDeps & CartDeps
-
-export const affiliateRoutes = (deps: AffiliateRouteDeps) =>
+export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
   new Elysia({ tags: ['Affiliates'] })
     .use(access(deps))
     .use(idempotency(deps))
-    .post(
-      '/affiliates',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createAffiliate(deps, { shop, actor: actorOf(principal, request), keep }, body)),
-      {
-        access: 'management',
-        idempotent: true,
-        body: CreateAffiliate,
-        response: { 201: AffiliateRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
-        detail: {
-          summary: 'Create an affiliate',
-          description: 'A partner who sends shoppers, known by a code, for a share of what they buy.',
-        },
+    .post('/affiliates', ({ body, shop, actor, once }) => once(201, (write) => createAffiliate(deps, { shop, actor, write }, body)), {
+      access: 'management',
+      idempotent: true,
+      body: CreateAffiliate,
+      response: { 201: AffiliateRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+      detail: {
+        summary: 'Create an affiliate',
+        description: 'A partner who sends shoppers, known by a code, for a share of what they buy.',
       },
-    )
+    })
     .get('/affiliates', ({ query, shop }) => listAffiliates(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
@@ -48,8 +39,7 @@ export const affiliateRoutes = (deps: AffiliateRouteDeps) =>
     })
     .patch(
       '/affiliates/:id',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeAffiliate(deps, { shop, actor: actorOf(principal, request), keep }, params.id, body)),
+      ({ params, body, shop, actor, once }) => once(200, (write) => changeAffiliate(deps, { shop, actor, write }, params.id, body)),
       {
         access: 'management',
         idempotent: true,

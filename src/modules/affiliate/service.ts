@@ -1,13 +1,13 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { Change } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { untilFewer } from '../../lib/pieces.ts'
-import { type Actor, audit } from '../audit/service.ts'
-import { type CartCaller, type CartDeps, prepareAffiliateCode } from '../cart/service.ts'
-import { refuseTaken } from '../conflict/service.ts'
+import { audited } from '../audit/index.ts'
+import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
 import { refundWindowMs } from '../order/domain.ts'
 import {
   type Affiliate,
@@ -20,11 +20,9 @@ import {
   isRecentClick,
   normalCode,
 } from './domain.ts'
-import { type AffiliateStore, commissionStore } from './store.ts'
+import type { AffiliateDeps } from './parts.ts'
+import { commissionStore } from './store.ts'
 
-export type AffiliateDeps = Deps & { readonly affiliateStore: AffiliateStore }
-/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
-type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 /** An order, as far as a partner earns by it. */
 export type AttributedOrder = {
   id: string
@@ -37,6 +35,9 @@ export type AttributedOrder = {
   affiliateAt: number | null
   createdAt: number
 }
+
+/** A click may be a cart's too. */
+export type ReferringDeps = AffiliateDeps & CartDeps
 
 /** Rows of one write. */
 const approvedAtOnce = 500
@@ -52,51 +53,33 @@ const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => ({
 })
 
 /** @throws AppError CONFLICT when the code is taken */
-export async function createAffiliate(
+export function createAffiliate(
   deps: AffiliateDeps,
-  { shop, actor, keep }: Write,
-  input: Pick<Affiliate, 'name' | 'code' | 'rateBps'>,
+  by: Change,
+  { name, code, rateBps }: Pick<Affiliate, 'name' | 'code' | 'rateBps'>,
 ): Promise<AffiliateView> {
   const now = deps.clock.now()
   const id = deps.newId('affiliate')
-  const { name, rateBps } = input
-  const affiliate = { id, shopId: shop.id, name, code: normalCode(input.code), rateBps, active: true, createdAt: now, updatedAt: now }
-  const view = affiliateView(affiliate, nothingYet)
-  const record = audit(deps, actor, { action: 'affiliate.created', subject: id, shopId: shop.id })
-  return deps.db
-    .write(async (tx) => {
-      await deps.affiliateStore.insert(tx, affiliate)
-      await record(tx)
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(codeTaken))
+  const affiliate = { id, shopId: by.shop.id, name, code: normalCode(code), rateBps, active: true, createdAt: now, updatedAt: now }
+  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx) => {
+    await deps.affiliateStore.insert(tx, affiliate)
+    return affiliateView(affiliate, nothingYet)
+  }).catch(refuseTaken(codeTaken))
 }
 
 /**
  * Changes an affiliate; what `input` leaves undefined stays. Commissions that are written down stay too.
  * @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the code is taken
  */
-export async function changeAffiliate(
-  deps: AffiliateDeps,
-  { shop, actor, keep }: Write,
-  id: string,
-  input: AffiliateInput,
-): Promise<AffiliateView> {
-  const changes = { ...inputOf(input), updatedAt: deps.clock.now() }
-  const record = audit(deps, actor, { action: 'affiliate.changed', subject: id, shopId: shop.id })
+export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, on Postgres, every click would be a conflict.
   const figures = await figuresOf(deps, [id])
-  return deps.db
-    .write(async (tx) => {
-      const affiliate = await deps.affiliateStore.change(tx, { shopId: shop.id, id }, changes)
-      if (!affiliate) throw noSuchAffiliate()
-      await record(tx)
-      const view = affiliateView(affiliate, figures(id))
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(codeTaken))
+  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx) => {
+    const changes = { ...inputOf(input), updatedAt: deps.clock.now() }
+    const affiliate = await deps.affiliateStore.change(tx, { shopId: by.shop.id, id }, changes)
+    if (!affiliate) throw noSuchAffiliate()
+    return affiliateView(affiliate, figures(id))
+  }).catch(refuseTaken(codeTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
@@ -127,67 +110,61 @@ async function figuresOf({ affiliateStore, clock }: AffiliateDeps, ids: readonly
  *   that is not open
  */
 export async function recordClick(
-  deps: AffiliateDeps & CartDeps,
+  deps: ReferringDeps,
   { shop, principal }: CartCaller,
   { code, cartId }: { code: string; cartId?: string | undefined },
 ): Promise<{ affiliateId: string; code: string; attributedUntil: string }> {
   const at = deps.clock.now()
   const affiliate = await deps.affiliateStore.findActive(shop.id, normalCode(code))
   if (!affiliate) throw noSuchAffiliate()
-  const click = { id: deps.newId('click'), affiliateId: affiliate.id, at }
-  const attribute = cartId === undefined ? undefined : prepareAffiliateCode(deps, { shop, principal }, { cartId, code: affiliate.code })
   await deps.db.write(async (tx) => {
-    await attribute?.(tx)
-    await deps.affiliateStore.insertClick(tx, click)
+    if (cartId !== undefined) await referCart(tx, deps, { caller: { shop, principal }, cartId, code: affiliate.code })
+    await deps.affiliateStore.insertClick(tx, { id: deps.newId('click'), affiliateId: affiliate.id, at })
   })
   return { affiliateId: affiliate.id, code: affiliate.code, attributedUntil: new Date(at + attributionWindowMs).toISOString() }
 }
 
 /**
- * Prepares the attribution of an order to the partner whose code came last, if that was within 30 days before it and the
- * partner is active. What it returns, called inside the order's write, answers the partner's id; called again for the same order, the
- * same. The commission is written down even when it is nothing: that the partner sent the shopper is a fact.
+ * Attributes an order to the partner whose code came last, if that was within 30 days before it and the partner is active,
+ * inside the order's write. The commission is written down even when it is nothing: that the partner sent the shopper is a fact.
+ * @returns the partner's id; for the same order again, the same
  */
-export function prepareAttribution(deps: AffiliateDeps, order: AttributedOrder): (tx: Writer) => Promise<string | undefined> {
-  const now = deps.clock.now()
+export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: AttributedOrder): Promise<string | undefined> {
   const { affiliateCode: code, affiliateAt: at } = order
-  return async (tx) => {
-    if (code === null || at === null) return undefined
-    const known = await commissionStore.find(tx, order.id)
-    if (known) return known.affiliateId
-    const affiliate = isRecentClick(at, order.createdAt)
-      ? await deps.affiliateStore.findActive(order.shopId, normalCode(code), tx)
-      : undefined
-    if (!affiliate) return undefined
-    await commissionStore.insert(tx, {
-      orderId: order.id,
-      affiliateId: affiliate.id,
-      shopId: order.shopId,
-      currency: order.currency,
-      amount: commissionOf(order, affiliate.rateBps),
-      reversed: 0,
-      status: 'PENDING',
-      approvesAt: now + refundWindowMs,
-      createdAt: now,
-      updatedAt: now,
-    })
-    return affiliate.id
-  }
+  if (code === null || at === null) return undefined
+  const known = await commissionStore.find(tx, order.id)
+  if (known) return known.affiliateId
+  const affiliate = isRecentClick(at, order.createdAt)
+    ? await deps.affiliateStore.findActive(order.shopId, normalCode(code), tx)
+    : undefined
+  if (!affiliate) return undefined
+  const now = deps.clock.now()
+  await commissionStore.insert(tx, {
+    orderId: order.id,
+    affiliateId: affiliate.id,
+    shopId: order.shopId,
+    currency: order.currency,
+    amount: commissionOf(order, affiliate.rateBps),
+    reversed: 0,
+    status: 'PENDING',
+    approvesAt: now + refundWindowMs,
+    createdAt: now,
+    updatedAt: now,
+  })
+  return affiliate.id
 }
 
 /**
- * Prepares what a refund takes back of an order's commission, approved or not: call what it returns inside the refund's
- * write. It may run again: `refunded` is all that was refunded of the order so far, out of `of`.
+ * Takes back what a refund takes of an order's commission, approved or not, inside the refund's write.
+ * @param refunded all that was refunded of the order so far, out of `of`: done again, it changes nothing
  */
-export function prepareReversal(
+export async function reverseCommission(
+  tx: Writer,
   { clock }: Pick<Deps, 'clock'>,
   { orderId, refunded, of }: { orderId: string; refunded: number; of: number },
-): (tx: Writer) => Promise<void> {
-  const updatedAt = clock.now()
-  return async (tx) => {
-    const commission = await commissionStore.find(tx, orderId)
-    if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt })
-  }
+): Promise<void> {
+  const commission = await commissionStore.find(tx, orderId)
+  if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt: clock.now() })
 }
 
 /** Takes back the attribution of an order that came to nothing. */

@@ -1,31 +1,44 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { Actor, Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { auditStore as store } from './store.ts'
 
-/** On whose behalf something is done: what the audit trail says of it. */
-export type Actor = { readonly id: string; readonly requestId?: string | undefined }
-/** A command on the operator's own machine. */
-export const system: Actor = { id: 'system' }
+/** What was done to what. */
+export type AuditEntry = { action: string; subject: string }
 
-export type AuditEntry = { action: string; subject: string; shopId?: string | undefined }
-
-/**
- * Prepares an audit row; call what it returns inside the write that it tells of. Id and time are fixed now, because a work
- * may run more than once.
- */
-export function audit({ clock, newId }: Pick<Deps, 'clock' | 'newId'>, actor: Actor, entry: AuditEntry): (tx: Writer) => Promise<void> {
-  const row = {
+/** Writes a row of the audit trail, inside the write that it tells of. */
+export const audit = (
+  tx: Writer,
+  { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
+  { actor, action, subject, shopId }: AuditEntry & { actor: Actor; shopId?: string | undefined },
+): Promise<void> =>
+  store.insert(tx, {
     id: newId('audit'),
     at: clock.now(),
     actor: actor.id,
-    action: entry.action,
-    subject: entry.subject,
-    shopId: entry.shopId ?? null,
+    action,
+    subject,
+    shopId: shopId ?? null,
     requestId: actor.requestId ?? null,
-  }
-  return (tx) => store.insert(tx, row)
+  })
+
+/**
+ * The write of whatever somebody asked to be changed: the work and the row of the audit trail that tells of it, in one commit.
+ * @returns what the work returns, which an idempotent request stores as its answer
+ */
+export function audited<T>(
+  deps: Pick<Deps, 'db' | 'clock' | 'newId'>,
+  { actor, shop, write = deps.db.write }: Pick<Change, 'actor' | 'write'> & Partial<Pick<Change, 'shop'>>,
+  entry: AuditEntry,
+  work: (tx: Writer) => Promise<T>,
+): Promise<T> {
+  return write(async (tx) => {
+    const done = await work(tx)
+    await audit(tx, deps, { ...entry, actor, shopId: shop?.id })
+    return done
+  })
 }
 
 /** How often an action was done to a subject since `since` (milliseconds). */
-export const timesDone = (tx: Pick<Writer, 'select'>, action: string, subject: string, since: number): Promise<number> =>
-  store.count(tx, { action, subject, since })
+export const timesDone = (from: Pick<Writer, 'select'>, { action, subject, since }: AuditEntry & { since: number }): Promise<number> =>
+  store.count(from, { action, subject, since })

@@ -3,8 +3,8 @@ import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { refusals } from '../../http/schema.ts'
+import { type AuthDeps, endSession, refreshSession } from './index.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
-import { type AuthDeps, endSession, refreshSession } from './service.ts'
 
 /** Renewal and end of sessions, for whoever holds the refresh token. */
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>

@@ -1,13 +1,13 @@
-import type { Deps } from '../../core/deps.ts'
+import type { Writer } from '../../../db/engine.ts'
+import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { TokenRole, Tokens } from '../../core/tokens.ts'
+import type { TokenRole } from '../../core/tokens.ts'
 import { sha256 } from '../../lib/seal.ts'
-import type { Turns } from '../../lib/turns.ts'
-import { type Actor, audit } from '../audit/service.ts'
+import { audit } from '../audit/index.ts'
 import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs } from './domain.ts'
-import type { AuthStore, Session } from './store.ts'
+import type { AuthDeps } from './parts.ts'
+import type { Session } from './store.ts'
 
-export type AuthDeps = Deps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly loginTurns: Turns }
 export type Subject = { id: string; role: TokenRole; shopId?: string }
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
@@ -133,11 +133,10 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
     revokedAt: null,
   }
   const refresh = newRefreshToken(deps)
-  const record = audit(deps, actor, { action: 'session.started', subject: subject.id, shopId: subject.shopId })
   const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
   await deps.db.write(async (tx) => {
     await deps.authStore.insertSession(tx, session, token)
-    await record(tx)
+    await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId })
   })
   return loginAnswer(deps, subject, session.id, refresh)
 }
@@ -149,18 +148,17 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
 export async function refreshSession(deps: AuthDeps, presented: string, requestId?: string): Promise<Login> {
   const now = deps.clock.now()
   const hash = sha256(presented)
-  const owner = (await deps.authStore.findRefreshToken(deps.db.read, hash))?.session
   // Most of what is made up ends here, without a write.
-  if (!owner) throw refreshRefused()
+  if (!(await deps.authStore.findRefreshToken(deps.db.read, hash))) throw refreshRefused()
   const next = newRefreshToken(deps)
-  const recordReuse = recordEnd(deps, owner, 'session.revoked', requestId)
   const session = await deps.db.write(async (tx) => {
     const found = await deps.authStore.findRefreshToken(tx, hash)
     if (!found) return undefined
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
-      if (await deps.authStore.revokeSession(tx, live.id, now)) await recordReuse(tx)
+      if (await deps.authStore.revokeSession(tx, live.id, now))
+        await auditEnd(tx, deps, { session: live, action: 'session.revoked', requestId })
       return undefined
     }
     await deps.authStore.insertRefreshToken(tx, {
@@ -186,14 +184,16 @@ export async function endSession(deps: AuthDeps, presented: string, requestId?: 
   const now = deps.clock.now()
   const session = (await deps.authStore.findRefreshToken(deps.db.read, sha256(presented)))?.session
   if (!session) return
-  const record = recordEnd(deps, session, 'session.ended', requestId)
   await deps.db.write(async (tx) => {
-    if (await deps.authStore.revokeSession(tx, session.id, now)) await record(tx)
+    if (await deps.authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.ended', requestId })
   })
 }
 
-const recordEnd = (deps: AuthDeps, { subjectId, shopId }: Session, action: string, requestId: string | undefined) =>
-  audit(deps, { id: subjectId, requestId }, { action, subject: subjectId, shopId: shopId ?? undefined })
+const auditEnd = (
+  tx: Writer,
+  deps: AuthDeps,
+  { session: { subjectId, shopId }, action, requestId }: { session: Session; action: string; requestId: string | undefined },
+) => audit(tx, deps, { actor: { id: subjectId, requestId }, action, subject: subjectId, shopId: shopId ?? undefined })
 
 /** Whom an access token stands for, while its session lives. */
 export async function subjectOfToken(

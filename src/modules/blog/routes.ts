@@ -2,18 +2,13 @@ import { Elysia, t } from 'elysia'
 import type { Principal } from '../../core/principal.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, RecordId, refusals } from '../../http/schema.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
-import type { ShopDeps } from '../shop/service.ts'
-import { blogView, isPublic } from './domain.ts'
+import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
 import { BlogRecord, Blogs, ChangeBlog, CreateBlog, ListBlogs } from './model.ts'
-import { type BlogDeps, changeBlog, createBlog, noSuchBlog, removeBlog } from './service.ts'
-
-export type BlogRouteDeps = HttpDeps & BlogDeps & ShopDeps
 
 const queryWordsMax = 10
 
@@ -21,20 +16,17 @@ const queryWordsMax = 10
 const seesDrafts = (principal: Principal) =>
   principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
 
-export const publicBlogRoutes = (deps: BlogRouteDeps) =>
+export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
   new Elysia({ tags: ['Blogs'] }).use(access(deps)).get(
     '/blogs/public/:slug',
     async ({ params: { slug }, request }) => {
       if (request.headers.has('origin')) {
         // Of a blog that the public sees: a refusal must not tell that there is a draft.
-        const shop = await deps.shopStore.find((await deps.blogStore.publicShopOf(slug, deps.clock.now())) ?? '')
+        const shopId = await shopOfPublicBlog(deps, slug)
+        const shop = shopId === undefined ? undefined : await deps.identity.shop(shopId)
         assertShopOrigin(request.headers, shop?.origins ?? [])
       }
-      return deps.answers.respond(request, async () => {
-        const blog = await deps.blogStore.findBySlug(slug)
-        if (!blog || !isPublic(blog, deps.clock.now())) throw noSuchBlog()
-        return JSON.stringify(blogView(blog))
-      }) as never
+      return deps.answers.respond(request, async () => JSON.stringify(await readPublicBlog(deps, slug))) as never
     },
     {
       access: 'public',
@@ -46,7 +38,7 @@ export const publicBlogRoutes = (deps: BlogRouteDeps) =>
     },
   )
 
-export const blogRoutes = (deps: BlogRouteDeps) =>
+export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
   new Elysia({ tags: ['Blogs'] })
     .use(access(deps))
     .use(idempotency(deps))
@@ -58,9 +50,7 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
         const words = wordsOf(query.q ?? '', queryWordsMax)
         // Nothing but punctuation: no blog holds it.
         if (searched && words.length === 0) return pageOf([], 0, slice)
-        const publicAt = seesDrafts(principal) ? undefined : deps.clock.now()
-        const { blogs, total } = await deps.blogStore.list({ shopId: shop.id, words, publicAt }, slice)
-        return pageOf(blogs.map(blogView), total, slice)
+        return listBlogs(deps, { shop, seesDrafts: seesDrafts(principal) }, words, slice)
       },
       {
         access: 'storefront',
@@ -73,24 +63,15 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
         },
       },
     )
-    .get(
-      '/blogs/:id',
-      async ({ params, shop, principal }) => {
-        const blog = await deps.blogStore.find(shop.id, params.id)
-        if (!blog || !(seesDrafts(principal) || isPublic(blog, deps.clock.now()))) throw noSuchBlog()
-        return blogView(blog)
-      },
-      {
-        access: 'storefront',
-        params: RecordId,
-        response: { 200: BlogRecord, ...refusals(401, 403, 404) },
-        detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
-      },
-    )
+    .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
+      access: 'storefront',
+      params: RecordId,
+      response: { 200: BlogRecord, ...refusals(401, 403, 404) },
+      detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
+    })
     .post(
       '/blogs',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createBlog(deps, { shop, actor: actorOf(principal, request), keep }, publicationInMs(body))),
+      ({ body, shop, actor, once }) => once(201, (write) => createBlog(deps, { shop, actor, write }, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -101,8 +82,8 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
     )
     .patch(
       '/blogs/:id',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeBlog(deps, { shop, actor: actorOf(principal, request), keep }, params.id, publicationInMs(body))),
+      ({ params, body, shop, actor, once }) =>
+        once(200, (write) => changeBlog(deps, { shop, actor, write }, params.id, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -114,8 +95,8 @@ export const blogRoutes = (deps: BlogRouteDeps) =>
     )
     .delete(
       '/blogs/:id',
-      async ({ params, shop, principal, request, set }) => {
-        await removeBlog(deps, { shop, actor: actorOf(principal, request) }, params.id)
+      async ({ params, shop, actor, set }) => {
+        await removeBlog(deps, { shop, actor }, params.id)
         set.status = 204
       },
       {

@@ -1,20 +1,16 @@
-import type { Deps } from '../../core/deps.ts'
+import type { Change } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
-import { type Actor, audit } from '../audit/service.ts'
-import { refuseTaken } from '../conflict/service.ts'
-import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog } from './domain.ts'
-import type { BlogStore } from './store.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { audited } from '../audit/index.ts'
+import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog, isPublic } from './domain.ts'
+import type { BlogDeps } from './parts.ts'
 
-export type BlogDeps = Deps & { readonly blogStore: BlogStore }
-/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
-type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
-
-export const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
+const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
 const slugTaken = 'slug (body): another blog has it'
 
 function checked<Input extends BlogInput>(input: Input): Input {
@@ -26,52 +22,70 @@ function checked<Input extends BlogInput>(input: Input): Input {
  * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
  */
-export async function createBlog(
-  deps: BlogDeps,
-  { shop, actor, keep }: Write,
-  input: BlogInput & { title: string; bodyHtml: string },
-): Promise<BlogView> {
-  const made = createdBlog(checked(input), { id: deps.newId('blog'), shopId: shop.id, now: deps.clock.now() })
-  const record = audit(deps, actor, { action: 'blog.created', subject: made.id, shopId: shop.id })
-  return deps.db
-    .write(async (tx) => {
-      const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => deps.blogStore.taken(tx, names))) }
-      await deps.blogStore.insert(tx, blog)
-      await record(tx)
-      const view = blogView(blog)
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(slugTaken))
+export function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
+  const { blogStore: store, newId, clock } = deps
+  const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
+  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx) => {
+    const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
+    await store.insert(tx, blog)
+    return blogView(blog)
+  }).catch(refuseTaken(slugTaken))
 }
 
 /**
  * Changes a blog; what `input` leaves undefined stays.
  * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the slug is taken
  */
-export async function changeBlog(deps: BlogDeps, { shop, actor, keep }: Write, id: string, input: BlogInput): Promise<BlogView> {
+export function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<BlogView> {
+  const { blogStore: store, clock } = deps
   const change = checked(input)
-  const now = deps.clock.now()
-  const record = audit(deps, actor, { action: 'blog.changed', subject: id, shopId: shop.id })
-  return deps.db
-    .write(async (tx) => {
-      const before = await deps.blogStore.find(shop.id, id, tx)
-      if (!before) throw noSuchBlog()
-      const blog = changedBlog(before, change, now)
-      await deps.blogStore.replace(tx, blog)
-      await record(tx)
-      const view = blogView(blog)
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(slugTaken))
+  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx) => {
+    const before = await store.find(by.shop.id, id, tx)
+    if (!before) throw noSuchBlog()
+    const blog = changedBlog(before, change, clock.now())
+    await store.replace(tx, blog)
+    return blogView(blog)
+  }).catch(refuseTaken(slugTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
-export async function removeBlog(deps: BlogDeps, { shop, actor }: Write, id: string): Promise<void> {
-  const record = audit(deps, actor, { action: 'blog.removed', subject: id, shopId: shop.id })
-  await deps.db.write(async (tx) => {
-    if (!(await deps.blogStore.remove(tx, shop.id, id))) throw noSuchBlog()
-    await record(tx)
+export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
+  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx) => {
+    if (!(await deps.blogStore.remove(tx, by.shop.id, id))) throw noSuchBlog()
   })
+
+/** Whether a caller sees what is not published yet. */
+export type Reader = { shop: Pick<ShopContext, 'id'>; seesDrafts: boolean }
+
+/**
+ * A page of the shop's blogs, newest first: by publication for the public, else by creation.
+ * @param words those that each blog holds
+ */
+export async function listBlogs(
+  { blogStore, clock }: BlogDeps,
+  { shop, seesDrafts }: Reader,
+  words: readonly string[],
+  slice: Slice,
+): Promise<Page<BlogView>> {
+  const query = { shopId: shop.id, words, publicAt: seesDrafts ? undefined : clock.now() }
+  const { blogs, total } = await blogStore.list(query, slice)
+  return pageOf(blogs.map(blogView), total, slice)
 }
+
+/** @throws AppError NOT_FOUND, also for another shop's, and for one that the caller may not see yet */
+export async function readBlog({ blogStore, clock }: BlogDeps, { shop, seesDrafts }: Reader, id: string): Promise<BlogView> {
+  const blog = await blogStore.find(shop.id, id)
+  if (!blog || !(seesDrafts || isPublic(blog, clock.now()))) throw noSuchBlog()
+  return blogView(blog)
+}
+
+/** A blog that the public sees, of whichever shop. @throws AppError NOT_FOUND */
+export async function readPublicBlog({ blogStore, clock }: BlogDeps, slug: string): Promise<BlogView> {
+  const blog = await blogStore.findBySlug(slug)
+  if (!blog || !isPublic(blog, clock.now())) throw noSuchBlog()
+  return blogView(blog)
+}
+
+/** The shop of a blog that the public sees; undefined where it sees none, so that nothing tells of a draft. */
+export const shopOfPublicBlog = ({ blogStore, clock }: BlogDeps, slug: string): Promise<string | undefined> =>
+  blogStore.publicShopOf(slug, clock.now())

@@ -1,26 +1,18 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import { newCartId } from '../../lib/ids.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
-import { sellables } from '../catalog/service.ts'
+import { sellables } from '../catalog/index.ts'
 import type { AddressFields } from '../customer/domain.ts'
-import { checkedAddress, emailOf } from '../customer/service.ts'
-import type { Shop } from '../shop/store.ts'
+import { checkedAddress, emailOf } from '../customer/index.ts'
+import type { Shop } from '../shop/domain.ts'
+import { readShop } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
-import {
-  type CartCaller,
-  type CartContents,
-  type CartDeps,
-  type CartItem,
-  type CartView,
-  cartOf,
-  cartView,
-  contentsIn,
-  notOpen,
-  shopOf,
-  shownBy,
-} from './service.ts'
+import type { CartDeps } from './parts.ts'
+import type { CartContents, CartItem } from './pricing.ts'
+import { type CartCaller, cartOf, contentsIn, notOpen } from './service.ts'
+import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
 export type CartInput = {
@@ -31,11 +23,13 @@ export type CartInput = {
   shippingMethod?: string | null | undefined
   affiliateCode?: string | null | undefined
 }
-/** Who does it, and what keeps the answer of an idempotent request. */
-export type CartWrite = CartCaller & { readonly keep?: Keep }
+/** Who changes a cart, and by which write. */
+export type CartChange = CartCaller & { readonly write?: Write | undefined }
 
 /** Of a change that somebody else's came before each time. */
 const triesMax = 25
+/** Somebody else's change came between: nothing of this one is kept, and it is decided anew. */
+class ChangedMeanwhile extends Error {}
 
 const invalid = (message: string) => new AppError('INVALID', message)
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
@@ -46,7 +40,7 @@ const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
  */
 export async function createCart(deps: CartDeps, { shop: { id }, principal }: CartCaller, input: CartInput): Promise<CartView> {
   const now = deps.clock.now()
-  const shop = await shopOf(deps, id)
+  const shop = await readShop(deps, id)
   const blank: Cart = {
     id: newCartId(deps.randomBytes),
     shopId: shop.id,
@@ -79,10 +73,10 @@ const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['
  * Changes what is known of a cart besides its lines.
  * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
  */
-export const changeCart = (deps: CartDeps, write: CartWrite, cartId: string, input: CartInput): Promise<CartView> =>
+export const changeCart = (deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> =>
   // Before anything is looked for: what is wrong with it does not depend on the cart.
   checked(input, () =>
-    changing(deps, write, cartId, async (contents, now) => {
+    changing(deps, by, cartId, async (contents, now) => {
       const { cart, shop } = contents
       return { contents: { ...contents, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
     }),
@@ -101,11 +95,11 @@ async function checked<T>({ shippingAddress, billingAddress }: CartInput, run: (
  */
 export const addItem = (
   deps: CartDeps,
-  write: CartWrite,
+  by: CartChange,
   cartId: string,
   { variantId, quantity }: { variantId: string; quantity: number },
 ): Promise<CartView> =>
-  changing(deps, write, cartId, async (contents, now) => {
+  changing(deps, by, cartId, async (contents, now) => {
     const { cart, items } = contents
     const known = items.find(({ line }) => line.variantId === variantId)
     if (known) return withQuantity(deps, contents, known, known.line.quantity + quantity, now)
@@ -120,12 +114,12 @@ export const addItem = (
  * Changes how many of a line's variant are in the cart, at the price of now.
  * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
  */
-export const changeItem = (deps: CartDeps, write: CartWrite, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
-  changing(deps, write, cartId, async (contents, now) => withQuantity(deps, contents, itemOf(contents, lineId), quantity, now))
+export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
+  changing(deps, by, cartId, async (contents, now) => withQuantity(deps, contents, itemOf(contents, lineId), quantity, now))
 
 /** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
-export const removeItem = (deps: CartDeps, write: CartWrite, cartId: string, lineId: string): Promise<CartView> =>
-  changing(deps, write, cartId, async (contents) => {
+export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
+  changing(deps, by, cartId, async (contents) => {
     const { line } = itemOf(contents, lineId)
     const items = contents.items.filter((item) => item.line.id !== line.id)
     return { contents: { ...contents, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
@@ -142,11 +136,11 @@ export type Change = { contents: CartContents; store?: (tx: Writer) => Promise<v
  */
 export async function changing(
   deps: CartDeps,
-  { keep, ...caller }: CartWrite,
+  { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
   decide: (contents: CartContents, now: number) => Promise<Change>,
 ): Promise<CartView> {
-  const shop = await shopOf(deps, caller.shop.id)
+  const shop = await readShop(deps, caller.shop.id)
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
     const now = deps.clock.now()
@@ -155,13 +149,15 @@ export async function changing(
     const { contents, store } = await decide(await contentsIn(deps, { ...before, ...owner }, shop), now)
     const cart = { ...contents.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...contents, cart }, now)
-    const done = await deps.db.write(async (tx) => {
-      if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before.updatedAt))) return false
-      await store?.(tx)
-      await keep?.(tx, view)
-      return true
-    })
-    if (done) return view
+    try {
+      return await write(async (tx) => {
+        if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before.updatedAt))) throw new ChangedMeanwhile()
+        await store?.(tx)
+        return view
+      })
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error
+    }
   }
   throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', undefined, 1)
 }

@@ -4,13 +4,12 @@ import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
 import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
-import { reachable, type Transitions } from '../../lib/transitions.ts'
+import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 
 export type Cart = typeof carts.$inferSelect
 export type CartLine = typeof cartLines.$inferSelect
 export type CartStatus = Cart['status']
 
-export const cartStatuses = ['OPEN', 'CONVERTED', 'EXPIRED'] as const
 export const linesMax = 100
 export const quantityMax = 9_999
 export const giftCardsMax = 10
@@ -18,11 +17,12 @@ export const affiliateCodeMax = 64
 /** After its last change. */
 export const cartLifeMs = 30 * dayMs
 
-export const cartTransitions: Transitions<CartStatus> = reachable('OPEN', {
+export const cartTransitions = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
   CONVERTED: [],
   EXPIRED: [],
-})
+} as const satisfies Transitions<CartStatus>)
+export const cartStatuses = statesOf(cartTransitions)
 
 /** What a cart reads as: an open one whose time is over has expired, even if no job has come by yet. */
 export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt'>, now: number): CartStatus =>

@@ -1,8 +1,10 @@
 import { AppError } from '../../core/errors.ts'
-import { tryCode } from '../gift-card/service.ts'
+import { tryCode } from '../gift-card/index.ts'
 import { changing } from './changes.ts'
 import { type Cart, giftCardsMax } from './domain.ts'
-import { type CartCaller, type CartDeps, type CartView, cartOf, isServer, noSuchCart, notOpen } from './service.ts'
+import type { CartDeps } from './parts.ts'
+import { type CartCaller, cartOf, isServer, noSuchCart, notOpen } from './service.ts'
+import type { CartView } from './view.ts'
 
 /**
  * Puts a gift card onto a cart. On it already is no error.

@@ -3,10 +3,18 @@ import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { RecordId, refusals } from '../../http/schema.ts'
-import { addItem, changeCart, changeItem, createCart, removeItem } from './changes.ts'
-import { applyGiftCard, removeGiftCards } from './gift-cards.ts'
+import {
+  addItem,
+  applyGiftCard,
+  type CartDeps,
+  changeCart,
+  changeItem,
+  createCart,
+  readCart,
+  removeGiftCards,
+  removeItem,
+} from './index.ts'
 import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
-import { type CartDeps, cartOf, isServer, wholeCart } from './service.ts'
 
 const ofChange = { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415) }
 
@@ -31,21 +39,16 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         },
       },
     )
-    .get(
-      '/cart/:id',
-      async ({ params, shop, principal }) =>
-        wholeCart(deps, await cartOf(deps, { shop, principal }, params.id), { isShopper: !isServer(principal) }),
-      {
-        access: 'cart',
-        params: RecordId,
-        response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
-        detail: {
-          summary: 'A cart',
-          description:
-            'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
-        },
+    .get('/cart/:id', ({ params, shop, principal }) => readCart(deps, { shop, principal }, params.id), {
+      access: 'cart',
+      params: RecordId,
+      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+      detail: {
+        summary: 'A cart',
+        description:
+          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
       },
-    )
+    })
     .patch('/cart/:id', ({ params, body, shop, principal }) => changeCart(deps, { shop, principal }, params.id, body), {
       access: 'cart',
       params: RecordId,
@@ -60,7 +63,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
     .post(
       '/cart/:id/items',
       ({ params, body, shop, principal, once }) =>
-        once(201, (keep) => addItem(deps, { shop, principal, keep }, params.id, { variantId: body.variantId, quantity: body.quantity })),
+        once(201, (write) => addItem(deps, { shop, principal, write }, params.id, { variantId: body.variantId, quantity: body.quantity })),
       {
         access: 'cart',
         idempotent: true,

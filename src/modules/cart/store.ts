@@ -1,15 +1,18 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
-import { sourcesOf } from '../../lib/transitions.ts'
+import { movesOf } from '../../core/moves.ts'
+import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.ts'
 
 export type CartStore = ReturnType<typeof createCartStore>
 
+const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
 /** What nobody needs once a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
-export function createCartStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
+export function createCartStore(db: Pick<Database, 'read' | 'statement'>) {
+  const { read, statement } = db
   const byId = read
     .select()
     .from(carts)
@@ -35,20 +38,9 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
       .where(and(eq(carts.id, sql.placeholder('id')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')))
       .returning({ id: carts.id }),
   )
-  const convert = statement((queries) =>
-    queries
-      .update(carts)
-      .set({ ...personal, status: 'CONVERTED', updatedAt: sql`${sql.placeholder('now')}` })
-      .where(
-        and(
-          eq(carts.id, sql.placeholder('id')),
-          eq(carts.updatedAt, sql.placeholder('seen')),
-          inArray(carts.status, sourcesOf(cartTransitions, 'CONVERTED')),
-          gt(carts.expiresAt, sql.placeholder('now')),
-        ),
-      )
-      .returning({ id: carts.id }),
-  )
+  const unchanged = movesOf(db, carts, cartTransitions, {
+    guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
+  })
   const insertLine = statement((queries) =>
     queries.insert(cartLines).values({
       id: sql.placeholder('id'),
@@ -142,7 +134,8 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
     },
     /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
-      return (await convert(tx, { id, seen: updatedAt, now })).length > 0
+      const converted = { ...personal, updatedAt: now }
+      return (await unchanged.move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {
@@ -154,7 +147,7 @@ export function createCartStore({ read, statement }: Pick<Database, 'read' | 'st
         .limit(limit)
       const rows = await tx
         .update(carts)
-        .set({ ...personal, status: 'EXPIRED' })
+        .set({ ...personal, status: expiry.to })
         .where(inArray(carts.id, over))
         .returning({ id: carts.id })
       return rows.length

@@ -1,16 +1,18 @@
-import type { Deps } from '../../core/deps.ts'
+import type { Change } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { handleOf } from '../../lib/words.ts'
-import { type Actor, audit } from '../audit/service.ts'
-import { refuseTaken } from '../conflict/service.ts'
-import type { Collection, CollectionStore } from './collections-store.ts'
+import { audited } from '../audit/index.ts'
+import type { Collection } from './collections-store.ts'
+import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
+import type { CatalogDeps } from './parts.ts'
 
-export type CollectionDeps = Deps & { readonly collectionStore: CollectionStore }
+type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
 export type CollectionInput = {
   title?: string | undefined
   handle?: string | undefined
@@ -19,9 +21,8 @@ export type CollectionInput = {
   /** Milliseconds. */
   publishedAt?: number | null | undefined
 }
-type Write = { shop: Pick<ShopContext, 'id'>; actor: Actor; keep?: Keep }
 
-export const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
+const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = 'handle (body): another collection of the shop has it'
 
 /** A collection as it is answered, to the shop and to the public. */
@@ -32,6 +33,7 @@ export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: C
   updatedAt: new Date(updatedAt).toISOString(),
 })
 export type CollectionView = ReturnType<typeof collectionView>
+export type CollectionWithProducts = CollectionView & { productIds: string[] }
 
 const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
 
@@ -39,16 +41,13 @@ const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, 
  * Makes a collection. Without `publishedAt` it is published now; null keeps it off the storefront.
  * @throws AppError CONFLICT when the given handle is taken
  */
-export async function createCollection(
-  deps: CollectionDeps,
-  { shop, actor, keep }: Write,
-  input: CollectionInput & { title: string },
-): Promise<CollectionView> {
+export function createCollection(deps: CollectionDeps, by: Change, input: CollectionInput & { title: string }): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
-  const now = deps.clock.now()
+  const { collectionStore: store, clock, newId } = deps
+  const now = clock.now()
   const made: Collection = {
-    id: deps.newId('collection'),
-    shopId: shop.id,
+    id: newId('collection'),
+    shopId: by.shop.id,
     handle: input.handle ?? (handleOf(input.title) || 'collection'),
     title: input.title,
     descriptionHtml: sanitize(input.descriptionHtml ?? '', 'descriptionHtml'),
@@ -57,28 +56,16 @@ export async function createCollection(
     createdAt: now,
     updatedAt: now,
   }
-  const record = audit(deps, actor, { action: 'collection.created', subject: made.id, shopId: shop.id })
-  return deps.db
-    .write(async (tx) => {
-      const handle =
-        input.handle ?? (await freeName(made.handle, made.id, (names) => deps.collectionStore.takenHandles(tx, shop.id, names)))
-      const collection = { ...made, handle }
-      await deps.collectionStore.insert(tx, collection)
-      await record(tx)
-      const view = collectionView(collection)
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(handleTaken))
+  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx) => {
+    const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
+    const collection = { ...made, handle }
+    await store.insert(tx, collection)
+    return collectionView(collection)
+  }).catch(refuseTaken(handleTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
-export async function changeCollection(
-  deps: CollectionDeps,
-  { shop, actor, keep }: Write,
-  id: string,
-  input: CollectionInput,
-): Promise<CollectionView> {
+export function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
   const change: Partial<Collection> = { updatedAt: deps.clock.now() }
   if (input.title !== undefined) change.title = input.title
@@ -86,27 +73,18 @@ export async function changeCollection(
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
-  const record = audit(deps, actor, { action: 'collection.changed', subject: id, shopId: shop.id })
-  return deps.db
-    .write(async (tx) => {
-      const collection = await deps.collectionStore.update(tx, shop.id, id, change)
-      if (!collection) throw noSuchCollection()
-      await record(tx)
-      const view = collectionView(collection)
-      await keep?.(tx, view)
-      return view
-    })
-    .catch(refuseTaken(handleTaken))
+  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx) => {
+    const collection = await deps.collectionStore.update(tx, by.shop.id, id, change)
+    if (!collection) throw noSuchCollection()
+    return collectionView(collection)
+  }).catch(refuseTaken(handleTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
-export async function removeCollection(deps: CollectionDeps, { shop, actor }: Write, id: string): Promise<void> {
-  const record = audit(deps, actor, { action: 'collection.removed', subject: id, shopId: shop.id })
-  await deps.db.write(async (tx) => {
-    if (!(await deps.collectionStore.remove(tx, shop.id, id))) throw noSuchCollection()
-    await record(tx)
+export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
+  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx) => {
+    if (!(await deps.collectionStore.remove(tx, by.shop.id, id))) throw noSuchCollection()
   })
-}
 
 /**
  * Puts exactly these products into a collection, in this order.
@@ -114,20 +92,64 @@ export async function removeCollection(deps: CollectionDeps, { shop, actor }: Wr
  */
 export async function setCollectionProducts(
   deps: CollectionDeps,
-  { shop, actor }: Write,
+  by: Change,
   id: string,
   productIds: readonly string[],
-): Promise<CollectionView & { productIds: string[] }> {
+): Promise<CollectionWithProducts> {
   if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
-  const record = audit(deps, actor, { action: 'collection.products_set', subject: id, shopId: shop.id })
-  const updatedAt = deps.clock.now()
-  return deps.db.write(async (tx) => {
-    const collection = await deps.collectionStore.update(tx, shop.id, id, { updatedAt })
+  const { collectionStore: store, clock } = deps
+  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx) => {
+    const collection = await store.update(tx, by.shop.id, id, { updatedAt: clock.now() })
     if (!collection) throw noSuchCollection()
-    const known = await deps.collectionStore.countProducts(tx, shop.id, productIds)
+    const known = await store.countProducts(tx, by.shop.id, productIds)
     if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
-    await deps.collectionStore.setProducts(tx, id, productIds)
-    await record(tx)
+    await store.setProducts(tx, id, productIds)
     return { ...collectionView(collection), productIds: [...productIds] }
   })
+}
+
+/** The shop's collections, published or not, newest first. */
+export async function listCollections(
+  { collectionStore }: Pick<CollectionDeps, 'collectionStore'>,
+  shop: Pick<ShopContext, 'id'>,
+  slice: Slice,
+): Promise<Page<CollectionView>> {
+  const { collections, total } = await collectionStore.list(shop.id, slice)
+  return pageOf(collections.map(collectionView), total, slice)
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's */
+export async function readCollection(
+  { collectionStore }: Pick<CollectionDeps, 'collectionStore'>,
+  shop: Pick<ShopContext, 'id'>,
+  id: string,
+): Promise<CollectionWithProducts> {
+  const collection = await collectionStore.find(shop.id, id)
+  if (!collection) throw noSuchCollection()
+  return { ...collectionView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
+}
+
+/** A collection that the public sees, by its id or handle; undefined when there is none. */
+export async function publishedCollection(
+  { collectionStore, clock }: Pick<CollectionDeps, 'collectionStore' | 'clock'>,
+  shop: Pick<ShopContext, 'id'>,
+  idOrHandle: string,
+): Promise<CollectionView | undefined> {
+  const collection = await collectionStore.findPublished(shop.id, idOrHandle, clock.now())
+  return collection && collectionView(collection)
+}
+
+/** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */
+export async function publishedCollections(
+  { collectionStore, clock }: Pick<CollectionDeps, 'collectionStore' | 'clock'>,
+  shop: Pick<ShopContext, 'id'>,
+  slice: Slice,
+): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
+  const now = clock.now()
+  const { collections, total } = await collectionStore.listPublished(shop.id, now, slice)
+  const withDocuments = collections.map(async (collection) => ({
+    view: collectionView(collection),
+    documents: await collectionStore.firstDocuments(collection.id, now, firstProductsMax),
+  }))
+  return { collections: await Promise.all(withDocuments), total }
 }

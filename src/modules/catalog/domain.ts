@@ -21,6 +21,8 @@ export const optionsMax = 3
 export const variantsMax = 100
 export const imagesMax = 250
 export const productsPerCollectionMax = 5_000
+/** Of a collection, where collections are listed for the public. */
+export const firstProductsMax = 12
 export const defaultVariantTitle = 'Default Title'
 const wordsMax = 400
 const titleKeyLengthMax = 80

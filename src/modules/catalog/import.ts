@@ -1,10 +1,11 @@
+import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
-import type { Actor } from '../audit/service.ts'
 import { type CsvItem, type CsvSource, type ImportedProduct, type ImportedVariant, type RowError, readProducts } from './csv.ts'
 import { changedProduct, createdProduct, type ImageInput, type ProductInput, type VariantInput, type Whole } from './domain.ts'
-import { type CatalogDeps, changeProduct, clean, createProduct } from './service.ts'
+import type { CatalogDeps } from './parts.ts'
+import { changeProduct, clean, createProduct } from './service.ts'
 
 export type ImportOptions = { dryRun: boolean; overwrite: boolean; currency: string; onProgress?: (bytesRead: number) => void }
 export type ImportReport = {

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../core/errors.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import { isUpload, readBody, uploadBytesMax, uploadReadMaxMs } from '../../http/body.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -10,10 +9,18 @@ import { idempotency } from '../../http/idempotency.ts'
 import { notModified, RecordId, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
-import type { ShopDeps } from '../shop/service.ts'
-import type { CollectionDeps } from './collections.ts'
-import { managementView } from './domain.ts'
-import { importProducts } from './import.ts'
+import {
+  archiveProduct,
+  type CatalogDeps,
+  changeProduct,
+  createProduct,
+  importProducts,
+  listProducts,
+  publicProducts,
+  publishedCollection,
+  readProduct,
+  readPublicProduct,
+} from './index.ts'
 import {
   ChangeProduct,
   CreateProduct,
@@ -26,21 +33,16 @@ import {
   PublicProduct,
   PublicProducts,
 } from './model.ts'
-import { publicProducts, type ReadDeps } from './reads.ts'
-import { archiveProduct, type CatalogDeps, changeProduct, createProduct, noSuchProduct } from './service.ts'
 
-export type CatalogRouteDeps = HttpDeps & CatalogDeps & ReadDeps & ShopDeps & CollectionDeps
-
-export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
+export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
   new Elysia({ tags: ['Catalog'] })
     .use(access(deps))
     .get(
       '/product-v2/public/:id',
       async ({ params, request }) => {
-        const found = await deps.documents.find(params.id)
-        if (!found || found.visible_from > deps.clock.now()) throw noSuchProduct()
-        if (request.headers.has('origin')) assertShopOrigin(request.headers, (await deps.shopStore.find(found.shop_id))?.origins ?? [])
-        return publicJson(request, found.document, found.etag) as never
+        const { document, etag, shopId } = await readPublicProduct(deps, params.id)
+        if (request.headers.has('origin')) assertShopOrigin(request.headers, (await deps.identity.shop(shopId))?.origins ?? [])
+        return publicJson(request, document, etag) as never
       },
       {
         access: 'public',
@@ -56,8 +58,7 @@ export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
           const shop = await shopNamed(deps, params.shopName)
           const slice = sliceOf(query)
           const { sort, q, tag, collection } = query
-          const within =
-            collection === undefined ? undefined : await deps.collectionStore.findPublished(shop.id, collection, deps.clock.now())
+          const within = collection === undefined ? undefined : await publishedCollection(deps, shop, collection)
           if (collection !== undefined && !within) return JSON.stringify(pageOf([], 0, slice))
           const { documents, total, totalCapped } = await publicProducts(
             deps,
@@ -80,14 +81,13 @@ export const publicCatalogRoutes = (deps: CatalogRouteDeps) =>
       },
     )
 
-export const catalogRoutes = (deps: CatalogRouteDeps) =>
+export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
   new Elysia({ tags: ['Catalog'] })
     .use(access(deps))
     .use(idempotency(deps))
     .post(
       '/product-v2',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createProduct(deps, { shop, actor: actorOf(principal, request), keep }, publicationInMs(body))),
+      ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -99,38 +99,22 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
         },
       },
     )
-    .get(
-      '/product-v2',
-      async ({ query, shop }) => {
-        const slice = sliceOf(query)
-        const { wholes, total } = await deps.catalogStore.list(shop.id, query.status, slice)
-        return pageOf(wholes.map(managementView), total, slice)
-      },
-      {
-        access: 'management',
-        query: ListManaged,
-        response: { 200: ManagedProducts, ...refusals(401, 403, 404) },
-        detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
-      },
-    )
-    .get(
-      '/product-v2/:id',
-      async ({ params, shop }) => {
-        const whole = await deps.catalogStore.findWhole(shop.id, params.id)
-        if (!whole) throw noSuchProduct()
-        return managementView(whole)
-      },
-      {
-        access: 'management',
-        params: RecordId,
-        response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
-        detail: { summary: 'A product of the shop' },
-      },
-    )
+    .get('/product-v2', ({ query, shop }) => listProducts(deps, shop, query.status, sliceOf(query)), {
+      access: 'management',
+      query: ListManaged,
+      response: { 200: ManagedProducts, ...refusals(401, 403, 404) },
+      detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
+    })
+    .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
+      access: 'management',
+      params: RecordId,
+      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+      detail: { summary: 'A product of the shop' },
+    })
     .patch(
       '/product-v2/:id',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeProduct(deps, { shop, actor: actorOf(principal, request), keep }, params.id, publicationInMs(body))),
+      ({ params, body, shop, actor, once }) =>
+        once(200, (write) => changeProduct(deps, { shop, actor, write }, params.id, publicationInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -140,19 +124,15 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
         detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
       },
     )
-    .delete(
-      '/product-v2/:id',
-      ({ params, shop, principal, request }) => archiveProduct(deps, { shop, actor: actorOf(principal, request) }, params.id),
-      {
-        access: 'management',
-        params: RecordId,
-        response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
-        detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
-      },
-    )
+    .delete('/product-v2/:id', ({ params, shop, actor }) => archiveProduct(deps, { shop, actor }, params.id), {
+      access: 'management',
+      params: RecordId,
+      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+      detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
+    })
     .post(
       '/product-v2/import',
-      async ({ query, shop, principal, request }) => {
+      async ({ query, shop, actor, request }) => {
         if (!isUpload(request)) throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
         const file = await readBody(request, uploadBytesMax, uploadReadMaxMs)
         const options = {
@@ -160,7 +140,7 @@ export const catalogRoutes = (deps: CatalogRouteDeps) =>
           overwrite: query.overwrite === 'true',
           currency: query.currency ?? shop.currency,
         }
-        return importProducts(deps, { shop, actor: actorOf(principal, request) }, () => onePart(file), options)
+        return importProducts(deps, { shop, actor }, () => onePart(file), options)
       },
       {
         access: 'management',

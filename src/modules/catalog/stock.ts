@@ -1,28 +1,10 @@
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import { documentOf, isAvailable, type Sellable, type Stock, shortageOf } from './domain.ts'
-import type { CatalogDeps } from './service.ts'
+import type { CatalogDeps } from './parts.ts'
 import type { StockRow } from './store.ts'
 
 export type StockLine = { variantId: string; quantity: number }
-
-/** What orders do to the stock, each inside the order's write. A variant that is gone is passed over, except by `reserve`. */
-export type StockWrites = {
-  /**
-   * Promises the lines to an order, all of them or none. Returns the ids of those that are counted: the others have no stock
-   * to release, to commit or to restock later.
-   * @throws AppError CONFLICT, naming the product and what is left of it; then the write must not go on
-   */
-  reserve(tx: Writer, lines: readonly StockLine[]): Promise<Set<string>>
-  /** Takes promises back. */
-  release(tx: Writer, lines: readonly StockLine[]): Promise<void>
-  /** Hands over what was promised: it leaves the shelf. */
-  commit(tx: Writer, lines: readonly StockLine[]): Promise<void>
-  /** Undoes `commit`: what was handed over is promised again. */
-  uncommit(tx: Writer, lines: readonly StockLine[]): Promise<void>
-  /** Puts back on the shelf what was handed over. */
-  restock(tx: Writer, lines: readonly StockLine[]): Promise<void>
-}
 
 /** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
 export async function sellables(
@@ -35,64 +17,83 @@ export async function sellables(
   return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
 }
 
-/** The stock side of orders. Where a variant begins or ceases to be available, what the public sees of its product follows. */
-export function prepareStock({ catalogStore: store, documents }: Pick<CatalogDeps, 'catalogStore' | 'documents'>): StockWrites {
-  return {
-    async reserve(tx, lines) {
-      const counted = new Set<string>()
-      const changes: Change[] = []
-      for (const { variantId, quantity } of merged(lines)) {
-        const after = await store.stock.reserve(tx, variantId, quantity)
-        if (after) counted.add(variantId)
-        else await assertUncounted(tx, variantId)
-        changes.push({ after, before: after && { ...after, reserved: after.reserved - quantity } })
-      }
-      await follow(tx, changes)
-      return counted
-    },
-    release: (tx, lines) => each(tx, lines, store.stock.release, ({ reserved }, quantity) => ({ reserved: reserved + quantity })),
-    commit: (tx, lines) =>
-      each(tx, lines, store.stock.commit, ({ onHand, reserved }, quantity) => ({
-        onHand: onHand + quantity,
-        reserved: reserved + quantity,
-      })),
-    uncommit: (tx, lines) =>
-      each(tx, lines, store.stock.uncommit, ({ onHand, reserved }, quantity) => ({
-        onHand: onHand - quantity,
-        reserved: reserved - quantity,
-      })),
-    restock: (tx, lines) => each(tx, lines, store.stock.restock, ({ onHand }, quantity) => ({ onHand: onHand - quantity })),
-  }
+type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents'>
 
-  async function each(
-    tx: Writer,
-    lines: readonly StockLine[],
-    change: (tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>,
-    undo: (after: StockRow, quantity: number) => Partial<Stock>,
-  ): Promise<void> {
-    const changes: Change[] = []
-    for (const { variantId, quantity } of merged(lines)) {
-      const after = await change(tx, variantId, quantity)
-      changes.push({ after, before: after && { ...after, ...undo(after, quantity) } })
-    }
-    await follow(tx, changes)
-  }
+// What orders do to the stock, each inside the order's write. A variant that is gone is passed over, except by `reserveStock`.
+// Where a variant begins or ceases to be available, what the public sees of its product follows.
 
-  async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
-    const [sellable] = await store.sellables([variantId], undefined, tx)
-    if (!sellable) throw new AppError('CONFLICT', 'A product of the order is not sold any more')
-    if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageOf(sellable))
+/**
+ * Promises the lines to an order, all of them or none.
+ * @returns the ids of those that are counted: the others have no stock to release, to commit or to restock later
+ * @throws AppError CONFLICT, naming the product and what is left of it; then the write must not go on
+ */
+export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<Set<string>> {
+  const { stock } = deps.catalogStore
+  const counted = new Set<string>()
+  const changes: Change[] = []
+  for (const { variantId, quantity } of merged(lines)) {
+    const after = await stock.reserve(tx, variantId, quantity)
+    if (after) counted.add(variantId)
+    else await assertUncounted(tx, deps, variantId)
+    changes.push({ after, before: after && { ...after, reserved: after.reserved - quantity } })
   }
+  await follow(tx, deps, changes)
+  return counted
+}
 
-  /** Renders the documents of products that a change made available, or took the last one of. */
-  async function follow(tx: Writer, changes: readonly Change[]): Promise<void> {
-    const flipped = changes.flatMap(({ before, after }) => (before && after && isAvailable(before) !== isAvailable(after) ? [after] : []))
-    for (const productId of new Set(flipped.map((row) => row.productId))) {
-      const whole = await store.wholeOf(tx, productId)
-      if (!whole) continue
-      tx.afterCommit(() => documents.forget(productId))
-      await store.renewDocument(tx, documentOf(whole))
-    }
+/** Takes promises back. */
+export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
+  each(tx, deps, { lines, change: deps.catalogStore.stock.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
+
+/** Hands over what was promised: it leaves the shelf. */
+export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
+  each(tx, deps, {
+    lines,
+    change: deps.catalogStore.stock.commit,
+    undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
+  })
+
+/** Undoes `commitStock`: what was handed over is promised again. */
+export const uncommitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
+  each(tx, deps, {
+    lines,
+    change: deps.catalogStore.stock.uncommit,
+    undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand - quantity, reserved: reserved - quantity }),
+  })
+
+/** Puts back on the shelf what was handed over. */
+export const restock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
+  each(tx, deps, { lines, change: deps.catalogStore.stock.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })
+
+type Each = {
+  lines: readonly StockLine[]
+  change: (tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>
+  undo: (after: StockRow, quantity: number) => Partial<Stock>
+}
+
+async function each(tx: Writer, deps: StockDeps, { lines, change, undo }: Each): Promise<void> {
+  const changes: Change[] = []
+  for (const { variantId, quantity } of merged(lines)) {
+    const after = await change(tx, variantId, quantity)
+    changes.push({ after, before: after && { ...after, ...undo(after, quantity) } })
+  }
+  await follow(tx, deps, changes)
+}
+
+async function assertUncounted(tx: Writer, { catalogStore }: StockDeps, variantId: string): Promise<void> {
+  const [sellable] = await catalogStore.sellables([variantId], undefined, tx)
+  if (!sellable) throw new AppError('CONFLICT', 'A product of the order is not sold any more')
+  if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageOf(sellable))
+}
+
+/** Renders the documents of products that a change made available, or took the last one of. */
+async function follow(tx: Writer, { catalogStore, documents }: StockDeps, changes: readonly Change[]): Promise<void> {
+  const flipped = changes.flatMap(({ before, after }) => (before && after && isAvailable(before) !== isAvailable(after) ? [after] : []))
+  for (const productId of new Set(flipped.map((row) => row.productId))) {
+    const whole = await catalogStore.wholeOf(tx, productId)
+    if (!whole) continue
+    tx.afterCommit(() => documents.forget(productId))
+    await catalogStore.renewDocument(tx, documentOf(whole))
   }
 }
 

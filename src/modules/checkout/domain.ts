@@ -1,7 +1,4 @@
-export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet'] as const
 export const paymentTokenMax = 512
-/** The processor of shops in mode TEST, unless the checkout names another. */
-export const processorDefault = 'sandbox'
 
 /** What a cart lacks to be bought, a sentence each. */
 export function lacking(

@@ -1,8 +1,8 @@
 import { t } from 'elysia'
 import { nullable, oneOf, text, Url } from '../../http/schema.ts'
-import { paymentStatuses } from '../order/domain.ts'
 import { OrderRecord } from '../order/model.ts'
-import { paymentMethods, paymentTokenMax } from './domain.ts'
+import { paymentMethods, paymentStatuses } from '../payment/domain.ts'
+import { paymentTokenMax } from './domain.ts'
 
 export const CheckoutBody = t.Object({
   method: oneOf(paymentMethods),

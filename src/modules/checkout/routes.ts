@@ -2,11 +2,11 @@ import { Elysia } from 'elysia'
 import { access } from '../../http/access.ts'
 import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
+import { idempotency } from '../../http/idempotency.ts'
 import { refusals } from '../../http/schema.ts'
-import type { OrderDeps } from '../order/service.ts'
+import type { OrderDeps } from '../order/index.ts'
+import { checkOut, handleWebhook, returnToOrder } from './index.ts'
 import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
-import { checkOut, receiveMessage, returnToOrder } from './service.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
   new Elysia({ tags: ['Carts'] })
@@ -14,10 +14,10 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .use(idempotency(deps))
     .post(
       '/cart/:id/checkout',
-      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
-        once(201, (keep, resumed) => {
-          const choice = { method, processor, paymentToken, returnUrl, attemptKey: attemptKeyOf({ request, principal, shop }) }
-          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, resumed, ...choice }, keep)
+      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, once }) =>
+        once(201, (_, attempt) => {
+          const choice = { method, processor, paymentToken, returnUrl }
+          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, attempt, ...choice })
         }),
       {
         access: 'cart',
@@ -49,7 +49,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/webhooks/payments/:processor',
       async ({ params, request }) => {
-        await receiveMessage(deps, params.processor, undefined, { body: rawBodyOf(request), headers: request.headers })
+        await handleWebhook(deps, { name: params.processor, shopId: undefined }, { body: rawBodyOf(request), headers: request.headers })
         return { received: true as const }
       },
       {
@@ -66,7 +66,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/webhooks/payments/:processor/:shopId',
       async ({ params, request }) => {
-        await receiveMessage(deps, params.processor, params.shopId, { body: rawBodyOf(request), headers: request.headers })
+        await handleWebhook(deps, { name: params.processor, shopId: params.shopId }, { body: rawBodyOf(request), headers: request.headers })
         return { received: true as const }
       },
       {

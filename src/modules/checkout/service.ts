@@ -1,22 +1,23 @@
-import { BadSignature, type Processor, ProcessorUnavailable } from '../../clients/processors/processor.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
+import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Cart } from '../cart/domain.ts'
-import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/service.ts'
-import { isUnderWay, type Order, type OrderView, type Payment, type Saga, withoutReasons } from '../order/domain.ts'
+import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/index.ts'
+import type { Order, Saga } from '../order/domain.ts'
 import {
   completeOrder,
-  noteMessage,
   type OrderDeps,
+  type OrderView,
   orderOfCart,
-  type PaymentChoice,
   payAgain,
-  paymentsOf,
   placeOrder,
   readOrder,
-} from '../order/service.ts'
-import { lacking, processorDefault } from './domain.ts'
+  takeUpPayment,
+  withoutReasons,
+} from '../order/index.ts'
+import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
+import { chooseProcessor, paymentOfMessage, paymentsOf } from '../payment/index.ts'
+import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {
   caller: CartCaller & { readonly shop: ShopContext }
@@ -25,10 +26,7 @@ export type CheckoutRequest = {
   processor: string | undefined
   paymentToken: string | undefined
   returnUrl: string | undefined
-  /** The idempotency key, hashed. */
-  attemptKey: string
-  /** The same request was begun before, and vanished. */
-  resumed: boolean
+  attempt: Attempt
 }
 
 /** What the shopper's page learns: the order, and how its payment stands. */
@@ -42,30 +40,23 @@ export type CheckoutAnswer = {
  * was; another one for a cart whose payment failed begins a new payment.
  * @throws AppError INVALID, NOT_FOUND; CONFLICT when the cart cannot be bought as it is, saying what changed
  */
-export async function checkOut(deps: OrderDeps, request: CheckoutRequest, keep: Keep): Promise<CheckoutAnswer> {
+export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
   const { caller, cartId } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
   const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
-  if (!known) return keptAnswer(deps, caller, await completeOrder(deps, await buy(deps, cart, choice)), keep)
-  const isSameRequest = await goOn(deps, known, choice, request.resumed)
-  return keptAnswer(deps, caller, await completeOrder(deps, known.id), keep, isSameRequest || cart.customerId !== null)
+  if (!known) return answerOf(deps, caller, await completeOrder(deps, await buy(deps, cart, choice)))
+  const isSameRequest = await goOn(deps, known, choice, request.attempt.resumed)
+  return answerOf(deps, caller, await completeOrder(deps, known.id), isSameRequest || cart.customerId !== null)
 }
 
 /** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
 function choiceOf(
   deps: OrderDeps,
-  { caller, method, processor: named, paymentToken, returnUrl, attemptKey }: CheckoutRequest,
+  { caller, method, processor: named, paymentToken: token, returnUrl, attempt }: CheckoutRequest,
 ): PaymentChoice {
-  const processor = deps.processors.get(named ?? processorDefault)
-  if (!processor?.modes.includes(caller.shop.mode))
-    throw new AppError(
-      'INVALID',
-      `processor (body): ${named === undefined ? 'needed: the shop has no default' : 'not one that the shop can use'}`,
-    )
-  if (paymentToken !== undefined && processor.tokens && !processor.tokens.includes(paymentToken))
-    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
-  return { method, processor: processor.name, token: paymentToken, returnUrl, attemptKey }
+  const processor = chooseProcessor(deps, caller.shop, { named, token })
+  return { method, processor: processor.name, token, returnUrl, attemptKey: attempt.key }
 }
 
 /** Makes an order of an open cart. Returns its id. */
@@ -105,24 +96,13 @@ async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resume
   return false
 }
 
-/**
- * The answer, kept for whoever sends the request again.
- * @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now
- */
-async function keptAnswer(
-  deps: OrderDeps,
-  { shop }: CartCaller,
-  { order, payment }: Saga,
-  keep: Keep,
-  withPerson = true,
-): Promise<CheckoutAnswer> {
+/** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
+async function answerOf(deps: OrderDeps, { shop }: CartCaller, { order, payment }: Saga, withPerson = true): Promise<CheckoutAnswer> {
   const view = withoutReasons(await readOrder(deps, { shopId: shop.id }, order.id))
-  const answer: CheckoutAnswer = {
+  return {
     order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
     payment: paymentAnswer(payment),
   }
-  await deps.db.write((tx) => keep(tx, answer))
-  return answer
 }
 
 const paymentAnswer = (payment: Payment | undefined): CheckoutAnswer['payment'] =>
@@ -161,37 +141,15 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
 
 /**
  * A processor's message. It is verified by its raw bytes, and what it says is then asked of the processor: a message that comes
- * twice, late or out of order changes nothing.
- * @param shopId whose account it is about; undefined: the instance's own
+ * twice, late or out of order changes nothing. One that is about no payment of ours is ignored.
+ * @param account the processor's name, and whose account the message is about; undefined: the instance's own
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is not its; UNAVAILABLE when it does not answer
  */
-export async function receiveMessage(
+export async function handleWebhook(
   deps: OrderDeps,
-  name: string,
-  shopId: string | undefined,
+  account: { name: string; shopId: string | undefined },
   message: { body: Uint8Array; headers: Headers },
 ): Promise<void> {
-  const processor = deps.processors.get(name)
-  // No processor of today has accounts of single shops.
-  if (!processor || shopId !== undefined) throw unsigned()
-  const about = await verified(processor, message)
-  if (!about) return
-  try {
-    await noteMessage(deps, processor, about)
-  } catch (error) {
-    if (error instanceof ProcessorUnavailable)
-      throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', undefined, 5)
-    throw error
-  }
-}
-
-const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
-
-async function verified(processor: Processor, message: { body: Uint8Array; headers: Headers }) {
-  try {
-    return await processor.readWebhook(message)
-  } catch (error) {
-    if (error instanceof BadSignature) throw unsigned()
-    throw error
-  }
+  const payment = await paymentOfMessage(deps, account, message)
+  if (payment) await takeUpPayment(deps, payment)
 }

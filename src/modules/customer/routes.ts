@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Principal } from '../../core/principal.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
-import { actorOf, requestIdOf } from '../../http/actor.ts'
+import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { RecordId, refusals } from '../../http/schema.ts'
@@ -9,6 +9,18 @@ import { shopNamed } from '../../http/shop.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { addressesByCustomer, addressesPerCustomerMax, customerView, orderIdsMax } from './domain.ts'
+import {
+  addAddress,
+  type CustomerDeps,
+  createBookAddress,
+  createCustomer,
+  enterAddress,
+  logInCustomer,
+  orderIdsOf,
+  readAddress,
+  readCustomer,
+  signUpCustomer,
+} from './index.ts'
 import {
   AddAddress,
   AddressInput,
@@ -22,18 +34,6 @@ import {
   ListOrderIds,
   OrderIds,
 } from './model.ts'
-import {
-  addAddress,
-  type CustomerDeps,
-  createBookAddress,
-  createCustomer,
-  enterAddress,
-  logInCustomer,
-  orderIdsOf,
-  readAddress,
-  readCustomer,
-  signUpCustomer,
-} from './service.ts'
 
 export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
   new Elysia({ tags: ['Login'] })
@@ -62,7 +62,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
     .post(
       '/customer/login',
       async ({ body, request }) => {
-        const shop = await deps.shopStore.findByName(body.shopName)
+        const shop = await deps.identity.shopNamed(body.shopName)
         assertShopOrigin(request.headers, shop?.origins ?? [])
         const { email, password } = body
         return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), requestIdOf(request))
@@ -84,10 +84,8 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .use(idempotency(deps))
     .post(
       '/customer',
-      ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, principal, request, once }) =>
-        once(201, (keep) =>
-          createCustomer(deps, { shop, actor: actorOf(principal, request), keep }, { email, name, phone, acceptsMarketing }),
-        ),
+      ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, actor, once }) =>
+        once(201, (write) => createCustomer(deps, { shop, actor, write }, { email, name, phone, acceptsMarketing })),
       {
         access: 'secretKey',
         idempotent: true,
@@ -122,8 +120,8 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     )
     .post(
       '/customer/:customerId/addresses',
-      ({ params, body, shop, principal, request, once }) =>
-        once(201, (keep) => createBookAddress(deps, { shop, actor: actorOf(principal, request), keep }, params.customerId, body)),
+      ({ params, body, shop, actor, once }) =>
+        once(201, (write) => createBookAddress(deps, { shop, actor, write }, params.customerId, body)),
       {
         access: 'secretKey',
         idempotent: true,
@@ -138,8 +136,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     )
     .post(
       '/customer/:customerId/addresses/add',
-      ({ params, body, shop, principal, request }) =>
-        addAddress(deps, { shop, actor: actorOf(principal, request) }, params.customerId, body),
+      ({ params, body, shop, actor }) => addAddress(deps, { shop, actor }, params.customerId, body),
       {
         access: 'secretKey',
         params: CustomerPath,
@@ -155,8 +152,8 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     )
     .post(
       '/addresses',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => enterAddress(deps, { shop, actor: actorOf(principal, request), keep }, customerIdOf(principal), body)),
+      ({ body, shop, principal, actor, once }) =>
+        once(201, (write) => enterAddress(deps, { shop, actor, write }, customerIdOf(principal), body)),
       {
         access: 'secretKeyOrCustomer',
         idempotent: true,

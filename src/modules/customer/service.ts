@@ -1,15 +1,14 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Address } from '../../../db/schema/selling.ts'
+import type { Change } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type Actor, audit } from '../audit/service.ts'
+import { audited } from '../audit/index.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
-import { type AuthDeps, checkPassword, countAttempt, type Login, startSession } from '../auth/service.ts'
-import { refuseTaken } from '../conflict/service.ts'
+import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
 import { isCountry } from '../location/domain.ts'
-import type { ShopDeps } from '../shop/service.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -24,12 +23,10 @@ import {
   type DefaultFlags,
   type KnownAddress,
 } from './domain.ts'
-import { type CustomerStore, customerTotalsStore } from './store.ts'
+import type { CustomerDeps } from './parts.ts'
+import { customerTotalsStore } from './store.ts'
 
-export type CustomerDeps = AuthDeps & ShopDeps & { readonly customerStore: CustomerStore }
 type Shop = Pick<ShopContext, 'id' | 'currency'>
-/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
-type Write = { shop: Shop; actor: Actor; keep?: Keep }
 
 const emailTaken = refuseTaken('The shop has a customer with this e-mail address')
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
@@ -55,14 +52,11 @@ export async function signUpCustomer(
 ): Promise<Customer> {
   await countAttempt(deps, [[signupByAddress, address]])
   const customer = newCustomer(deps, { shopId, email, name, passwordHash: await deps.passwords.hash(password) })
-  const record = audit(deps, { id: customer.id, requestId }, { action: 'customer.created', subject: customer.id, shopId })
-  await deps.db
-    .write(async (tx) => {
-      await deps.customerStore.insert(tx, customer)
-      await record(tx)
-    })
-    .catch(emailTaken)
-  return customer
+  const by = { shop: { id: shopId }, actor: { id: customer.id, requestId } }
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+    await deps.customerStore.insert(tx, customer)
+    return customer
+  }).catch(emailTaken)
 }
 
 /**
@@ -86,22 +80,16 @@ export async function logInCustomer(
  * Makes a customer for whom the shop speaks: without a password, so that nobody logs in as them.
  * @throws AppError CONFLICT when the shop knows the e-mail address
  */
-export async function createCustomer(
+export function createCustomer(
   deps: CustomerDeps,
-  { shop, actor, keep }: Write,
+  by: Change<Shop>,
   { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
 ): Promise<CustomerView> {
-  const customer = newCustomer(deps, { shopId: shop.id, email, name, phone, acceptsMarketing })
-  const record = audit(deps, actor, { action: 'customer.created', subject: customer.id, shopId: shop.id })
-  const view = customerView(customer, shop.currency)
-  await deps.db
-    .write(async (tx) => {
-      await deps.customerStore.insert(tx, customer)
-      await record(tx)
-      await keep?.(tx, view)
-    })
-    .catch(emailTaken)
-  return view
+  const customer = newCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+    await deps.customerStore.insert(tx, customer)
+    return customerView(customer, by.shop.currency)
+  }).catch(emailTaken)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
@@ -125,7 +113,7 @@ type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFl
 
 function newAddress(
   { clock, newId }: CustomerDeps,
-  shop: Shop,
+  shop: Pick<Shop, 'id'>,
   input: AddressFields,
   { customerId = null, enteredBy = null, isDefaultShipping = false, isDefaultBilling = false }: Place,
 ): KnownAddress {
@@ -142,20 +130,16 @@ function newAddress(
  */
 export async function enterAddress(
   deps: CustomerDeps,
-  { shop, actor, keep }: Write,
+  by: Change,
   enteredBy: string | undefined,
   input: AddressFields,
 ): Promise<AddressView> {
-  const address = newAddress(deps, shop, input, { enteredBy: enteredBy ?? null })
+  const address = newAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
   if (enteredBy !== undefined) await countAttempt(deps, [[addressesByCustomer, enteredBy]])
-  const record = audit(deps, actor, { action: 'address.created', subject: address.id, shopId: shop.id })
-  const view = addressView(address)
-  await deps.db.write(async (tx) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
     await deps.customerStore.insertAddress(tx, address)
-    await record(tx)
-    await keep?.(tx, view)
+    return addressView(address)
   })
-  return view
 }
 
 /**
@@ -179,24 +163,20 @@ export async function readAddress(
  * Makes an address in a customer's book.
  * @throws AppError INVALID; NOT_FOUND, also for another shop's customer; CONFLICT when the book is full
  */
-export async function createBookAddress(
+export function createBookAddress(
   deps: CustomerDeps,
-  { shop, actor, keep }: Write,
+  by: Change,
   customerId: string,
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
-  const address = newAddress(deps, shop, input, { customerId, isDefaultShipping, isDefaultBilling })
-  const record = audit(deps, actor, { action: 'address.created', subject: address.id, shopId: shop.id })
-  const view = addressView(address)
-  await deps.db.write(async (tx) => {
-    if (!(await deps.customerStore.find(shop.id, customerId, tx))) throw noSuchCustomer()
-    await assertRoom(deps, tx, customerId)
+  const address = newAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
+    if (!(await deps.customerStore.find(by.shop.id, customerId, tx))) throw noSuchCustomer()
+    await assertRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
-    await leaveOneDefault(deps, tx, { ...address, customerId })
-    await record(tx)
-    await keep?.(tx, view)
+    await leaveOneDefault(tx, deps, { ...address, customerId })
+    return addressView(address)
   })
-  return view
 }
 
 /**
@@ -204,37 +184,36 @@ export async function createBookAddress(
  * @throws AppError NOT_FOUND for an address or a customer that the shop does not have; CONFLICT when the address is in
  * another customer's book, or the book is full
  */
-export async function addAddress(
+export function addAddress(
   deps: CustomerDeps,
-  { shop, actor }: Write,
+  by: Change<Shop>,
   customerId: string,
   { addressId, ...flags }: { addressId: string } & DefaultFlags,
 ): Promise<CustomerView> {
-  const updatedAt = deps.clock.now()
-  const record = audit(deps, actor, { action: 'address.added', subject: addressId, shopId: shop.id })
-  return deps.db.write(async (tx) => {
-    const customer = await deps.customerStore.find(shop.id, customerId, tx)
+  const { shop } = by
+  const { customerStore: store } = deps
+  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx) => {
+    const customer = await store.find(shop.id, customerId, tx)
     if (!customer) throw noSuchCustomer()
-    const address = await deps.customerStore.findAddress(shop.id, addressId, tx)
+    const address = await store.findAddress(shop.id, addressId, tx)
     if (!address) throw noSuchAddress()
-    if (address.customerId === null) await assertRoom(deps, tx, customerId)
+    if (address.customerId === null) await assertRoom(tx, deps, customerId)
     const isDefaultShipping = flags.isDefaultShipping ?? address.isDefaultShipping
     const isDefaultBilling = flags.isDefaultBilling ?? address.isDefaultBilling
-    const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt }
-    if (!(await deps.customerStore.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
-    await leaveOneDefault(deps, tx, added)
-    await record(tx)
-    return customerView(customer, shop.currency, await deps.customerStore.standingOf(customerId, tx))
+    const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
+    if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
+    await leaveOneDefault(tx, deps, added)
+    return customerView(customer, shop.currency, await store.standingOf(customerId, tx))
   })
 }
 
-async function assertRoom({ customerStore }: CustomerDeps, tx: Writer, customerId: string): Promise<void> {
+async function assertRoom(tx: Writer, { customerStore }: CustomerDeps, customerId: string): Promise<void> {
   if ((await customerStore.countAddresses(tx, customerId)) >= addressesPerCustomerMax)
     throw new AppError('CONFLICT', `A customer has at most ${addressesPerCustomerMax} addresses`)
 }
 
 /** Within the write that made an address the default of a kind: no other of the book is. */
-async function leaveOneDefault({ customerStore }: CustomerDeps, tx: Writer, address: BookEntry): Promise<void> {
+async function leaveOneDefault(tx: Writer, { customerStore }: CustomerDeps, address: BookEntry): Promise<void> {
   if (address.isDefaultShipping) await customerStore.clearDefault(tx, 'isDefaultShipping', address)
   if (address.isDefaultBilling) await customerStore.clearDefault(tx, 'isDefaultBilling', address)
 }
@@ -273,3 +252,7 @@ export const emailOf = async (
   shopId: string,
   id: string,
 ): Promise<string | undefined> => (await customerStore.find(shopId, id))?.email
+
+/** The customer of a shop with this e-mail address; undefined when there is none. */
+export const customerWithEmail = ({ customerStore }: CustomerDeps, shop: Pick<Shop, 'id'>, email: string): Promise<Customer | undefined> =>
+  customerStore.findByEmail(shop.id, normalEmail(email))

@@ -1,14 +1,12 @@
 import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
-import type { CustomerDeps } from '../customer/service.ts'
+import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards } from './index.ts'
 import { ChangeGiftCard, GiftCardRecord, GiftCards, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
-import { changeGiftCard, type GiftCardDeps, issueGiftCard, listGiftCards } from './service.ts'
 
 /** The body with its expiry in milliseconds. */
 const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...rest }: Body) => ({
@@ -16,7 +14,7 @@ const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...
   expiresAt: typeof expiresAt === 'string' ? parseInstant(expiresAt) : expiresAt,
 })
 
-export const giftCardRoutes = (deps: HttpDeps & GiftCardDeps & CustomerDeps) =>
+export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
   new Elysia({ tags: ['Gift cards'] })
     .use(access(deps))
     .use(idempotency(deps))
@@ -28,8 +26,7 @@ export const giftCardRoutes = (deps: HttpDeps & GiftCardDeps & CustomerDeps) =>
     })
     .post(
       '/giftcard',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => issueGiftCard(deps, { shop, actor: actorOf(principal, request), keep }, expiryInMs(body))),
+      ({ body, shop, actor, once }) => once(201, (write) => issueGiftCard(deps, { shop, actor, write }, expiryInMs(body))),
       {
         access: 'management',
         idempotent: true,
@@ -44,8 +41,8 @@ export const giftCardRoutes = (deps: HttpDeps & GiftCardDeps & CustomerDeps) =>
     )
     .patch(
       '/giftcard/:id',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep) => changeGiftCard(deps, { shop, actor: actorOf(principal, request), keep }, params.id, expiryInMs(body))),
+      ({ params, body, shop, actor, once }) =>
+        once(200, (write) => changeGiftCard(deps, { shop, actor, write }, params.id, expiryInMs(body))),
       {
         access: 'management',
         idempotent: true,

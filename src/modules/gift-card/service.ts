@@ -1,14 +1,12 @@
 import type { Reader, Writer } from '../../../db/engine.ts'
-import type { Deps } from '../../core/deps.ts'
+import type { Change } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { type Actor, audit } from '../audit/service.ts'
-import { type AuthDeps, countFailure } from '../auth/service.ts'
-import { type CustomerDeps, readCustomer } from '../customer/service.ts'
-import type { InstanceKeys } from '../instance-key/service.ts'
+import { audited } from '../audit/index.ts'
+import { type AuthDeps, countFailure } from '../auth/index.ts'
+import { type CustomerDeps, readCustomer } from '../customer/index.ts'
 import {
   codeBytes,
   codeHashOf,
@@ -23,11 +21,11 @@ import {
   triesByCart,
   triesByCustomer,
 } from './domain.ts'
-import type { GiftCardChange, GiftCardStore, GiftCardTransaction } from './store.ts'
+import type { GiftCardDeps } from './parts.ts'
+import type { GiftCardChange, GiftCardTransaction } from './store.ts'
 
-export type GiftCardDeps = Deps & { readonly giftCardStore: GiftCardStore; readonly instanceKeys: InstanceKeys }
-/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
-type Write = { shop: Pick<ShopContext, 'id' | 'currency'>; actor: Actor; keep?: Keep }
+/** A card may be a customer's, who must be there. */
+export type CardIssuingDeps = GiftCardDeps & CustomerDeps
 
 /** A card to issue; what is undefined is null. */
 export type NewGiftCard = {
@@ -51,10 +49,11 @@ const hashOf = async ({ instanceKeys }: GiftCardDeps, shopId: string, code: stri
  * @throws AppError INVALID, naming the field; NOT_FOUND for a customer that the shop does not have
  */
 export async function issueGiftCard(
-  deps: GiftCardDeps & CustomerDeps,
-  { shop, actor, keep }: Write,
+  deps: CardIssuingDeps,
+  by: Change<Pick<ShopContext, 'id' | 'currency'>>,
   input: NewGiftCard,
 ): Promise<IssuedGiftCard> {
+  const { shop } = by
   const now = deps.clock.now()
   if (input.amount.currency !== shop.currency)
     throw new AppError('INVALID', `amount.currency (body): gift cards are in the shop's currency, ${shop.currency}`)
@@ -62,17 +61,12 @@ export async function issueGiftCard(
   if (typeof input.customerId === 'string') await readCustomer(deps, shop, input.customerId)
   const code = codeOf(deps.randomBytes(codeBytes))
   const card = issuedCard(input, { id: deps.newId('giftCard'), shopId: shop.id, code, codeHash: await hashOf(deps, shop.id, code), now })
-  const opening = entry(deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
-  const record = audit(deps, actor, { action: 'gift_card.issued', subject: card.id, shopId: shop.id })
-  const view = { ...giftCardView(card, now), code }
-  await deps.db.write(async (tx) => {
+  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx) => {
     // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
     await deps.giftCardStore.insert(tx, card)
-    await deps.giftCardStore.append(tx, opening)
-    await record(tx)
-    await keep?.(tx, view)
+    await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
+    return { ...giftCardView(card, now), code }
   })
-  return view
 }
 
 function issuedCard(
@@ -106,22 +100,13 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
  * Changes a card; what `change` leaves undefined stays. The balance is no business of this.
  * @throws AppError INVALID, NOT_FOUND (also for another shop's)
  */
-export async function changeGiftCard(
-  deps: GiftCardDeps,
-  { shop, actor, keep }: Omit<Write, 'shop'> & { shop: Pick<ShopContext, 'id'> },
-  id: string,
-  change: GiftCardChange,
-): Promise<GiftCardView> {
+export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
-  const record = audit(deps, actor, { action: 'gift_card.changed', subject: id, shopId: shop.id })
-  return deps.db.write(async (tx) => {
-    const card = await deps.giftCardStore.change(tx, shop.id, id, { ...change, updatedAt: now })
+  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx) => {
+    const card = await deps.giftCardStore.change(tx, by.shop.id, id, { ...change, updatedAt: now })
     if (!card) throw noSuchCard()
-    await record(tx)
-    const view = giftCardView(card, now)
-    await keep?.(tx, view)
-    return view
+    return giftCardView(card, now)
   })
 }
 
@@ -184,14 +169,9 @@ export async function tryCode(
 
 type Movement = Pick<GiftCardTransaction, 'giftCardId' | 'kind' | 'amount'> & Partial<Pick<GiftCardTransaction, 'orderId' | 'refundId'>>
 
-/** A line of the ledger; its id and its time are fixed now, because a work may run more than once. */
-const entry = ({ newId, clock }: GiftCardDeps, movement: Movement): GiftCardTransaction => ({
-  orderId: null,
-  refundId: null,
-  ...movement,
-  id: newId('giftCardTransaction'),
-  at: clock.now(),
-})
+/** Writes a line of the ledger. */
+const append = (tx: Writer, { giftCardStore, newId, clock }: GiftCardDeps, movement: Movement): Promise<void> =>
+  giftCardStore.append(tx, { orderId: null, refundId: null, ...movement, id: newId('giftCardTransaction'), at: clock.now() })
 
 type Amount = Pick<Draw, 'giftCardId' | 'amount'>
 
@@ -204,53 +184,47 @@ function assertAmount(amount: number): void {
 }
 
 /**
- * Prepares taking from each card what it pays of an order; call what it returns inside the order's write.
- * @returns throws AppError CONFLICT when a card does not cover its part, and then the write must not go on
+ * Takes from each card what it pays of an order, inside the order's write.
+ * @throws AppError CONFLICT when a card does not cover its part, and then the write must not go on
  */
-export function prepareHolds(
+export async function holdGiftCards(
+  tx: Writer,
   deps: GiftCardDeps,
   { orderId, draws }: { orderId: string; draws: readonly Draw[] },
-): (tx: Writer) => Promise<void> {
-  const holds = inOrder(draws).map(({ giftCardId, last4, amount }) => {
+): Promise<void> {
+  for (const { giftCardId, last4, amount } of inOrder(draws)) {
     assertAmount(amount)
-    return { last4, amount, row: entry(deps, { giftCardId, kind: 'HOLD', amount: -amount, orderId }) }
-  })
-  return async (tx) => {
-    for (const { last4, amount, row } of holds) {
-      if (!(await deps.giftCardStore.take(tx, row.giftCardId, amount, row.at)))
-        throw new AppError('CONFLICT', `A gift card no longer covers what it was to pay: the one that ends in ${last4}`)
-      await deps.giftCardStore.append(tx, row)
-    }
+    if (!(await deps.giftCardStore.take(tx, giftCardId, amount, deps.clock.now())))
+      throw new AppError('CONFLICT', `A gift card no longer covers what it was to pay: the one that ends in ${last4}`)
+    await append(tx, deps, { giftCardId, kind: 'HOLD', amount: -amount, orderId })
   }
 }
 
-/** Prepares giving back what an order held, whatever has become of the card; the caller sees to it that this happens once. */
-export const prepareRelease = (
+/** Gives back what an order held, whatever has become of the card; the caller sees to it that this happens once. */
+export const releaseGiftCards = (
+  tx: Writer,
   deps: GiftCardDeps,
   { orderId, draws }: { orderId: string; draws: readonly Amount[] },
-): ((tx: Writer) => Promise<void>) => prepareReturn(deps, draws, { kind: 'RELEASE', orderId })
+): Promise<void> => giveBack(tx, deps, draws, { kind: 'RELEASE', orderId })
 
-/** Prepares giving back what a refund returns to each card, whatever has become of it. */
-export const prepareGiftCardRefund = (
+/** Gives back what a refund returns to each card, whatever has become of it. */
+export const refundGiftCards = (
+  tx: Writer,
   deps: GiftCardDeps,
   { orderId, refundId, amounts }: { orderId: string; refundId: string; amounts: readonly Amount[] },
-): ((tx: Writer) => Promise<void>) => prepareReturn(deps, amounts, { kind: 'REFUND', orderId, refundId })
+): Promise<void> => giveBack(tx, deps, amounts, { kind: 'REFUND', orderId, refundId })
 
-function prepareReturn(
+async function giveBack(
+  tx: Writer,
   deps: GiftCardDeps,
   amounts: readonly Amount[],
   why: Pick<Movement, 'kind' | 'orderId' | 'refundId'>,
-): (tx: Writer) => Promise<void> {
-  const rows = inOrder(amounts).map(({ giftCardId, amount }) => {
+): Promise<void> {
+  for (const { giftCardId, amount } of inOrder(amounts)) {
     assertAmount(amount)
-    return entry(deps, { ...why, giftCardId, amount })
-  })
-  return async (tx) => {
-    for (const row of rows) {
-      // More than was ever on it would be money out of nothing: a fault of ours, and nobody's to repair by trying again.
-      if (!(await deps.giftCardStore.giveBack(tx, row.giftCardId, row.amount, row.at)))
-        throw new Error('a gift card does not exist, or would hold more than at first')
-      await deps.giftCardStore.append(tx, row)
-    }
+    // More than was ever on it would be money out of nothing: a fault of ours, and nobody's to repair by trying again.
+    if (!(await deps.giftCardStore.giveBack(tx, giftCardId, amount, deps.clock.now())))
+      throw new Error('a gift card does not exist, or would hold more than at first')
+    await append(tx, deps, { ...why, giftCardId, amount })
   }
 }

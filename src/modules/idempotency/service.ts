@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
 import { dayMs } from '../../lib/day.ts'
 import { untilFewer } from '../../lib/pieces.ts'
+import { answerSeal } from './domain.ts'
 import { createIdempotencyStore, removeExpired } from './store.ts'
 
 const leaseMs = 30_000
@@ -11,9 +12,6 @@ const inFlightRetrySeconds = 1
 /** Keys of one write. */
 const forgottenAtOnce = 500
 const keptMs = dayMs
-
-/** What sealed answers are bound to. */
-export const answerSeal = (scope: string, key: string): string => `idempotency/${scope}/${key}`
 
 /**
  * Keys that make a request have its effect once. A key is claimed in a write before the effect, under a lease; its answer
@@ -49,7 +47,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
     return {
       kind: 'claimed',
       resumed,
-      keep: (status) => async (tx, answer) => {
+      keep: async (tx, status, answer) => {
         const stillMine = await store.answer(tx, mine, sealed(status, answer))
         if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
       },

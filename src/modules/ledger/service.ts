@@ -1,7 +1,7 @@
 import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
-import { daysWithRate, rateNear } from '../fx/service.ts'
+import { daysWithRate, rateNear } from '../fx/index.ts'
 import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'
 
 /** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
@@ -14,17 +14,18 @@ type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 const pricedAtOnce = 100
 
 /**
- * Prepares rows of the ledger; call what it returns inside the write that moves the money. A movement whose key is there
- * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
+ * Writes rows of the ledger, inside the write that moves the money. A movement whose key is there already is left out. Without a
+ * rate near enough it has no worth in dollars until `priceUnpriced` finds one.
  */
-export function prepareMovements({ db, newId }: Pick<Deps, 'db' | 'newId'>, movements: readonly Movement[]): (tx: Writer) => Promise<void> {
-  const rows = movements.map((movement) => ({ ...movement, id: newId('transaction') }))
-  return async (tx) => {
-    const worthOf = await appraiser(tx, rows)
-    const priced: Transaction[] = []
-    for (const row of rows) priced.push({ ...row, ...(await worthOf(row)) })
-    await store.insertNew(db, tx, priced)
-  }
+export async function recordMovements(
+  tx: Writer,
+  { db, newId }: Pick<Deps, 'db' | 'newId'>,
+  movements: readonly Movement[],
+): Promise<void> {
+  const worthOf = await appraiser(tx, movements)
+  const priced: Transaction[] = []
+  for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
+  await store.insertNew(db, tx, priced)
 }
 
 /** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */

@@ -1,12 +1,13 @@
 import type { Database } from '../../../db/engine.ts'
+import { system } from '../../core/change.ts'
 import type { Clock, Deps } from '../../core/deps.ts'
 import { OperatorError } from '../../core/errors.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import { sealedBy } from '../../lib/seal.ts'
-import { audit, system } from '../audit/service.ts'
-import { answerSeal } from '../idempotency/service.ts'
+import { audit } from '../audit/index.ts'
+import { answerSeal } from '../idempotency/domain.ts'
 import { instanceKeySeal } from '../instance-key/domain.ts'
-import { paymentTokenSeal } from '../order/domain.ts'
+import { paymentTokenSeal } from '../payment/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
 import { webhookSecretSeal } from '../webhook/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
@@ -145,11 +146,9 @@ async function retireOthers(deps: ResealDeps): Promise<string[]> {
   const current = currentVersion(keyring)
   const others = (await versionsInUse(db)).filter((version) => version !== current)
   if (others.length === 0) return []
-  const now = clock.now()
-  const record = audit(deps, system, { action: 'encryption_key.rotated', subject: current })
   return db.write(async (tx) => {
-    const retired = await store.retire(tx, others, now)
-    if (retired.length > 0) await record(tx)
+    const retired = await store.retire(tx, others, clock.now())
+    if (retired.length > 0) await audit(tx, deps, { actor: system, action: 'encryption_key.rotated', subject: current })
     return retired
   })
 }

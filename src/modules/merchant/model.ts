@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { ShopName, ShopRecord } from '../shop/model.ts'
-import type { User } from './store.ts'
+import type { User } from './domain.ts'
 
 /** A login is checked against nothing but its length: what is wrong with it is not told. */
 export const LoginBody = t.Object({ email: text(254, { minLength: 1 }), password: text(passwordLength.maxLength, { minLength: 1 }) })

@@ -6,8 +6,8 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { refusals } from '../../http/schema.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { shopView } from '../shop/model.ts'
+import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from './index.ts'
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
-import { login, type MerchantDeps, signUp } from './service.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
   new Elysia({ tags: ['Login'] })
@@ -59,9 +59,8 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
     .get(
       '/merchant/me',
       async ({ principal }) => {
-        const user = await deps.userStore.find(principal.id)
-        if (!user) throw new AppError('NOT_FOUND', 'No such merchant')
-        const shops = await deps.shopStore.listOf(user.id)
+        const user = await readMerchant(deps, principal.id)
+        const shops = await merchantShops(deps, user.id)
         return { merchant: merchantView(user), shops: shops.map(shopView), kyb: null }
       },
       {

@@ -1,12 +1,13 @@
-import { type Actor, audit, system } from '../audit/service.ts'
+import { type Actor, system } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
+import { AppError } from '../../core/errors.ts'
+import { audit, audited } from '../audit/index.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
-import { type AuthDeps, checkPassword, countAttempt, type Login, startSession } from '../auth/service.ts'
-import { refuseTaken } from '../conflict/service.ts'
-import { type NewShop, openShop, type ShopDeps } from '../shop/service.ts'
-import type { Shop } from '../shop/store.ts'
-import type { User, UserStore } from './store.ts'
+import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
+import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
+import type { User } from './domain.ts'
+import type { MerchantDeps } from './parts.ts'
 
-export type MerchantDeps = AuthDeps & ShopDeps & { readonly userStore: UserStore }
 export type Credentials = { email: string; password: string }
 
 /**
@@ -39,7 +40,7 @@ export async function createMerchant(
   by: Partial<Actor> = {},
 ): Promise<{ user: User; shop: Shop }> {
   const id = deps.newId('merchant')
-  const { shop, insert } = openShop(deps, id, newShop)
+  assertNewShop(newShop)
   const user: User = {
     id,
     role: 'MERCHANT',
@@ -47,15 +48,14 @@ export async function createMerchant(
     passwordHash: await deps.passwords.hash(password),
     createdAt: deps.clock.now(),
   }
-  const record = audit(deps, { id, ...by }, { action: 'merchant.created', subject: id, shopId: shop.id })
-  await deps.db
+  return deps.db
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
-      await insert(tx)
-      await record(tx)
+      const shop = await openShop(tx, deps, { ...newShop, merchantId: id })
+      await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id })
+      return { user, shop }
     })
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
-  return { user, shop }
 }
 
 /** Sign-up over the network: limited by address, and counted before the costly hash. */
@@ -79,12 +79,26 @@ export async function createSuperAdmin(deps: MerchantDeps, { email, password }: 
     passwordHash: await deps.passwords.hash(password),
     createdAt: deps.clock.now(),
   }
-  const record = audit(deps, system, { action: 'super_admin.created', subject: user.id })
-  await deps.db
-    .write(async (tx) => {
-      await deps.userStore.insert(tx, user)
-      await record(tx)
-    })
-    .catch(refuseTaken('The e-mail address is taken'))
+  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx) => {
+    await deps.userStore.insert(tx, user)
+    return user
+  }).catch(refuseTaken('The e-mail address is taken'))
+}
+
+/** @throws AppError NOT_FOUND */
+export async function readMerchant({ userStore }: MerchantDeps, id: string): Promise<User> {
+  const user = await userStore.find(id)
+  if (!user) throw new AppError('NOT_FOUND', 'No such merchant')
   return user
 }
+
+/** The account with this e-mail address; undefined when there is none. */
+export const userWithEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
+  userStore.findByEmail(normalEmail(email))
+
+/** The merchant's shops, oldest first. */
+export const merchantShops = (deps: MerchantDeps, id: string): Promise<Shop[]> => shopsOf(deps, id)
+
+/** Whether the instance has anybody who logs in, and a super admin. */
+export const hasUsers = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anyUser()
+export const hasSuperAdmin = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anySuperAdmin()

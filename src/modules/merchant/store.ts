@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { users } from '../../../db/schema/people.ts'
+import type { User } from './domain.ts'
 
-export type User = typeof users.$inferSelect
 export type UserStore = ReturnType<typeof createUserStore>
 
 export function createUserStore({ read }: Pick<Database, 'read'>) {

@@ -3,11 +3,10 @@ import { AppError } from '../../core/errors.ts'
 import { access } from '../../http/access.ts'
 import { isForwarded } from '../../http/client-ip.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import type { RequestCounts } from '../../http/metrics.ts'
 import { refusals } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
+import { type Check, metrics, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
-import { type Check, metrics, readiness } from './service.ts'
 
 const retrySeconds = 5
 /** Probes come from many sides at once, and each check writes. */
@@ -28,7 +27,7 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   }
 }
 
-export const healthRoutes = (deps: HttpDeps & { readonly requestCounts: RequestCounts }) => {
+export const healthRoutes = (deps: HttpDeps) => {
   const current = createReadiness(deps)
   return new Elysia({ tags: ['Service'] })
     .use(access(deps))

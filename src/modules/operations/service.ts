@@ -1,5 +1,4 @@
 import type { Deps } from '../../core/deps.ts'
-import type { RequestCounts } from '../../http/metrics.ts'
 import { counter, gauge } from '../../lib/prometheus.ts'
 import { operationsStore as store } from './store.ts'
 
@@ -26,7 +25,7 @@ async function holds(check: () => Promise<boolean>): Promise<boolean> {
 /** The instance in figures, in Prometheus' text format. */
 export function metrics(
   { db, clock, build, diskFree }: Pick<Deps, 'db' | 'clock' | 'build' | 'diskFree'>,
-  requests: RequestCounts,
+  requests: { lines(): string[] },
 ): string {
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()

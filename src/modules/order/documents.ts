@@ -1,7 +1,7 @@
 import type { Database } from '../../../db/engine.ts'
 import { createMemory, type Memory } from '../../core/cache.ts'
-import { orderView, type WholeOrder } from './domain.ts'
 import type { OrderStore } from './store.ts'
+import { orderView, type WholeOrder } from './view.ts'
 
 /** An order as its shop sees it, as the text that is sent. */
 export type OrderDocument = { readonly shopId: string; readonly text: string }
@@ -15,11 +15,13 @@ export type OrderDocuments = {
 const documentsMax = 20_000
 const charactersMax = 24_000_000
 
-/** What a process remembers of orders; the order store forgets what changes. */
-export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): Memory<OrderDocument> =>
+export type OrderMemory = Memory<OrderDocument>
+
+/** What a process remembers of orders; whatever changes one forgets it. */
+export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderMemory =>
   createMemory({ foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 
-export function createOrderDocuments(memory: Memory<OrderDocument>, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
+export function createOrderDocuments(memory: OrderMemory, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
   function read(id: string): OrderDocument | undefined {
     const found = whole(id)
     return found instanceof Promise ? undefined : found && documentOf(found)

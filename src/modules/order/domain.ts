@@ -1,20 +1,18 @@
-import type { orderEvents, orderGiftCards, orderLines, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
+import type { orderEvents, orderGiftCards, orderLines, orders, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import { dayMs } from '../../lib/day.ts'
-import type { Money } from '../../lib/money.ts'
-import { reachable, type Transitions } from '../../lib/transitions.ts'
+import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
+import { isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
 export type OrderGiftCard = typeof orderGiftCards.$inferSelect
 export type OrderEvent = typeof orderEvents.$inferSelect
-export type Payment = typeof payments.$inferSelect
 export type Refund = typeof refunds.$inferSelect
 export type SagaStep = typeof sagaSteps.$inferSelect
 export type OrderStatus = Order['status']
-export type PaymentStatus = Payment['status']
 
 /** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
-export const orderTransitions: Transitions<OrderStatus> = reachable('PENDING_PAYMENT', {
+export const orderTransitions = reachable('PENDING_PAYMENT', {
   PENDING_PAYMENT: ['PAID', 'EXPIRED', 'CANCELLED'],
   PAID: ['CONFIRMED', 'COMPENSATING'],
   CONFIRMED: ['FULFILLED', 'CANCELLED'],
@@ -23,24 +21,16 @@ export const orderTransitions: Transitions<OrderStatus> = reachable('PENDING_PAY
   EXPIRED: [],
   COMPENSATING: ['CANCELLED'],
   CANCELLED: [],
-})
+} as const satisfies Transitions<OrderStatus>)
 
-/** What may become of a payment. A capture that reaches one that has ended is noted on it and refunded; it stays ended. */
-export const paymentTransitions: Transitions<PaymentStatus> = reachable('PENDING', {
-  PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
-  REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
-  AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
-  CAPTURED: [],
+/** What may become of a refund. */
+export const refundTransitions = reachable('PENDING', {
+  PENDING: ['SUCCEEDED', 'FAILED'],
+  SUCCEEDED: [],
   FAILED: [],
-  VOIDED: [],
-})
+} as const satisfies Transitions<Refund['status']>)
 
-const wordsOf = <State extends string>(transitions: Transitions<State>) => Object.keys(transitions) as [State, ...State[]]
-export const orderStatuses = wordsOf(orderTransitions)
-export const paymentStatuses = wordsOf(paymentTransitions)
-
-/** Whether the processor may still take money by itself or for us. */
-export const isUnderWay = ({ status }: Pick<Payment, 'status'>): boolean => paymentTransitions[status].length > 0
+export const orderStatuses = statesOf(orderTransitions)
 
 /**
  * What takes an order from cart to CONFIRMED, in this order. The first two are done in the write that places the order, so
@@ -183,130 +173,3 @@ export function refundParts(left: ReturnType<typeof refundable>, asked: number |
   }
   return { amount, giftCardAmount: wanted - amount, giftCards }
 }
-
-/** What the sealed payment token of a checkout is bound to. */
-export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`
-
-/** Everything that an order is shown with. */
-export type WholeOrder = {
-  order: Order
-  lines: readonly OrderLine[]
-  giftCards: readonly OrderGiftCard[]
-  events: readonly OrderEvent[]
-  payments: readonly Payment[]
-  refunds: readonly Refund[]
-}
-
-const iso = (ms: number) => new Date(ms).toISOString()
-const maybeIso = (ms: number | null) => (ms === null ? null : iso(ms))
-const moneyIn =
-  (currency: string) =>
-  (amount: number): Money => ({ amount, currency })
-
-/** An order as its shop and its customer see it. */
-export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
-  const money = moneyIn(order.currency)
-  return {
-    id: order.id,
-    shopId: order.shopId,
-    number: order.number,
-    customerId: order.customerId,
-    email: order.email,
-    currency: order.currency,
-    status: order.status,
-    paymentStatus: order.paymentStatus,
-    fulfilmentStatus: order.fulfilmentStatus,
-    lines: lines.map((line) => ({
-      id: line.id,
-      productId: line.productId,
-      variantId: line.variantId,
-      title: line.title,
-      variantTitle: line.variantTitle,
-      sku: line.sku,
-      quantity: line.quantity,
-      unitPrice: money(line.unitPrice),
-      total: money(line.total),
-      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: money(line.taxAmount) },
-    })),
-    subtotal: money(order.subtotal),
-    discountTotal: money(order.discountTotal),
-    shippingTotal: money(order.shippingTotal),
-    taxTotal: money(order.taxTotal),
-    taxIncluded: money(order.taxIncluded),
-    giftCardTotal: money(order.giftCardTotal),
-    total: money(order.total),
-    amountDue: money(order.amountDue),
-    capturedTotal: money(order.capturedTotal),
-    refundedTotal: money(order.refundedTotal),
-    giftCardRefundedTotal: money(order.giftCardRefundedTotal),
-    fxToUsd: order.fxToUsd,
-    giftCards: giftCards.map(({ giftCardId, last4, amount, refunded }) => ({
-      id: giftCardId,
-      last4,
-      amount: money(amount),
-      refunded: money(refunded),
-    })),
-    shippingAddress: order.shippingAddress,
-    billingAddress: order.billingAddress,
-    shippingMethod: order.shippingMethod,
-    affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
-    tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
-    payments: all.map(paymentView),
-    refunds: back.map(refundView),
-    events: events.map(({ type, at, detail }) => ({ type, at: iso(at), detail })),
-    expiresAt: iso(order.expiresAt),
-    confirmedAt: maybeIso(order.confirmedAt),
-    createdAt: iso(order.createdAt),
-    updatedAt: iso(order.updatedAt),
-  }
-}
-export type OrderView = ReturnType<typeof orderView>
-
-/** An order for its customer: why its shop gave money back, or cancelled it, is written for the shop's own people. */
-export const withoutReasons = (view: OrderView): OrderView => ({
-  ...view,
-  refunds: view.refunds.map((refund) => ({ ...refund, reason: null })),
-  events: view.events.map((event) => ({
-    ...event,
-    detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
-  })),
-})
-
-/** A payment without what only its processor and the shopper's page may know. */
-export const paymentView = (payment: Payment) => {
-  const money = moneyIn(payment.currency)
-  return {
-    id: payment.id,
-    method: payment.method,
-    processor: payment.processor,
-    processorReference: payment.processorReference,
-    amount: money(payment.amount),
-    authorized: money(payment.authorized),
-    captured: money(payment.captured),
-    refunded: money(payment.refunded),
-    status: payment.status,
-    failureCode: payment.failureCode,
-    createdAt: iso(payment.createdAt),
-    updatedAt: iso(payment.updatedAt),
-  }
-}
-
-/** A refund; `amount` is all of it, `giftCardAmount` the part that goes back to gift cards. */
-export const refundView = (refund: Refund) => {
-  const money = moneyIn(refund.currency)
-  return {
-    id: refund.id,
-    orderId: refund.orderId,
-    paymentId: refund.paymentId,
-    processor: refund.processor,
-    processorReference: refund.processorReference,
-    amount: money(refund.amount + refund.giftCardAmount),
-    giftCardAmount: money(refund.giftCardAmount),
-    reason: refund.reason,
-    status: refund.status,
-    failureCode: refund.failureCode,
-    createdAt: iso(refund.createdAt),
-    updatedAt: iso(refund.updatedAt),
-  }
-}
-export type RefundView = ReturnType<typeof refundView>

@@ -2,7 +2,8 @@ import { t } from 'elysia'
 import { Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
 import { PostalAddress } from '../customer/model.ts'
-import { orderStatuses, paymentStatuses } from './domain.ts'
+import { paymentStatuses } from '../payment/domain.ts'
+import { orderStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {

@@ -1,65 +1,26 @@
 import { AppError } from '../../core/errors.ts'
-import { type CartContents, convertCart, type Priced } from '../cart/service.ts'
-import { prepareStock } from '../catalog/service.ts'
-import { countOrder } from '../customer/service.ts'
-import { prepareHolds } from '../gift-card/service.ts'
-import { eventOf, type OrderDeps } from './deps.ts'
+import { type CartContents, convertCart, type Priced } from '../cart/index.ts'
+import { reserveStock } from '../catalog/index.ts'
+import { countOrder } from '../customer/index.ts'
+import { holdGiftCards } from '../gift-card/index.ts'
+import type { PaymentChoice } from '../payment/domain.ts'
+import { beginPayment, paymentsBegun } from '../payment/index.ts'
 import {
   type Order,
+  type OrderGiftCard,
   type OrderLine,
-  type Payment,
   paymentsPerOrderMax,
   paymentTimeMs,
-  paymentTokenSeal,
   pendingPaymentMs,
   resumeAfterMs,
   type SagaStep,
   stepNames,
 } from './domain.ts'
-
-/** How a shopper means to pay. */
-export type PaymentChoice = {
-  method: Payment['method']
-  processor: string
-  token: string | undefined
-  returnUrl: string | undefined
-  /** The idempotency key of the request, hashed. */
-  attemptKey: string
-}
+import { appendEvent } from './events.ts'
+import type { OrderDeps } from './parts.ts'
 
 /** A cart that was found fit to be bought, as it was read just now. */
 export type Purchase = { contents: CartContents; priced: Priced; email: string }
-
-/** A payment as it begins. */
-export function newPayment(
-  deps: OrderDeps,
-  order: Pick<Order, 'id' | 'shopId' | 'amountDue' | 'currency'>,
-  choice: PaymentChoice,
-): Payment {
-  const id = deps.newId('payment')
-  const now = deps.clock.now()
-  return {
-    id,
-    orderId: order.id,
-    shopId: order.shopId,
-    attemptKey: choice.attemptKey,
-    method: choice.method,
-    processor: choice.processor,
-    processorReference: null,
-    sealedToken: choice.token === undefined ? null : deps.keyring.seal(choice.token, paymentTokenSeal(id)),
-    returnUrl: choice.returnUrl ?? null,
-    clientParameters: {},
-    amount: order.amountDue,
-    currency: order.currency,
-    authorized: 0,
-    captured: 0,
-    refunded: 0,
-    status: 'PENDING',
-    failureCode: null,
-    createdAt: now,
-    updatedAt: now,
-  }
-}
 
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
@@ -67,37 +28,24 @@ export function newPayment(
  * @returns the order's id
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
-export async function placeOrder(deps: OrderDeps, { contents, priced, email }: Purchase, choice: PaymentChoice): Promise<string> {
+export function placeOrder(deps: OrderDeps, { contents, priced, email }: Purchase, choice: PaymentChoice): Promise<string> {
   const { orderStore: store } = deps
   const { cart, items } = contents
-  const now = deps.clock.now()
-  const draft = orderOf(deps.newId('order'), { contents, priced, email }, now)
-  const { id } = draft
-  const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-  const stock = prepareStock(deps)
-  const hold = prepareHolds(deps, { orderId: id, draws: priced.draws })
-  const cards = priced.draws.map(({ giftCardId, last4, amount }) => ({
-    orderId: id,
-    giftCardId,
-    last4,
-    amount,
-    refunded: 0,
-    settledAt: null,
-  }))
-  const payment = draft.amountDue > 0 ? newPayment(deps, draft, choice) : undefined
-  const event = eventOf(deps, id, 'PLACED', { total: draft.total, currency: draft.currency })
-  await deps.db.write(async (tx) => {
-    if (!(await convertCart(deps, tx, { cartId: cart.id, now, updatedAt: cart.updatedAt })))
-      throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const reserved = await stock.reserve(tx, wanted)
-    await hold(tx)
-    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency: cart.currency })
+  return deps.db.write(async (tx) => {
+    const now = deps.clock.now()
+    const draft = orderOf(deps.newId('order'), { contents, priced, email }, now)
+    const { id, total, currency } = draft
+    if (!(await convertCart(tx, deps, cart))) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
+    const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
+    const reserved = await reserveStock(tx, deps, wanted)
+    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
     const number = await store.nextNumber(tx, cart.shopId)
-    await store.insert(tx, { ...draft, number }, linesOf(id, contents, priced, reserved), cards, stepsOf(id, now))
-    if (payment) await store.insertPayment(tx, payment)
-    await store.appendEvent(tx, event)
+    await store.insert(tx, { ...draft, number }, linesOf(id, contents, priced, reserved), cardsOf(id, priced), stepsOf(id, now))
+    if (draft.amountDue > 0) await beginPayment(tx, deps, { order: draft, choice })
+    await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
+    return id
   })
-  return id
 }
 
 /**
@@ -106,20 +54,19 @@ export async function placeOrder(deps: OrderDeps, { contents, priced, email }: P
  */
 export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice): Promise<void> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const payment = newPayment(deps, order, choice)
-  const event = eventOf(deps, order.id, 'PAYMENT_STARTED', { payment: payment.id, processor: payment.processor })
   await deps.db.write(async (tx) => {
+    const now = deps.clock.now()
+    const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
+    if (count >= paymentsPerOrderMax)
+      throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = { paymentStatus: 'PENDING', expiresAt, resumeAt: now + resumeAfterMs, updatedAt: now } as const
-    if ((await store.countPayments(tx, order.id)) >= paymentsPerOrderMax)
-      throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
-    if ((await store.hasLivePayment(tx, order.id)) || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
+    if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     // What the last one used up of the processor's time is not this one's.
     await store.forgetAttempts(tx, order.id, ['AUTHORIZE', 'CAPTURE'])
-    await store.insertPayment(tx, payment)
-    await store.appendEvent(tx, event)
+    const { id, processor } = await beginPayment(tx, deps, { order, choice })
+    await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
   })
 }
 
@@ -185,6 +132,9 @@ const linesOf = (orderId: string, { items }: CartContents, { lines }: Priced, re
       tracked: reserved.has(line.variantId),
     }
   })
+
+const cardsOf = (orderId: string, { draws }: Priced): OrderGiftCard[] =>
+  draws.map(({ giftCardId, last4, amount }) => ({ orderId, giftCardId, last4, amount, refunded: 0, settledAt: null }))
 
 /** The steps of a new order: the first two are done with it. */
 const stepsOf = (orderId: string, at: number): SagaStep[] =>

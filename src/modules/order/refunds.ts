@@ -1,63 +1,60 @@
 import type { Writer } from '../../../db/engine.ts'
-import { ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../clients/processors/processor.ts'
+import type { RefundAnswer } from '../../clients/processors/processor.ts'
+import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import { dayOf } from '../../lib/day.ts'
-import { prepareReversal } from '../affiliate/service.ts'
-import { type Actor, audit } from '../audit/service.ts'
-import { prepareStock } from '../catalog/service.ts'
-import { addSpending } from '../customer/service.ts'
-import { prepareGiftCardRefund } from '../gift-card/service.ts'
-import { prepareMovements } from '../ledger/service.ts'
-import { prepareMessage } from '../webhook/service.ts'
-import { eventOf, type OrderDeps } from './deps.ts'
-import {
-  backoffMs,
-  type Order,
-  type OrderStatus,
-  type Payment,
-  type Refund,
-  type RefundParts,
-  refundable,
-  refundParts,
-  resumeAfterMs,
-} from './domain.ts'
+import { reverseCommission } from '../affiliate/index.ts'
+import { audit } from '../audit/index.ts'
+import { restock } from '../catalog/index.ts'
+import { addSpending } from '../customer/index.ts'
+import { refundGiftCards } from '../gift-card/index.ts'
+import { type Movement, recordMovements } from '../ledger/index.ts'
+import type { Payment } from '../payment/domain.ts'
+import { askRefund, capturedPayment, noteRefunded } from '../payment/index.ts'
+import { enqueueMessage } from '../webhook/index.ts'
+import { backoffMs, type Order, type OrderStatus, type Refund, type RefundParts, refundable, refundParts, resumeAfterMs } from './domain.ts'
+import { appendEvent } from './events.ts'
+import type { OrderDeps } from './parts.ts'
 
-/** A refund as it begins. */
-export const newRefund = (
-  { clock }: Pick<OrderDeps, 'clock'>,
-  order: Order,
-  given: {
-    id: string
-    purpose: Refund['purpose']
-    attemptKey: string
-    payment: Payment | undefined
-    parts: RefundParts
-    reason?: string | undefined
-    actor?: string
-  },
-): Refund => ({
-  id: given.id,
-  orderId: order.id,
-  shopId: order.shopId,
-  paymentId: given.parts.amount > 0 ? (given.payment?.id ?? null) : null,
-  processor: given.parts.amount > 0 ? (given.payment?.processor ?? null) : null,
-  processorReference: null,
-  currency: order.currency,
-  amount: given.parts.amount,
-  giftCardAmount: given.parts.giftCardAmount,
-  giftCards: given.parts.giftCards,
-  reason: given.reason ?? null,
-  purpose: given.purpose,
-  attemptKey: given.attemptKey,
-  actor: given.actor ?? 'system',
-  status: 'PENDING',
-  failureCode: null,
-  attempts: 0,
-  resumeAt: clock.now() + resumeAfterMs,
-  createdAt: clock.now(),
-  updatedAt: clock.now(),
-})
+type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
+  order: Order
+  payment: Payment | undefined
+  parts: RefundParts
+  reason?: string | undefined
+  actor?: string
+}
+
+/** Writes down that money is to go back, before its processor is asked: `settleRefund` does that. */
+export async function beginMoneyBack(
+  tx: Writer,
+  { orderStore, newId, clock }: OrderDeps,
+  { order, purpose, attemptKey, payment, parts, reason, actor = 'system' }: NewRefund,
+): Promise<Refund> {
+  const now = clock.now()
+  const through = parts.amount > 0 ? payment : undefined
+  const refund: Refund = {
+    id: newId('refund'),
+    orderId: order.id,
+    shopId: order.shopId,
+    paymentId: through?.id ?? null,
+    processor: through?.processor ?? null,
+    processorReference: null,
+    currency: order.currency,
+    ...parts,
+    reason: reason ?? null,
+    purpose,
+    attemptKey,
+    actor,
+    status: 'PENDING',
+    failureCode: null,
+    attempts: 0,
+    resumeAt: now + resumeAfterMs,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await orderStore.insertRefund(tx, refund)
+  return refund
+}
 
 /** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
 const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
@@ -80,13 +77,6 @@ export type RefundRequest = {
  */
 export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Refund> {
   const { orderStore: store } = deps
-  const id = deps.newId('refund')
-  const event = eventOf(deps, request.orderId, purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED', {}, request.actor.id)
-  const record = audit(deps, request.actor, {
-    action: purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested',
-    subject: request.orderId,
-    shopId: request.shopId,
-  })
   return deps.db.write(async (tx) => {
     const order = await store.get(tx, request.orderId)
     if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
@@ -106,12 +96,17 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     const parts = refundParts(refundable(order, await store.giftCardsOf(tx, order.id), before), request.amount)
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
-    const payment = parts.amount > 0 ? await store.capturedPayment(tx, order.id) : undefined
-    const { attemptKey, reason, actor } = request
-    const refund = newRefund(deps, order, { id, purpose, attemptKey, payment, parts, reason, actor: actor.id })
-    await store.insertRefund(tx, refund)
-    await store.appendEvent(tx, { ...event, detail: { refund: id, amount: parts.amount + parts.giftCardAmount } })
-    await record(tx)
+    const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
+    const { attemptKey, reason, actor, shopId } = request
+    const refund = await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor: actor.id })
+    await appendEvent(tx, deps, {
+      orderId: order.id,
+      type: purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED',
+      detail: { refund: refund.id, amount: parts.amount + parts.giftCardAmount },
+      actor: actor.id,
+    })
+    const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
+    await audit(tx, deps, { actor, action, subject: order.id, shopId })
     return refund
   })
 }
@@ -124,15 +119,14 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
  * Asks the processor to give money back and notes that it did. Called again, it goes on where it was.
  * @returns the refund as it is then: PENDING when the processor has not answered; the job asks again
  */
-export async function settleRefund(deps: OrderDeps, refundId: string, keep?: Keep, view?: (refund: Refund) => unknown): Promise<Refund> {
-  const { orderStore: store } = deps
-  const refund = await store.findRefund(deps.db.read, refundId)
+export async function settleRefund(deps: OrderDeps, refundId: string): Promise<Refund> {
+  const refund = await deps.orderStore.findRefund(deps.db.read, refundId)
   if (!refund) throw new AppError('NOT_FOUND', 'No such refund')
   if (refund.status !== 'PENDING') return refund
   const answer = await answerOf(deps, refund)
   if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund)
   if (answer.state === 'FAILED') return isOwed(refund) ? insist(deps, refund, answer) : fail(deps, refund, answer.failureCode ?? 'refused')
-  return succeed(deps, refund, answer.reference, keep, view)
+  return succeed(deps, refund, answer.reference)
 }
 
 /** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
@@ -144,105 +138,81 @@ function insist(deps: OrderDeps, refund: Refund, { failureCode }: RefundAnswer):
   return postpone(deps, refund)
 }
 
-async function answerOf(deps: OrderDeps, refund: Refund): Promise<RefundAnswer | undefined> {
-  if (refund.amount > 0 && refund.paymentId === null) throw new Error('a refund of captured money without its payment')
-  if (refund.paymentId === null) return { reference: refund.id, state: 'SUCCEEDED' }
-  const processor = deps.processors.get(refund.processor ?? '')
-  const payment = await deps.orderStore.findPayment(refund.paymentId)
-  if (!processor || !payment) {
-    deps.log.error('refund.processor_missing', { refund: refund.id, processor: refund.processor })
-    return undefined
-  }
-  try {
-    const { id: paymentId, processorReference } = payment
-    const { id: refundId, amount, currency } = refund
-    return await processor.refund({ paymentId, reference: processorReference ?? undefined, refundId, amount, currency })
-  } catch (error) {
-    if (error instanceof ProcessorRefused) return { reference: refund.id, state: 'FAILED', failureCode: error.code }
-    if (!(error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('refund.no_answer', { refund: refund.id, processor: processor.name, error })
-    return undefined
-  }
+async function answerOf(deps: OrderDeps, { id, paymentId, amount, currency }: Refund): Promise<RefundAnswer | undefined> {
+  if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
+  return paymentId === null ? { reference: id, state: 'SUCCEEDED' } : askRefund(deps, { refundId: id, paymentId, amount, currency })
 }
 
 async function postpone(deps: OrderDeps, refund: Refund): Promise<Refund> {
   const attempts = refund.attempts + 1
-  const now = deps.clock.now()
-  const changed = await deps.db.write((tx) =>
-    deps.orderStore.changeRefund(tx, refund.id, { attempts, resumeAt: now + backoffMs(attempts), updatedAt: now }),
-  )
+  const changed = await deps.db.write((tx) => {
+    const now = deps.clock.now()
+    return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], { attempts, resumeAt: now + backoffMs(attempts), updatedAt: now })
+  })
   return changed ?? refund
 }
 
 async function fail(deps: OrderDeps, refund: Refund, failureCode: string): Promise<Refund> {
-  const now = deps.clock.now()
-  const event = eventOf(deps, refund.orderId, 'REFUND_FAILED', { refund: refund.id, code: failureCode })
-  deps.log.error('refund.failed', { refund: refund.id, processor: refund.processor, code: failureCode })
-  const changed = await deps.db.write(async (tx) => {
-    const failed = await deps.orderStore.changeRefund(tx, refund.id, { status: 'FAILED', failureCode, resumeAt: null, updatedAt: now })
-    if (failed) await deps.orderStore.appendEvent(tx, event)
-    return failed
+  const { id, orderId, processor } = refund
+  deps.log.error('refund.failed', { refund: id, processor, code: failureCode })
+  const failed = await deps.db.write(async (tx) => {
+    const change = { failureCode, resumeAt: null, updatedAt: deps.clock.now() }
+    const changed = await deps.orderStore.moveRefund(tx, id, ['PENDING'], 'FAILED', change)
+    if (changed) await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
+    return changed
   })
-  return changed ?? refund
+  return failed ?? refund
 }
 
 /** Money has gone back: everything that follows from it happens in one write, once. */
-async function succeed(
-  deps: OrderDeps,
-  refund: Refund,
-  processorReference: string,
-  keep: Keep | undefined,
-  view: (refund: Refund) => unknown = () => undefined,
-): Promise<Refund> {
+async function succeed(deps: OrderDeps, refund: Refund, processorReference: string): Promise<Refund> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const order = await store.find(refund.orderId)
-  if (!order) throw new Error('a refund without its order')
+  const done = await deps.db.write(async (tx) => {
+    const change = { processorReference, resumeAt: null, updatedAt: deps.clock.now() }
+    const settled = await store.moveRefund(tx, refund.id, ['PENDING'], 'SUCCEEDED', change)
+    const order = settled && (await store.get(tx, settled.orderId))
+    if (!settled) return undefined
+    if (!order) throw new Error('a refund without its order')
+    await noteSettled(tx, deps, { order, refund: settled })
+    return settled
+  })
+  return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
+}
+
+type Settled = { order: Order; refund: Refund }
+
+async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
+  const { id, purpose, paymentId, actor } = refund
   const total = refund.amount + refund.giftCardAmount
-  const event = eventOf(deps, order.id, 'REFUNDED', { refund: refund.id, amount: total }, refund.actor)
-  const toCards = prepareGiftCardRefund(deps, { orderId: order.id, refundId: refund.id, amounts: refund.giftCards })
-  const books = prepareMovements(deps, movementsOf(refund, order, now))
-  const { id, purpose, currency, reason } = refund
-  const asked = purpose === 'REFUND' || purpose === 'CANCEL'
-  const message = prepareMessage(deps, {
-    shopId: order.shopId,
-    event: 'order.refunded',
-    key: `order.refunded:${id}`,
-    data: { orderId: order.id, number: order.number, refund: { id, amount: { amount: total, currency }, reason } },
-    held: false,
-  })
-  const cancelling = purpose === 'CANCEL' ? prepareCancellation(deps, order, refund) : undefined
-  const changed = await deps.db.write(async (tx) => {
-    const done = await store.changeRefund(tx, id, { status: 'SUCCEEDED', processorReference, resumeAt: null, updatedAt: now })
-    if (!done) return undefined
-    const current = await store.get(tx, order.id)
-    if (!current) throw new Error('a refund without its order')
-    await noteOnPayment(tx, deps, done, now)
-    await store.appendEvent(tx, event)
-    await books(tx)
-    if (purpose === 'LATE_CAPTURE') return done
-    await noteOnOrder(tx, deps, current, done, now)
-    await toCards(tx)
-    for (const { giftCardId, amount } of done.giftCards) await store.refundGiftCard(tx, order.id, giftCardId, amount)
-    if (asked) {
-      if (total > 0) await message(tx)
-      if (current.customerId !== null) await addSpending(tx, { customerId: current.customerId, currency, amount: -total })
-      const refunded = current.refundedTotal + current.giftCardRefundedTotal + total
-      await prepareReversal(deps, { orderId: order.id, refunded, of: current.total })(tx)
-    }
-    await cancelling?.(tx)
-    await keep?.(tx, view(done))
-    return done
-  })
-  return changed ?? (await store.findRefund(deps.db.read, id)) ?? refund
+  if (paymentId !== null) await noteRefunded(tx, deps, { paymentId, amount: refund.amount })
+  await appendEvent(tx, deps, { orderId: order.id, type: 'REFUNDED', detail: { refund: id, amount: total }, actor })
+  await recordMovements(tx, deps, movementsOf(refund, order, deps.clock.now()))
+  if (purpose === 'LATE_CAPTURE') return
+  await noteOnOrder(tx, deps, { order, refund })
+  await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
+  for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
+  if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
+  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
 }
 
-async function noteOnPayment(tx: Writer, { orderStore: store }: OrderDeps, refund: Refund, now: number): Promise<void> {
-  const payment = refund.paymentId === null ? undefined : await store.getPayment(tx, refund.paymentId)
-  if (payment) await store.changePayment(tx, payment.id, [payment.status], { refunded: payment.refunded + refund.amount, updatedAt: now })
+/** What follows from money that somebody asked to give back: the shop's endpoints, the customer and the partner learn of it. */
+async function followRequest(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
+  const { id, currency, reason } = refund
+  const total = refund.amount + refund.giftCardAmount
+  if (total > 0)
+    await enqueueMessage(tx, deps, {
+      shopId: order.shopId,
+      event: 'order.refunded',
+      key: `order.refunded:${id}`,
+      data: { orderId: order.id, number: order.number, refund: { id, amount: { amount: total, currency }, reason } },
+      held: false,
+    })
+  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency, amount: -total })
+  const refunded = order.refundedTotal + order.giftCardRefundedTotal + total
+  await reverseCommission(tx, deps, { orderId: order.id, refunded, of: order.total })
 }
 
-async function noteOnOrder(tx: Writer, { orderStore: store }: OrderDeps, order: Order, refund: Refund, now: number): Promise<void> {
+async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, { order, refund }: Settled): Promise<void> {
   const refundedTotal = order.refundedTotal + refund.amount
   const giftCardRefundedTotal = order.giftCardRefundedTotal + refund.giftCardAmount
   const isWhole =
@@ -251,12 +221,12 @@ async function noteOnOrder(tx: Writer, { orderStore: store }: OrderDeps, order: 
     refundedTotal,
     giftCardRefundedTotal,
     paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED',
-    updatedAt: now,
+    updatedAt: clock.now(),
   })
 }
 
 /** What the projection is told: of money that was never a sale, that it came and that it went. */
-function movementsOf(refund: Refund, order: Order, now: number): Parameters<typeof prepareMovements>[1] {
+function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
   const confirmed = order.confirmedAt !== null && refund.purpose !== 'LATE_CAPTURE'
   const common = {
     shopId: order.shopId,
@@ -285,23 +255,17 @@ function movementsOf(refund: Refund, order: Order, now: number): Parameters<type
 }
 
 /** A confirmed order whose money went back is cancelled in the same write, and its goods go back on the shelf. */
-function prepareCancellation(deps: OrderDeps, order: Order, { reason, actor }: Refund): (tx: Writer) => Promise<void> {
+async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const stock = prepareStock(deps)
-  const event = eventOf(deps, order.id, 'CANCELLED', reason === null ? {} : { reason }, actor)
-  const tell = cancelledMessage(deps, order, reason)
-  return async (tx) => {
-    if (!(await store.change(tx, order.id, ['CONFIRMED'], { status: 'CANCELLED', updatedAt: now }))) return
-    await stock.restock(tx, trackedLines(await store.linesOf(tx, order.id)))
-    await store.appendEvent(tx, event)
-    await tell(tx)
-  }
+  if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
+  await restock(tx, deps, trackedLines(await store.linesOf(tx, order.id)))
+  await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
+  await tellCancelled(tx, deps, { order, reason })
 }
 
 /** Tells the shop's endpoints that an order was cancelled. */
-export const cancelledMessage = (deps: OrderDeps, order: Order, reason: string | null): ((tx: Writer) => Promise<void>) =>
-  prepareMessage(deps, {
+export const tellCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { order: Order; reason: string | null }): Promise<void> =>
+  enqueueMessage(tx, deps, {
     shopId: order.shopId,
     event: 'order.cancelled',
     key: `order.cancelled:${order.id}`,

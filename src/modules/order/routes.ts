@@ -1,13 +1,11 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../core/errors.ts'
 import { access } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { attemptKeyOf, idempotency } from '../../http/idempotency.ts'
+import { idempotency } from '../../http/idempotency.ts'
 import { refusals } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
+import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './index.ts'
 import { CancelBody, FulfilBody, ListOrders, OrderIdParam, OrderRecord, Orders, RefundBody, RefundRecord } from './model.ts'
-import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './service.ts'
 
 export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   new Elysia({ tags: ['Orders'] })
@@ -39,15 +37,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     )
     .post(
       '/v2/orders/:id/refunds',
-      ({ params, body, shop, principal, request, once }) =>
-        once(201, async (keep) => {
-          const { currency } = await readOrder(deps, { shopId: shop.id }, params.id)
-          if (body.amount && body.amount.currency !== currency)
-            throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-          const attemptKey = attemptKeyOf({ request, principal, shop })
-          const request_ = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), attemptKey }
-          return refundOrder(deps, { ...request_, amount: body.amount?.amount, reason: body.reason ?? undefined }, keep)
-        }),
+      ({ params, body: { amount, reason }, shop, actor, once }) =>
+        once(201, (_, { key: attemptKey }) =>
+          refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, reason: reason ?? undefined }),
+        ),
       {
         access: 'management',
         idempotent: 'required',
@@ -63,19 +56,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     )
     .post(
       '/v2/orders/:id/cancel',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep, resumed) => {
-          const actor = actorOf(principal, request)
-          return cancelOrder(deps, {
-            shopId: shop.id,
-            orderId: params.id,
-            actor,
-            keep,
-            resumed,
-            reason: body.reason ?? undefined,
-            attemptKey: attemptKeyOf({ request, principal, shop }),
-          })
-        }),
+      ({ params, body, shop, actor, once }) =>
+        once(200, (_, attempt) =>
+          cancelOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt, reason: body.reason ?? undefined }),
+        ),
       {
         access: 'management',
         idempotent: true,
@@ -91,11 +75,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     )
     .post(
       '/v2/orders/:id/fulfil',
-      ({ params, body, shop, principal, request, once }) =>
-        once(200, (keep, resumed) => {
-          const { trackingNumber, carrier } = body
-          const order = { shopId: shop.id, orderId: params.id, actor: actorOf(principal, request), keep, resumed }
-          return fulfilOrder(deps, order, { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
+      ({ params, body: { trackingNumber, carrier }, shop, actor, once }) =>
+        once(200, (_, attempt) => {
+          const tracking = { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
+          return fulfilOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, tracking)
         }),
       {
         access: 'management',

@@ -1,25 +1,25 @@
 import type { Writer } from '../../../db/engine.ts'
+import { type Actor, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayOf } from '../../lib/day.ts'
-import { prepareAttribution, removeCommission } from '../affiliate/service.ts'
-import { type Actor, audit, system } from '../audit/service.ts'
-import { prepareStock } from '../catalog/service.ts'
-import { addSpending } from '../customer/service.ts'
-import { rateFor } from '../fx/service.ts'
-import { prepareRelease } from '../gift-card/service.ts'
-import { prepareMovements } from '../ledger/service.ts'
-import { prepareMessage, releaseMessage, withdrawMessage } from '../webhook/service.ts'
-import { eventOf, type OrderDeps } from './deps.ts'
+import { attributeOrder, removeCommission } from '../affiliate/index.ts'
+import { audit } from '../audit/index.ts'
+import { commitStock, releaseStock, uncommitStock } from '../catalog/index.ts'
+import { addSpending } from '../customer/index.ts'
+import { rateFor } from '../fx/index.ts'
+import { releaseGiftCards } from '../gift-card/index.ts'
+import { recordMovements } from '../ledger/index.ts'
+import { isUnderWay, type Payment } from '../payment/domain.ts'
+import { capturedPayment } from '../payment/index.ts'
+import { enqueueMessage, releaseMessage, withdrawMessage } from '../webhook/index.ts'
 import {
   backoffMs,
-  isUnderWay,
   type LocalStep,
   type Move,
   nextMove,
   type Order,
   type OrderGiftCard,
   type OrderLine,
-  type Payment,
   resumeAfterMs,
   type Saga,
   type SagaStep,
@@ -27,8 +27,10 @@ import {
   stepAttemptsMax,
   undecidedAsksMax,
 } from './domain.ts'
-import { askProcessor } from './payments.ts'
-import { cancelledMessage, newRefund, settleRefund, trackedLines } from './refunds.ts'
+import { appendEvent } from './events.ts'
+import type { OrderDeps } from './parts.ts'
+import { askPayment } from './payments.ts'
+import { beginMoneyBack, settleRefund, tellCancelled, trackedLines } from './refunds.ts'
 
 /** Far more than any saga makes: a loop that does not end is a mistake of ours. */
 const movesMax = 50
@@ -79,7 +81,7 @@ async function atRest(deps: OrderDeps, saga: Saga, move: Move): Promise<Saga> {
 /** A processor that cannot make up its mind is asked a few times more, and then told to forget it. */
 async function undecided(deps: OrderDeps, saga: Saga, payment: Payment): Promise<Saga> {
   const attempts = await postpone(deps, saga, 'AUTHORIZE')
-  if (attempts >= undecidedAsksMax) await askProcessor(deps, 'void', payment)
+  if (attempts >= undecidedAsksMax) await askPayment(deps, 'void', payment)
   return loadSaga(deps, saga.order.id)
 }
 
@@ -95,11 +97,11 @@ async function makeMove(
     case 'ask':
     case 'capture':
     case 'void': {
-      const after = (await askProcessor(deps, move.kind, move.payment)) ? await loadSaga(deps, saga.order.id) : undefined
+      const after = (await askPayment(deps, move.kind, move.payment)) ? await loadSaga(deps, saga.order.id) : undefined
       // An answer that leaves the same to do is none: asking on would turn in a circle.
       if (after && (move.kind === 'ask' || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
       const attempts = await postpone(deps, saga, move.kind === 'capture' ? 'CAPTURE' : 'AUTHORIZE')
-      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askProcessor(deps, 'void', move.payment)
+      if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment)
       return undefined
     }
     case 'payNothing':
@@ -130,13 +132,12 @@ async function postpone(deps: OrderDeps, { order, steps }: Saga, step: StepName)
 
 async function payNothing(deps: OrderDeps, { order }: Saga): Promise<Saga> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const event = eventOf(deps, order.id, 'NOTHING_TO_PAY')
   await deps.db.write(async (tx) => {
-    const change = { status: 'PAID', paymentStatus: 'CAPTURED', resumeAt: now + resumeAfterMs, updatedAt: now } as const
-    if (!(await store.change(tx, order.id, ['PENDING_PAYMENT'], change))) return
+    const now = deps.clock.now()
+    const paid = { paymentStatus: 'CAPTURED', resumeAt: now + resumeAfterMs, updatedAt: now } as const
+    if (!(await store.move(tx, order.id, ['PENDING_PAYMENT'], 'PAID', paid))) return
     await store.stepsDone(tx, order.id, ['AUTHORIZE', 'CAPTURE'], now)
-    await store.appendEvent(tx, event)
+    await appendEvent(tx, deps, { orderId: order.id, type: 'NOTHING_TO_PAY' })
   })
   return loadSaga(deps, order.id)
 }
@@ -153,11 +154,13 @@ async function takeStep(
   const now = deps.clock.now()
   const forward = direction === 'run'
   try {
-    const effect = await prepareStep(deps, saga, direction, step.step as StepName, contentsOf)
+    const effect = effectOf(step.step as StepName, direction)
+    const contents = effect && (await contentsOf())
     const taken = await deps.db.write(async (tx) => {
       const change = forward ? (['PENDING', 'DONE'] as const) : (['DONE', 'UNDONE'] as const)
       if (!(await store.takeStep(tx, step, change, statusesOf[forward ? 'forward' : 'backward'], now))) return undefined
-      return { order: (await effect?.(tx)) ?? order }
+      const changed = contents && (await effect(tx, deps, { order, ...contents }))
+      return { order: changed ?? order }
     })
     // Somebody else took it: go on from where they are.
     if (!taken) return loadSaga(deps, order.id)
@@ -171,9 +174,9 @@ async function takeStep(
   }
 }
 
-/** What a step does in its write; it hands the order back when it changed it. */
-type Effect = (tx: Writer) => Promise<Order | undefined>
 type Contents = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
+/** What a step does in its write; it hands the order back when it changed it. */
+type Effect = (tx: Writer, deps: OrderDeps, of: { readonly order: Order } & Contents) => Promise<Order | undefined>
 
 /** What was bought and which cards pay does not change any more: read once for all steps. */
 function rememberedContents({ orderStore: store }: OrderDeps, id: string): () => Promise<Contents> {
@@ -185,81 +188,55 @@ function rememberedContents({ orderStore: store }: OrderDeps, id: string): () =>
   }
 }
 
-/** Fixes what an effect needs before its write. */
-type Prepare = (deps: OrderDeps, order: Order, contents: Contents) => Effect
+/** What a processor did is undone by a void before, and by a refund: of such a step there is only the note. */
+const effectOf = (step: StepName, direction: 'run' | 'undo'): Effect | undefined =>
+  step === 'AUTHORIZE' || step === 'CAPTURE' ? undefined : localSteps[step][direction]
 
-async function prepareStep(
-  deps: OrderDeps,
-  { order }: Saga,
-  direction: 'run' | 'undo',
-  step: StepName,
-  contentsOf: () => Promise<Contents>,
-): Promise<Effect | undefined> {
-  // What a processor did is undone by a void before, and by a refund: here only the note of it is.
-  if (step === 'AUTHORIZE' || step === 'CAPTURE') return undefined
-  return localSteps[step][direction](deps, order, await contentsOf())
-}
-
-const nothing = async (): Promise<undefined> => undefined
-const placedWithTheOrder = () => nothing
+const nothing: Effect = async () => undefined
+/** A step that leaves the order's own row as it is. */
+const beside =
+  (effect: (...given: Parameters<Effect>) => Promise<void>): Effect =>
+  async (...given) => {
+    await effect(...given)
+    return undefined
+  }
+const placedWithTheOrder = nothing
 const confirmedKey = (order: Order) => `order.confirmed:${order.id}`
 
 /** Each of our own steps, and what undoes it. */
-const localSteps: Record<LocalStep, { run: Prepare; undo: Prepare }> = {
+const localSteps: Record<LocalStep, { run: Effect; undo: Effect }> = {
   RESERVE_STOCK: {
     run: placedWithTheOrder,
-    undo: (deps, _, { lines }) => {
-      const stock = prepareStock(deps)
-      return async (tx) => void (await stock.release(tx, trackedLines(lines)))
-    },
+    undo: beside((tx, deps, { lines }) => releaseStock(tx, deps, trackedLines(lines))),
   },
   HOLD_GIFT_CARDS: {
     run: placedWithTheOrder,
-    undo: (deps, { id: orderId }, { giftCards: draws }) => {
-      const release = prepareRelease(deps, { orderId, draws })
-      return async (tx) => void (await release(tx))
-    },
+    undo: beside((tx, deps, { order, giftCards }) => releaseGiftCards(tx, deps, { orderId: order.id, draws: giftCards })),
   },
   COMMIT_STOCK: {
-    run: (deps, _, { lines }) => {
-      const stock = prepareStock(deps)
-      return async (tx) => void (await stock.commit(tx, trackedLines(lines)))
-    },
-    undo: (deps, _, { lines }) => {
-      const stock = prepareStock(deps)
-      return async (tx) => void (await stock.uncommit(tx, trackedLines(lines)))
-    },
+    run: beside((tx, deps, { lines }) => commitStock(tx, deps, trackedLines(lines))),
+    undo: beside((tx, deps, { lines }) => uncommitStock(tx, deps, trackedLines(lines))),
   },
   SETTLE_GIFT_CARDS: {
-    run: ({ orderStore, clock }, { id }, { giftCards }) => {
-      const now = clock.now()
-      return async (tx) => (giftCards.length > 0 ? void (await orderStore.settleGiftCards(tx, id, now)) : undefined)
-    },
-    undo:
-      ({ orderStore }, { id }) =>
-      async (tx) =>
-        void (await orderStore.settleGiftCards(tx, id, null)),
+    run: beside(async (tx, { orderStore, clock }, { order, giftCards }) => {
+      if (giftCards.length > 0) await orderStore.settleGiftCards(tx, order.id, clock.now())
+    }),
+    undo: beside((tx, { orderStore }, { order }) => orderStore.settleGiftCards(tx, order.id, null)),
   },
   ATTRIBUTE_AFFILIATE: {
-    run: (deps, order) => {
-      if (order.affiliateCode === null) return nothing
-      const attribute = prepareAttribution(deps, order)
-      return async (tx) => {
-        const affiliateId = await attribute(tx)
-        return affiliateId === undefined ? undefined : deps.orderStore.change(tx, order.id, ['PAID'], { affiliateId })
-      }
+    run: async (tx, deps, { order }) => {
+      const affiliateId = await attributeOrder(tx, deps, order)
+      return affiliateId === undefined ? undefined : deps.orderStore.change(tx, order.id, ['PAID'], { affiliateId })
     },
-    undo:
-      ({ orderStore }, { id }) =>
-      async (tx) => {
-        await removeCommission(tx, id)
-        return orderStore.change(tx, id, ['COMPENSATING'], { affiliateId: null })
-      },
+    undo: async (tx, { orderStore }, { order }) => {
+      await removeCommission(tx, order.id)
+      return orderStore.change(tx, order.id, ['COMPENSATING'], { affiliateId: null })
+    },
   },
   WRITE_OUTBOX: {
-    run: (deps, order, { lines }) => {
+    run: beside((tx, deps, { order, lines }) => {
       const { id, shopId, number, currency, total, customerId, email } = order
-      const message = prepareMessage(deps, {
+      return enqueueMessage(tx, deps, {
         shopId,
         event: 'order.confirmed',
         key: confirmedKey(order),
@@ -274,66 +251,59 @@ const localSteps: Record<LocalStep, { run: Prepare; undo: Prepare }> = {
         // Until the order is CONFIRMED, which is the next step.
         held: true,
       })
-      return async (tx) => void (await message(tx))
-    },
-    undo: (_, order) => async (tx) => void (await withdrawMessage(tx, confirmedKey(order))),
+    }),
+    undo: beside((tx, _, { order }) => withdrawMessage(tx, confirmedKey(order))),
   },
   CONFIRM: {
     run: confirm,
-    undo: () => nothing,
+    undo: nothing,
   },
 }
 
 /** The end of the saga: the order counts as sold from here on, at the exchange rate of this day. */
-function confirm(deps: OrderDeps, order: Order, { giftCards }: Contents): Effect {
+async function confirm(tx: Writer, deps: OrderDeps, { order, giftCards }: { order: Order } & Contents): Promise<Order> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
-  const event = eventOf(deps, order.id, 'CONFIRMED')
-  return async (tx) => {
-    const rate = await rateFor(tx, order.currency, dayOf(now))
-    const confirmed = await store.change(tx, order.id, ['PAID'], {
-      status: 'CONFIRMED',
-      confirmedAt: now,
-      fxToUsd: rate?.usdPerUnit ?? null,
-      resumeAt: null,
-      updatedAt: now,
-    })
-    if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-    await releaseMessage(deps, tx, confirmedKey(order))
-    await books(tx, confirmed)
-    if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
-    await store.appendEvent(tx, event)
-    return confirmed
-  }
+  const rate = await rateFor(tx, order.currency, dayOf(now))
+  const confirmed = await store.move(tx, order.id, ['PAID'], 'CONFIRMED', {
+    confirmedAt: now,
+    fxToUsd: rate?.usdPerUnit ?? null,
+    resumeAt: null,
+    updatedAt: now,
+  })
+  if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
+  await releaseMessage(tx, deps, confirmedKey(order))
+  await recordSale(tx, deps, { order: confirmed, giftCards })
+  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
+  await appendEvent(tx, deps, { orderId: order.id, type: 'CONFIRMED' })
+  return confirmed
+}
 
-  /** By the row of this write: what was read before may be older than the steps between. */
-  async function books(tx: Writer, sold: Order): Promise<void> {
-    const common = {
-      shopId: order.shopId,
-      orderId: order.id,
-      affiliateId: sold.affiliateId,
-      currency: order.currency,
-      at: now,
-      rateDay: dayOf(now),
-      confirmed: true,
-    }
-    const payment = order.capturedTotal > 0 ? await store.capturedPayment(tx, order.id) : undefined
-    const captured = payment && {
-      ...common,
-      kind: 'CAPTURE' as const,
-      key: `capture:${payment.id}`,
-      processor: payment.processor,
-      amount: order.capturedTotal,
-    }
-    const settled = giftCards.map(({ giftCardId, amount }) => ({
-      ...common,
-      kind: 'GIFT_CARD' as const,
-      key: `gift-card:${order.id}:${giftCardId}`,
-      processor: 'gift_card',
-      amount,
-    }))
-    await prepareMovements(deps, [...(captured ? [captured] : []), ...settled])(tx)
+/** @param order as its row is in this write: what was read before may be older than the steps between */
+async function recordSale(
+  tx: Writer,
+  deps: OrderDeps,
+  { order, giftCards }: { order: Order; giftCards: Contents['giftCards'] },
+): Promise<void> {
+  const { id: orderId, shopId, affiliateId, currency, capturedTotal } = order
+  const now = deps.clock.now()
+  const common = { shopId, orderId, affiliateId, currency, at: now, rateDay: dayOf(now), confirmed: true }
+  const payment = capturedTotal > 0 ? await capturedPayment(tx, deps, orderId) : undefined
+  const captured = payment && {
+    ...common,
+    kind: 'CAPTURE' as const,
+    key: `capture:${payment.id}`,
+    processor: payment.processor,
+    amount: capturedTotal,
   }
+  const settled = giftCards.map(({ giftCardId, amount }) => ({
+    ...common,
+    kind: 'GIFT_CARD' as const,
+    key: `gift-card:${orderId}:${giftCardId}`,
+    processor: 'gift_card',
+    amount,
+  }))
+  await recordMovements(tx, deps, [...(captured ? [captured] : []), ...settled])
 }
 
 /**
@@ -347,29 +317,23 @@ export async function compensate(
   reason: string | null,
 ): Promise<boolean> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const refundId = deps.newId('refund')
-  const event = eventOf(deps, orderId, 'COMPENSATING', reason === null ? {} : { reason }, actor.id)
-  const record = audit(deps, actor, { action: 'order.compensated', subject: orderId, shopId })
   return deps.db.write(async (tx) => {
-    const order = await store.change(tx, orderId, ['PAID'], { status: 'COMPENSATING', resumeAt: now, updatedAt: now })
+    const now = deps.clock.now()
+    const order = await store.move(tx, orderId, ['PAID'], 'COMPENSATING', { resumeAt: now, updatedAt: now })
     if (!order) return false
-    await store.appendEvent(tx, event)
-    await record(tx)
-    const payment = order.capturedTotal > 0 ? await store.capturedPayment(tx, orderId) : undefined
+    await appendEvent(tx, deps, { orderId, type: 'COMPENSATING', detail: reason === null ? {} : { reason }, actor: actor.id })
+    await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId })
+    const payment = order.capturedTotal > 0 ? await capturedPayment(tx, deps, orderId) : undefined
     if (!payment) return true
-    await store.insertRefund(
-      tx,
-      newRefund(deps, order, {
-        id: refundId,
-        purpose: 'COMPENSATE',
-        attemptKey: `compensate:${payment.id}`,
-        payment,
-        parts: { amount: order.capturedTotal, giftCardAmount: 0, giftCards: [] },
-        ...(reason === null ? {} : { reason }),
-        actor: actor.id,
-      }),
-    )
+    await beginMoneyBack(tx, deps, {
+      order,
+      purpose: 'COMPENSATE',
+      attemptKey: `compensate:${payment.id}`,
+      payment,
+      parts: { amount: order.capturedTotal, giftCardAmount: 0, giftCards: [] },
+      ...(reason === null ? {} : { reason }),
+      actor: actor.id,
+    })
     return true
   })
 }
@@ -384,13 +348,11 @@ async function endCompensation(deps: OrderDeps, saga: Saga): Promise<Saga | unde
     await postpone(deps, saga, 'CAPTURE')
     return undefined
   }
-  const now = deps.clock.now()
-  const event = eventOf(deps, order.id, 'CANCELLED')
-  const tell = cancelledMessage(deps, order, null)
   await deps.db.write(async (tx) => {
-    if (!(await store.change(tx, order.id, ['COMPENSATING'], { status: 'CANCELLED', resumeAt: null, updatedAt: now }))) return
-    await store.appendEvent(tx, event)
-    await tell(tx)
+    const ended = { resumeAt: null, updatedAt: deps.clock.now() }
+    if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return
+    await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED' })
+    await tellCancelled(tx, deps, { order, reason: null })
   })
   return loadSaga(deps, order.id)
 }

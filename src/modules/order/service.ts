@@ -1,30 +1,20 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Processor } from '../../clients/processors/processor.ts'
+import { type Actor, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
+import type { Attempt } from '../../core/idempotency.ts'
+import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { type Actor, audit, system } from '../audit/service.ts'
-import { prepareMessage } from '../webhook/service.ts'
-import { eventOf, type OrderDeps } from './deps.ts'
-import {
-  type Order,
-  type OrderStatus,
-  type OrderView,
-  orderStatuses,
-  orderView,
-  type Payment,
-  type RefundView,
-  refundView,
-  refundWindowMs,
-  withoutReasons,
-} from './domain.ts'
-import { noteWhatBecame } from './payments.ts'
-import { beginRefund, cancelledMessage, isCancelling, type RefundRequest, settleRefund } from './refunds.ts'
+import { audit } from '../audit/index.ts'
+import type { Payment } from '../payment/domain.ts'
+import { whatBecameOf } from '../payment/index.ts'
+import { enqueueMessage } from '../webhook/index.ts'
+import { type Order, type OrderStatus, orderStatuses, refundWindowMs } from './domain.ts'
+import { appendEvent } from './events.ts'
+import type { OrderDeps } from './parts.ts'
+import { noteAnswer } from './payments.ts'
+import { beginRefund, isCancelling, type RefundRequest, settleRefund, tellCancelled } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
-
-export type { OrderDeps } from './deps.ts'
-export { newPayment, type PaymentChoice, type Purchase, payAgain, placeOrder } from './placing.ts'
-export { completeOrder } from './saga.ts'
+import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
@@ -57,23 +47,17 @@ export async function listOrders(
 
 /**
  * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
- * @throws AppError NOT_FOUND; CONFLICT when there is not that much left, or the order is in no state for it
+ * @param amount undefined: all that is left
+ * @throws AppError NOT_FOUND; INVALID for another currency; CONFLICT when there is not that much left, or the order is in no state for it
  */
-export async function refundOrder(deps: OrderDeps, request: RefundRequest, keep?: Keep): Promise<RefundView> {
-  const begun = await beginRefund(deps, request, 'REFUND')
-  let kept = false
-  const settled = await settleRefund(
-    deps,
-    begun.id,
-    async (tx, answer) => {
-      kept = true
-      await keep?.(tx, answer)
-    },
-    refundView,
-  )
-  const view = refundView(settled)
-  if (!kept && keep) await deps.db.write((tx) => keep(tx, view))
-  return view
+export async function refundOrder(
+  deps: OrderDeps,
+  { amount, ...request }: Omit<RefundRequest, 'amount'> & { amount: Money | undefined },
+): Promise<RefundView> {
+  const { currency } = await ownOrder(deps, request)
+  if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
+  const { id } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
+  return refundView(await settleRefund(deps, id))
 }
 
 /** What is done to an order on somebody's request. */
@@ -81,37 +65,36 @@ export type OrderRequest = {
   shopId: string
   orderId: string
   actor: Actor
-  keep?: Keep | undefined
-  /** The same request was begun before, and vanished: if what it asks for is done, that is the answer. */
-  resumed?: boolean | undefined
+  /** The same request may have been begun before, and vanished: if what it asks for is done, that is the answer. */
+  attempt: Attempt
 }
 
 /**
  * Cancels an order: one that nobody paid at once, a paid one with its money.
  * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
  */
-export async function cancelOrder(deps: OrderDeps, { reason, attemptKey, ...request }: CancelRequest): Promise<OrderView> {
+export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
-  if (!(request.resumed && isDone)) await beginCancel(deps, order, { reason, attemptKey, ...request })
+  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request)
   await completeOrder(deps, order.id)
-  return answered(deps, request)
+  return readOrder(deps, request, order.id)
 }
 
-type CancelRequest = OrderRequest & { reason: string | undefined; attemptKey: string }
+type CancelRequest = OrderRequest & { reason: string | undefined }
 
-async function beginCancel(deps: OrderDeps, order: Order, { reason, attemptKey, ...request }: CancelRequest): Promise<void> {
+async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, shopId, orderId, actor }: CancelRequest): Promise<void> {
   switch (order.status) {
     case 'PENDING_PAYMENT':
-      await endUnpaid(deps, order, 'CANCELLED', request.actor, reason ?? null)
+      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null })
       break
     case 'PAID':
-      if (!(await compensate(deps, order, request.actor, reason ?? null))) throw changedMeanwhile()
+      if (!(await compensate(deps, order, actor, reason ?? null))) throw changedMeanwhile()
       break
     case 'CONFIRMED': {
-      const { shopId, orderId, actor } = request
-      const begun = await beginRefund(deps, { shopId, orderId, actor, reason, amount: undefined, attemptKey }, 'CANCEL')
-      const { status } = await settleRefund(deps, begun.id)
+      const request = { shopId, orderId, actor, reason, amount: undefined, attemptKey: attempt.key }
+      const { id } = await beginRefund(deps, request, 'CANCEL')
+      const { status } = await settleRefund(deps, id)
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
     }
@@ -128,34 +111,21 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
   return order
 }
 
-/** The order as it is now, kept as the answer of an idempotent request. */
-async function answered(deps: OrderDeps, { shopId, orderId, keep }: OrderRequest): Promise<OrderView> {
-  const view = await readOrder(deps, { shopId }, orderId)
-  if (keep) await deps.db.write((tx) => keep(tx, view))
-  return view
-}
+type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null }
 
 /** Ends an order that was not paid; what it held goes back by its saga. @throws AppError CONFLICT */
-async function endUnpaid(
-  deps: OrderDeps,
-  { id, shopId }: Order,
-  status: 'CANCELLED' | 'EXPIRED',
-  actor: Actor,
-  reason: string | null,
-): Promise<void> {
+async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
-  const event = eventOf(deps, id, status, reason === null ? {} : { reason }, actor.id)
-  const record = audit(deps, actor, { action: `order.${status.toLowerCase()}`, subject: id, shopId })
   await deps.db.write(async (tx) => {
-    const order = await store.change(tx, id, ['PENDING_PAYMENT'], { status, resumeAt: now, updatedAt: now })
+    const now = deps.clock.now()
+    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { resumeAt: now, updatedAt: now })
     // Nobody asked for it to expire: it was paid or ended meanwhile.
     if (!order && status === 'EXPIRED') return
     if (!order) throw changedMeanwhile()
-    await store.appendEvent(tx, event)
+    await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     if (status === 'EXPIRED') return
-    await cancelledMessage(deps, order, reason)(tx)
-    await record(tx)
+    await tellCancelled(tx, deps, { order, reason })
+    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId })
   })
 }
 
@@ -165,49 +135,40 @@ async function endUnpaid(
  */
 export async function fulfilOrder(
   deps: OrderDeps,
-  { shopId, orderId, actor, keep, resumed }: OrderRequest,
+  { shopId, orderId, actor, attempt }: OrderRequest,
   { trackingNumber, carrier }: { trackingNumber: string | undefined; carrier: string | undefined },
 ): Promise<OrderView> {
   const { orderStore: store } = deps
-  const now = deps.clock.now()
   const { number, status } = await ownOrder(deps, { shopId, orderId })
-  if (resumed && status === 'FULFILLED') return answered(deps, { shopId, orderId, actor, keep })
-  const tracking = { ...(trackingNumber === undefined ? {} : { trackingNumber }), ...(carrier === undefined ? {} : { carrier }) }
-  const event = eventOf(deps, orderId, 'FULFILLED', tracking, actor.id)
-  const record = audit(deps, actor, { action: 'order.fulfilled', subject: orderId, shopId })
-  const message = prepareMessage(deps, {
-    shopId,
-    event: 'order.fulfilled',
-    key: `order.fulfilled:${orderId}`,
-    data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
-    held: false,
-  })
-  await deps.db.write(async (tx) => {
-    if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-    const change = { status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
-    if (!(await store.change(tx, orderId, ['CONFIRMED'], change)))
-      throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
-    await store.appendEvent(tx, event)
-    await message(tx)
-    await record(tx)
-  })
-  return answered(deps, { shopId, orderId, actor, keep })
+  if (!(attempt.resumed && status === 'FULFILLED'))
+    await deps.db.write(async (tx) => {
+      const now = deps.clock.now()
+      if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
+      const tracking = { ...(trackingNumber === undefined ? {} : { trackingNumber }), ...(carrier === undefined ? {} : { carrier }) }
+      const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
+      if (!(await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)))
+        throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')
+      await appendEvent(tx, deps, { orderId, type: 'FULFILLED', detail: tracking, actor: actor.id })
+      await enqueueMessage(tx, deps, {
+        shopId,
+        event: 'order.fulfilled',
+        key: `order.fulfilled:${orderId}`,
+        data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
+        held: false,
+      })
+      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId })
+    })
+  return readOrder(deps, { shopId }, orderId)
 }
 
 /**
- * A processor says that something became of a payment. It is asked what, and the order goes on from there.
- * One that is about no payment of ours is ignored.
+ * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
+ * @throws AppError UNAVAILABLE when it does not say: then it may send its message again
  */
-export async function noteMessage(
-  deps: OrderDeps,
-  processor: Processor,
-  name: { paymentId: string; reference: string | undefined },
-): Promise<void> {
-  const { orderStore: store } = deps
-  const byReference = name.reference === undefined ? undefined : await store.findPaymentByReference(processor.name, name.reference)
-  const payment = byReference ?? (await store.findPayment(name.paymentId))
-  if (payment?.processor !== processor.name) return
-  await noteWhatBecame(deps, processor, payment)
+export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
+  const answer = await whatBecameOf(deps, payment)
+  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', undefined, 5)
+  await noteAnswer(deps, payment.id, answer)
   await completeOrder(deps, payment.orderId)
 }
 
@@ -229,7 +190,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
         const { orderId } = await settleRefund(deps, id)
         await completeOrder(deps, orderId)
       },
-      (tx, resumeAt) => store.changeRefund(tx, id, { resumeAt }),
+      (tx, resumeAt) => store.changeRefund(tx, id, ['PENDING'], { resumeAt }),
     )
   }
   for (const id of orders) {
@@ -275,7 +236,7 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
 async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   const order = await deps.orderStore.find(id)
   if (order?.status !== 'PENDING_PAYMENT') return
-  await endUnpaid(deps, order, 'EXPIRED', system, null)
+  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
   await completeOrder(deps, id)
 }
 
@@ -285,18 +246,17 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
   const now = deps.clock.now()
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await store.toComplete(now - refundWindowMs, jobBatch)
-    const events = due.map((id) => eventOf(deps, id, 'COMPLETED'))
     await deps.db.write(async (tx) => {
-      for (const event of events)
-        if (await store.change(tx, event.orderId, ['FULFILLED'], { status: 'COMPLETED', updatedAt: now }))
-          await store.appendEvent(tx, event)
+      for (const orderId of due)
+        if (await store.move(tx, orderId, ['FULFILLED'], 'COMPLETED', { updatedAt: now }))
+          await appendEvent(tx, deps, { orderId, type: 'COMPLETED' })
     })
     if (due.length < jobBatch) return
   }
 }
 
+/** An order, whosever it is; undefined when there is none. */
+export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
+
 /** The order that a cart became. */
 export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string): Promise<Order | undefined> => orderStore.findByCart(cartId)
-
-/** All payments that were begun for an order, oldest first. */
-export const paymentsOf = ({ orderStore }: OrderDeps, orderId: string): Promise<Payment[]> => orderStore.payments(orderId)

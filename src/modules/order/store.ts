@@ -2,27 +2,24 @@ import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql }
 import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
 import { insertOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
-import type { Memory } from '../../core/cache.ts'
+import { movesOf } from '../../core/moves.ts'
+import { isUnderWay, type Payment } from '../payment/domain.ts'
 import {
-  isUnderWay,
   type Order,
   type OrderEvent,
   type OrderGiftCard,
   type OrderLine,
   type OrderStatus,
-  type Payment,
-  type PaymentStatus,
-  paymentStatuses,
+  orderTransitions,
   type Refund,
+  refundTransitions,
   type Saga,
   type SagaStep,
-  type WholeOrder,
 } from './domain.ts'
+import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
 type Queries = Pick<Reader, 'select'>
-
-const underWay = paymentStatuses.filter((status) => isUnderWay({ status }))
 
 /** A row as the driver has it: JSON is text. */
 type Raw<Row, Json extends keyof Row> = Omit<Row, Json> & { [Name in Json]: string | Extract<Row[Name], null> }
@@ -35,8 +32,9 @@ type RawRefund = Raw<Refund, 'giftCards'>
 /** All that an order is shown with. */
 type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], RawPayment[], RawRefund[]]
 
-/** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
-export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Memory<unknown>, 'forget'>) {
+/** @param changed called inside every write that changes what an order shows */
+export function createOrderStore(db: Pick<Database, 'read' | 'statement'>, changed: (tx: Writer, orderId: string) => void) {
+  const { read, statement } = db
   const all = {
     orders: namedColumns(orders),
     lines: namedColumns(orderLines),
@@ -66,18 +64,9 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     giftCard: insertOf({ statement }, orderGiftCards),
     step: insertOf({ statement }, sagaSteps),
     event: insertOf({ statement }, orderEvents),
-    payment: insertOf({ statement }, payments),
   }
   const writing = {
     order: statement((queries) => queries.select().from(orders).where(eq(orders.id, id)).limit(1)),
-    payment: statement((queries) => queries.select().from(payments).where(eq(payments.id, id)).limit(1)),
-    capturedPayment: statement((queries) =>
-      queries
-        .select()
-        .from(payments)
-        .where(and(eq(payments.orderId, id), eq(payments.status, 'CAPTURED')))
-        .limit(1),
-    ),
     nextNumber: statement((queries) =>
       queries
         .insert(orderNumbers)
@@ -86,13 +75,8 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
         .returning({ last: orderNumbers.last }),
     ),
   }
-  /** For each set of statuses that a change starts from. */
-  const changesOf = onceFor((statuses: readonly OrderStatus[]) =>
-    updateOf({ statement }, orders, and(eq(orders.id, which), inArray(orders.status, [...statuses]))),
-  )
-  const paymentChangesOf = onceFor((statuses: readonly PaymentStatus[]) =>
-    updateOf({ statement }, payments, and(eq(payments.id, which), inArray(payments.status, [...statuses]))),
-  )
+  const orderMoves = movesOf(db, orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id) })
+  const refundMoves = movesOf(db, refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
   const resting = updateOf(
     { statement },
     orders,
@@ -113,7 +97,6 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
   const stepsDoneOf = onceFor((steps: readonly string[]) =>
     updateOf({ statement }, sagaSteps, and(eq(sagaSteps.orderId, which), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE'))),
   )
-  const changed = (tx: Writer, orderId: string) => tx.afterCommit(() => kept.forget(orderId))
 
   async function find(id: string): Promise<Order | undefined> {
     return orderOf(await prepared.order({ id }))
@@ -141,7 +124,6 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     },
     lines: async (id: string): Promise<OrderLine[]> => (await prepared.lines({ id })).map(lineOf),
     giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards({ id }),
-    payments: async (id: string): Promise<Payment[]> => (await prepared.payments({ id })).map(paymentOf),
     async saga(id: string): Promise<Saga | undefined> {
       const parts = read.together(() => [prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })] as const)
       const [order, steps, all] = await Promise.all(parts)
@@ -179,12 +161,8 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
       for (const card of cards) await inserts.giftCard(tx, card)
       for (const step of steps) await inserts.step(tx, step)
     },
-    /** Changes an order that is in one of `from`; undefined when it is not. */
-    async change(tx: Writer, id: string, from: readonly OrderStatus[], change: Partial<Order>): Promise<Order | undefined> {
-      const [order] = await changesOf(from)(tx, change, { which: id })
-      changed(tx, id)
-      return order
-    },
+    move: orderMoves.move,
+    change: orderMoves.change,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
     async comeToRest(tx: Writer, { id, status, resumeAt }: Order, updatedAt: number): Promise<Order | undefined> {
       const [order] = await resting(tx, { resumeAt: null, updatedAt }, { which: id, inStatus: status, wasToResumeAt: resumeAt })
@@ -241,53 +219,6 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
       changed(tx, orderId)
     },
 
-    async insertPayment(tx: Writer, payment: Payment): Promise<void> {
-      await inserts.payment(tx, payment)
-      changed(tx, payment.orderId)
-    },
-    async findPayment(id: string): Promise<Payment | undefined> {
-      const [payment] = await read.select().from(payments).where(eq(payments.id, id)).limit(1)
-      return payment
-    },
-    /** Inside a write. */
-    async getPayment(tx: Writer, id: string): Promise<Payment | undefined> {
-      const [payment] = await writing.payment(tx, { id })
-      return payment
-    },
-    async countPayments(tx: Writer, orderId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(payments).where(eq(payments.orderId, orderId))
-      return Number(row?.n ?? 0)
-    },
-    /** Whether a payment of the order can still be captured, or was. */
-    async hasLivePayment(tx: Writer, orderId: string): Promise<boolean> {
-      const rows = await tx
-        .select({ id: payments.id })
-        .from(payments)
-        .where(and(eq(payments.orderId, orderId), inArray(payments.status, [...underWay, 'CAPTURED'])))
-        .limit(1)
-      return rows.length > 0
-    },
-    /** The payment that an order was paid with. */
-    async capturedPayment(tx: Writer, orderId: string): Promise<Payment | undefined> {
-      const [payment] = await writing.capturedPayment(tx, { id: orderId })
-      return payment
-    },
-    /** By the name that its processor has for it. */
-    async findPaymentByReference(processor: string, reference: string): Promise<Payment | undefined> {
-      const [payment] = await read
-        .select()
-        .from(payments)
-        .where(and(eq(payments.processor, processor), eq(payments.processorReference, reference)))
-        .limit(1)
-      return payment
-    },
-    /** Changes a payment that is in one of `from`; undefined when it is not. */
-    async changePayment(tx: Writer, id: string, from: readonly PaymentStatus[], change: Partial<Payment>): Promise<Payment | undefined> {
-      const [payment] = await paymentChangesOf(from)(tx, change, { which: id })
-      if (payment) changed(tx, payment.orderId)
-      return payment
-    },
-
     async insertRefund(tx: Writer, refund: Refund): Promise<void> {
       await tx.insert(refunds).values(refund)
       changed(tx, refund.orderId)
@@ -305,16 +236,8 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     async giftCardsOf(tx: Writer, orderId: string): Promise<OrderGiftCard[]> {
       return tx.select().from(orderGiftCards).where(eq(orderGiftCards.orderId, orderId)).orderBy(asc(orderGiftCards.giftCardId))
     },
-    /** Changes a refund that is still PENDING; undefined when it is not. */
-    async changeRefund(tx: Writer, id: string, change: Partial<Refund>): Promise<Refund | undefined> {
-      const [refund] = await tx
-        .update(refunds)
-        .set(change)
-        .where(and(eq(refunds.id, id), eq(refunds.status, 'PENDING')))
-        .returning()
-      if (refund) changed(tx, refund.orderId)
-      return refund
-    },
+    moveRefund: refundMoves.move,
+    changeRefund: refundMoves.change,
 
     /** Orders whose saga nobody has finished by `now`, the longest waiting first. */
     async toResume(now: number, limit: number): Promise<string[]> {

@@ -1,3 +1,13 @@
+import type { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+
+export type Shop = typeof shops.$inferSelect
+export type ApiKey = typeof apiKeys.$inferSelect
+export type Wallet = typeof wallets.$inferSelect
+
+/** Of a key and its shop, what every request under the key needs. */
+export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
+  readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
+}
 /** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
 export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
 

@@ -1,7 +1,6 @@
 import { t } from 'elysia'
 import { CountryCode, CurrencyCode, Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text, Url } from '../../http/schema.ts'
-import { graceSecondsMax, shopNamePattern } from './domain.ts'
-import type { Shop, Wallet } from './store.ts'
+import { graceSecondsMax, type Shop, shopNamePattern, type Wallet } from './domain.ts'
 
 export const ShopName = t.String({
   pattern: shopNamePattern,

@@ -1,11 +1,21 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../core/errors.ts'
 import { access } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, refusals } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
+import {
+  changeShop,
+  custodyWallet,
+  publicIdentityOf,
+  readPrivateKey,
+  readShop,
+  rotatePrivateKey,
+  type ShopDeps,
+  setShippingMethods,
+  setTaxRates,
+  shopNamed,
+} from './index.ts'
 import {
   ChangeShop,
   PrivateKey,
@@ -23,54 +33,34 @@ import {
   WalletRecord,
   walletView,
 } from './model.ts'
-import {
-  changeShop,
-  custodyWallet,
-  readPrivateKey,
-  rotatePrivateKey,
-  type ShopDeps,
-  setShippingMethods,
-  setTaxRates,
-  shopNamed,
-} from './service.ts'
 
 const noStore = { 'cache-control': 'no-store' }
-
-async function ownShop({ shopStore }: ShopDeps, id: string) {
-  const shop = await shopStore.find(id)
-  if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-  return shop
-}
 
 export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
   new Elysia({ tags: ['Shops'] })
     .use(access(deps))
     .use(idempotency(deps))
-    .get('/shops/v2', async ({ shop }) => shopView(await ownShop(deps, shop.id)), {
+    .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
       response: { 200: ShopRecord, ...refusals(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
-    .patch(
-      '/shops/v2',
-      async ({ shop, body, request, principal }) => shopView(await changeShop(deps, shop, body, actorOf(principal, request))),
-      {
-        access: 'merchant',
-        body: ChangeShop,
-        response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
-        detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
-      },
-    )
-    .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await ownShop(deps, shop.id)).taxRates }), {
+    .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
+      access: 'merchant',
+      body: ChangeShop,
+      response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
+      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+    })
+    .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',
       response: { 200: TaxRates, ...refusals(401, 403, 404) },
       detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
     })
     .put(
       '/shops/v2/tax-rates',
-      async ({ shop, body, request, principal }) => {
+      async ({ shop, body, actor }) => {
         const rates = body.data.map((rate) => ({ ...rate, region: rate.region ?? null, inclusive: rate.inclusive ?? false }))
-        return { data: (await setTaxRates(deps, shop, rates, actorOf(principal, request))).taxRates }
+        return { data: (await setTaxRates(deps, { shop, actor }, rates)).taxRates }
       },
       {
         access: 'management',
@@ -79,16 +69,16 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         detail: { summary: 'Replace the tax rates' },
       },
     )
-    .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await ownShop(deps, shop.id)).shippingMethods }), {
+    .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
       access: 'management',
       response: { 200: ShippingMethods, ...refusals(401, 403, 404) },
       detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
     })
     .put(
       '/shops/v2/shipping-methods',
-      async ({ shop, body, request, principal }) => {
+      async ({ shop, body, actor }) => {
         const methods = body.data.map((method) => ({ ...method, countries: method.countries ?? [] }))
-        return { data: (await setShippingMethods(deps, shop, methods, actorOf(principal, request))).shippingMethods }
+        return { data: (await setShippingMethods(deps, { shop, actor }, methods)).shippingMethods }
       },
       {
         access: 'management',
@@ -99,9 +89,9 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .get(
       '/shops/v2/private-key',
-      async ({ shop, request, principal, set }) => {
+      async ({ shop, actor, set }) => {
         Object.assign(set.headers, noStore)
-        return { privateKey: await readPrivateKey(deps, shop, actorOf(principal, request)) }
+        return { privateKey: await readPrivateKey(deps, { shop, actor }) }
       },
       {
         access: 'merchant',
@@ -111,9 +101,9 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post(
       '/shops/v2/private-key/rotate',
-      ({ shop, body, request, principal, set, once }) => {
+      ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
-        return once(200, (keep) => rotatePrivateKey(deps, shop, body.graceSeconds ?? 0, actorOf(principal, request), keep))
+        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
       },
       {
         access: 'merchant',
@@ -126,18 +116,14 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         },
       },
     )
-    .post(
-      '/shops/v2/custody/wallet',
-      async ({ shop, request, principal }) => walletView(await custodyWallet(deps, shop, actorOf(principal, request))),
-      {
-        access: 'merchant',
-        response: { 200: WalletRecord, ...refusals(401, 403, 404) },
-        detail: {
-          summary: 'Create the custodial wallet',
-          description: 'Called again, it answers the same wallet. Its key never leaves the server.',
-        },
+    .post('/shops/v2/custody/wallet', async ({ shop, actor }) => walletView(await custodyWallet(deps, { shop, actor })), {
+      access: 'merchant',
+      response: { 200: WalletRecord, ...refusals(401, 403, 404) },
+      detail: {
+        summary: 'Create the custodial wallet',
+        description: 'Called again, it answers the same wallet. Its key never leaves the server.',
       },
-    )
+    })
 
 export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
   new Elysia({ tags: ['Shops'] }).use(access(deps)).get(
@@ -146,11 +132,8 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
         const shop = await shopNamed(deps, params.shopName)
-        const [key, wallet] = await Promise.all([
-          deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', shop.mode),
-          deps.shopStore.findWallet(shop.id),
-        ])
-        return JSON.stringify(publicShopView(shop, key?.publicValue ?? null, wallet?.address ?? null))
+        const { publishableKey, walletAddress } = await publicIdentityOf(deps, shop)
+        return JSON.stringify(publicShopView(shop, publishableKey, walletAddress))
       }) as never
     },
     {

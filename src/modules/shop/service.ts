@@ -1,20 +1,28 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { ShippingMethod, TaxRate } from '../../../db/schema/shop.ts'
+import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { type Actor, audit, timesDone } from '../audit/service.ts'
+import { audit, audited, timesDone } from '../audit/index.ts'
 import { isCountry } from '../location/domain.ts'
-import { hourMs, keySeal, normalOrigin, privateKeyReadsPerHour, walletSeal } from './domain.ts'
-import type { ApiKey, KnownKey, Shop, ShopStore, Wallet } from './store.ts'
+import {
+  type ApiKey,
+  hourMs,
+  type KnownKey,
+  keySeal,
+  normalOrigin,
+  privateKeyReadsPerHour,
+  type Shop,
+  type Wallet,
+  walletSeal,
+} from './domain.ts'
+import type { ShopDeps } from './parts.ts'
 
-export type ShopDeps = Deps & { readonly shopStore: ShopStore }
-
-/** A shop as the HTTP layer hands it on. */
+/** A shop as far as every request needs it. */
 export const contextOf = ({ id, merchantId, currency, mode, origins }: ShopContext): ShopContext => ({
   id,
   merchantId,
@@ -23,27 +31,70 @@ export const contextOf = ({ id, merchantId, currency, mode, origins }: ShopConte
   origins,
 })
 
+const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
+
 /** @throws AppError NOT_FOUND */
 export async function shopNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
   const shop = await shopStore.findByName(name)
-  if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
+  if (!shop) throw noSuchShop()
   return shop
 }
 
-/** What is needed to open a shop; `id` and times are given by the caller, before its write. */
+/** A shop by its id. @throws AppError NOT_FOUND */
+export async function readShop({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<Readonly<Shop>> {
+  const shop = await shopStore.find(id)
+  if (!shop) throw noSuchShop()
+  return shop
+}
+
+/** The shops of a merchant, oldest first. */
+export const shopsOf = ({ shopStore }: Pick<ShopDeps, 'shopStore'>, merchantId: string): Promise<Shop[]> => shopStore.listOf(merchantId)
+
+/** What a shop's storefront identifies itself with; null where there is none. */
+export async function publicIdentityOf(
+  { shopStore }: Pick<ShopDeps, 'shopStore'>,
+  { id, mode }: Pick<Shop, 'id' | 'mode'>,
+): Promise<{ publishableKey: string | null; walletAddress: string | null }> {
+  const [key, wallet] = await Promise.all([shopStore.currentKey(id, 'PUBLISHABLE', mode), shopStore.findWallet(id)])
+  return { publishableKey: key?.publicValue ?? null, walletAddress: wallet?.address ?? null }
+}
+
+/** The shop with this id, whoever asks. */
+export async function shopContext({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<ShopContext | undefined> {
+  const shop = await shopStore.find(id)
+  return shop && contextOf(shop)
+}
+
+/** The shop with this handle, whoever asks. */
+export async function shopContextNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
+  const shop = await shopStore.findByName(name)
+  return shop && contextOf(shop)
+}
+
+/** The merchant's shop with this id, or without one their first. */
+export async function shopContextOf(
+  { shopStore }: Pick<ShopDeps, 'shopStore'>,
+  { merchantId, shopId }: { merchantId: string; shopId: string | undefined },
+): Promise<ShopContext | undefined> {
+  const shop = await (shopId === undefined ? shopStore.firstOf(merchantId) : shopStore.find(shopId))
+  return shop?.merchantId === merchantId ? contextOf(shop) : undefined
+}
+
+/** What is needed to open a shop. */
 export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
 
-/**
- * Prepares a shop in mode TEST with its two keys; call `insert` inside the write that opens it.
- * @throws AppError INVALID for an unknown currency or country
- */
-export function openShop(
-  deps: ShopDeps,
-  merchantId: string,
-  { name, country, currency, title }: NewShop,
-): { shop: Shop; insert: (tx: Writer) => Promise<void> } {
+/** @throws AppError INVALID for an unknown currency or country */
+export function assertNewShop({ currency, country }: NewShop): void {
   assertCurrency(currency, 'currency')
   assertCountry(country, 'country')
+}
+
+/** Opens a shop in mode TEST with its two keys, inside a write. What it is opened with was checked by `assertNewShop`. */
+export async function openShop(
+  tx: Writer,
+  deps: ShopDeps,
+  { merchantId, name, country, currency, title }: NewShop & { merchantId: string },
+): Promise<Shop> {
   const now = deps.clock.now()
   const shop: Shop = {
     id: deps.newId('shop'),
@@ -64,14 +115,9 @@ export function openShop(
     createdAt: now,
     updatedAt: now,
   }
-  const keys = [makeKey(deps, shop.id, 'PUBLISHABLE', 'TEST'), makeKey(deps, shop.id, 'SECRET', 'TEST')]
-  return {
-    shop,
-    async insert(tx) {
-      await deps.shopStore.insert(tx, shop)
-      for (const { row } of keys) await deps.shopStore.insertKey(tx, row)
-    },
-  }
+  await deps.shopStore.insert(tx, shop)
+  for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
+  return shop
 }
 
 function makeKey(
@@ -98,6 +144,18 @@ function makeKey(
     expiresAt: null,
   }
   return { key, row }
+}
+
+/** The keys of a shop that are in force, as whoever owns it may read them. */
+export async function currentKeys(
+  { shopStore, keyring }: ShopDeps,
+  { id, mode }: Pick<Shop, 'id' | 'mode'>,
+): Promise<{ publishable: string; secret: string }> {
+  const [publishable, secret] = await Promise.all([shopStore.currentKey(id, 'PUBLISHABLE', mode), shopStore.currentKey(id, 'SECRET', mode)])
+  return {
+    publishable: publishable?.publicValue ?? '',
+    secret: secret?.sealed ? keyring.unseal(secret.sealed, keySeal(id, secret.id)) : '',
+  }
 }
 
 /** The key and its shop, while the key is valid and of the shop's mode. */
@@ -128,12 +186,7 @@ export type ShopChange = {
 }
 
 /** @throws AppError INVALID, NOT_FOUND */
-export async function changeShop(
-  deps: ShopDeps,
-  shop: ShopContext,
-  { storefrontOrigins, ...change }: ShopChange,
-  actor: Actor,
-): Promise<Shop> {
+export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
@@ -141,30 +194,24 @@ export async function changeShop(
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-  return update(
-    deps,
-    shop.id,
-    (before) => ({
-      ...given,
-      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-      // Within these, too, what is left out stays.
-      contact: { ...before.contact, ...contact },
-      address: { ...before.address, ...address },
-    }),
-    'shop.changed',
-    actor,
-  )
+  return update(deps, by, 'shop.changed', (before) => ({
+    ...given,
+    ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+    // Within these, too, what is left out stays.
+    contact: { ...before.contact, ...contact },
+    address: { ...before.address, ...address },
+  }))
 }
 
 /**
  * Replaces all tax rates.
  * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND
  */
-export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: TaxRate[], actor: Actor): Promise<Shop> {
+export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, shop.id, () => ({ taxRates }), 'shop.tax_rates_set', actor)
+  return update(deps, by, 'shop.tax_rates_set', () => ({ taxRates }))
 }
 
 /**
@@ -173,27 +220,24 @@ export async function setTaxRates(deps: ShopDeps, shop: ShopContext, taxRates: T
  */
 export async function setShippingMethods(
   deps: ShopDeps,
-  shop: ShopContext,
+  by: Change<Pick<ShopContext, 'id' | 'currency'>>,
   shippingMethods: ShippingMethod[],
-  actor: Actor,
 ): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
   for (const { price, countries } of shippingMethods) {
-    if (price.currency !== shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
+    if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     for (const country of countries) assertCountry(country, 'data.countries')
   }
-  return update(deps, shop.id, () => ({ shippingMethods }), 'shop.shipping_methods_set', actor)
+  return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
 }
 
-async function update(deps: ShopDeps, id: string, change: (before: Shop) => Partial<Shop>, action: string, actor: Actor): Promise<Shop> {
-  const record = audit(deps, actor, { action, subject: id, shopId: id })
-  const updatedAt = deps.clock.now()
-  return deps.db.write(async (tx) => {
+function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+  const { id } = by.shop
+  return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt }))
-    if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
-    await record(tx)
+    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
+    if (!shop) throw noSuchShop()
     return shop
   })
 }
@@ -210,14 +254,13 @@ function assertCountry(code: string, field: string): void {
  * The shop's secret key. An audit row is on disk before the answer.
  * @throws AppError RATE_LIMITED after ten readings within an hour
  */
-export async function readPrivateKey(deps: ShopDeps, shop: ShopContext, actor: Actor): Promise<string> {
-  const record = audit(deps, actor, { action: 'shop.private_key_read', subject: shop.id, shopId: shop.id })
-  const since = deps.clock.now() - hourMs
-  const key = await deps.db.write(async (tx) => {
-    if ((await timesDone(tx, 'shop.private_key_read', shop.id, since)) >= privateKeyReadsPerHour) {
+export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): Promise<string> {
+  const { shop } = by
+  const entry = { action: 'shop.private_key_read', subject: shop.id }
+  const key = await audited(deps, by, entry, async (tx) => {
+    if ((await timesDone(tx, { ...entry, since: deps.clock.now() - hourMs })) >= privateKeyReadsPerHour) {
       throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', undefined, hourMs / 1000)
     }
-    await record(tx)
     return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
   })
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
@@ -227,31 +270,27 @@ export async function readPrivateKey(deps: ShopDeps, shop: ShopContext, actor: A
 /**
  * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
  */
-export async function rotatePrivateKey(
+export function rotatePrivateKey(
   deps: ShopDeps,
-  shop: ShopContext,
+  by: Change<ShopContext>,
   graceSeconds: number,
-  actor: Actor,
-  keep?: Keep,
 ): Promise<{ privateKey: string; previousKeyExpiresAt: string }> {
-  const now = deps.clock.now()
-  const { key, row } = makeKey(deps, shop.id, 'SECRET', shop.mode)
-  const record = audit(deps, actor, { action: 'shop.private_key_rotated', subject: shop.id, shopId: shop.id })
-  const previousKeyExpiresAt = now + graceSeconds * 1000
-  const answer = { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
-  await deps.db.write(async (tx) => {
-    const current = await deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
-    await deps.shopStore.expireKeys(tx, shop.id, 'SECRET', shop.mode, now)
-    if (current) await deps.shopStore.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
-    await deps.shopStore.insertKey(tx, row)
-    await record(tx)
-    await keep?.(tx, answer)
+  const { shopStore: store, clock } = deps
+  const { id, mode } = by.shop
+  const { key, row } = makeKey(deps, id, 'SECRET', mode)
+  return audited(deps, by, { action: 'shop.private_key_rotated', subject: id }, async (tx) => {
+    const now = clock.now()
+    const previousKeyExpiresAt = now + graceSeconds * 1000
+    const current = await store.currentKey(id, 'SECRET', mode, tx)
+    await store.expireKeys(tx, id, 'SECRET', mode, now)
+    if (current) await store.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
+    await store.insertKey(tx, row)
+    return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
-  return answer
 }
 
 /** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */
-export async function custodyWallet(deps: ShopDeps, shop: ShopContext, actor: Actor): Promise<Wallet> {
+export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Promise<Wallet> {
   const existing = await deps.shopStore.findWallet(shop.id)
   if (existing) return existing
   // Loaded when it is needed: the program starts without it.
@@ -263,10 +302,9 @@ export async function custodyWallet(deps: ShopDeps, shop: ShopContext, actor: Ac
     sealedKey: deps.keyring.seal(key, walletSeal(shop.id)),
     createdAt: deps.clock.now(),
   }
-  const record = audit(deps, actor, { action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
   const made = await deps.db.write(async (tx) => {
     const inserted = await deps.shopStore.insertWallet(tx, wallet)
-    if (inserted) await record(tx)
+    if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
     return inserted
   })
   const kept = made ?? (await deps.shopStore.findWallet(shop.id))

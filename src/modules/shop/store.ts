@@ -2,16 +2,10 @@ import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createMemory } from '../../core/cache.ts'
+import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
 
-export type Shop = typeof shops.$inferSelect
-export type ApiKey = typeof apiKeys.$inferSelect
-export type Wallet = typeof wallets.$inferSelect
 export type ShopStore = ReturnType<typeof createShopStore>
 
-/** Of a key and its shop, what every request under the key needs. */
-export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
-  readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
-}
 /** The same as the driver has it: JSON is text. */
 type KeyRow = {
   id: string

@@ -1,12 +1,11 @@
 import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
-import { actorOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
+import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
 import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
-import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './service.ts'
 
 const howItIsSent = `Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
 \`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
@@ -21,18 +20,13 @@ export const webhookRoutes = (deps: HttpDeps) =>
   new Elysia({ tags: ['Webhooks'] })
     .use(access(deps))
     .use(idempotency(deps))
-    .post(
-      '/webhook-endpoints',
-      ({ body, shop, principal, request, once }) =>
-        once(201, (keep) => createEndpoint(deps, { shop, actor: actorOf(principal, request), keep }, body)),
-      {
-        access: 'management',
-        idempotent: true,
-        body: CreateEndpoint,
-        response: { 201: NewEndpoint, ...refusals(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Have events sent to a URL', description: howItIsSent },
-      },
-    )
+    .post('/webhook-endpoints', ({ body, shop, actor, once }) => once(201, (write) => createEndpoint(deps, { shop, actor, write }, body)), {
+      access: 'management',
+      idempotent: true,
+      body: CreateEndpoint,
+      response: { 201: NewEndpoint, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+      detail: { summary: 'Have events sent to a URL', description: howItIsSent },
+    })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
@@ -47,8 +41,8 @@ export const webhookRoutes = (deps: HttpDeps) =>
     })
     .delete(
       '/webhook-endpoints/:id',
-      async ({ params, shop, principal, request, set }) => {
-        await removeEndpoint(deps, { shop, actor: actorOf(principal, request) }, params.id)
+      async ({ params, shop, actor, set }) => {
+        await removeEndpoint(deps, { shop, actor }, params.id)
         set.status = 204
       },
       {

@@ -1,14 +1,14 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Keep } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { untilFewer } from '../../lib/pieces.ts'
 import { webhookSecret, webhookSecretBytes } from '../../lib/standard-webhooks.ts'
-import { type Actor, audit } from '../audit/service.ts'
+import { audited } from '../audit/index.ts'
 import {
   deliveryView,
   type EndpointView,
@@ -22,8 +22,6 @@ import {
 import { webhookStore as store } from './store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
-/** Who does it, in which shop, and what keeps the answer of an idempotent request. */
-type Write = { shop: Shop; actor: Actor; keep?: Keep }
 
 /** Rows of one write. */
 const forgottenAtOnce = 500
@@ -39,29 +37,26 @@ export type Message = {
   held: boolean
 }
 
-/**
- * Prepares a message to the shop's webhook endpoints; call what it returns inside the write that it tells of. A second
- * message under a key changes nothing.
- */
-export function prepareMessage(
+/** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
+export function enqueueMessage(
+  tx: Writer,
   { db, clock, newId }: Pick<Deps, 'db' | 'clock' | 'newId'>,
   { shopId, event, key, data, held }: Message,
-): (tx: Writer) => Promise<void> {
+): Promise<void> {
   const now = clock.now()
-  const row = {
+  return store.insertMessage(db, tx, {
     id: newId('message'),
     key,
     shopId,
     event,
     body: messageBody(event, now, data),
-    status: held ? ('HELD' as const) : ('PENDING' as const),
+    status: held ? 'HELD' : 'PENDING',
     createdAt: now,
-  }
-  return (tx) => store.insertMessage(db, tx, row)
+  })
 }
 
 /** Lets a held message go out. Done again, or for a message that was never held, it changes nothing. */
-export const releaseMessage = ({ db }: Pick<Deps, 'db'>, tx: Writer, key: string): Promise<void> => store.releaseMessage(db, tx, key)
+export const releaseMessage = (tx: Writer, { db }: Pick<Deps, 'db'>, key: string): Promise<void> => store.releaseMessage(db, tx, key)
 
 /** Takes a held message back, as though it had never been written; one that was released is not touched. */
 export const withdrawMessage = (tx: Writer, key: string): Promise<void> => store.removeHeldMessage(tx, key)
@@ -84,24 +79,21 @@ function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: st
  */
 export async function createEndpoint(
   deps: Deps,
-  { shop, actor, keep }: Write,
+  by: Change,
   { url, events }: { url: string; events: readonly WebhookEvent[] },
 ): Promise<EndpointView & { secret: string }> {
-  const { config, db, clock, newId, randomBytes, keyring } = deps
+  const { config, clock, newId, randomBytes, keyring } = deps
   assertCallable(config, url)
   const id = newId('endpoint')
+  const shopId = by.shop.id
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
-  const sealedSecret = keyring.seal(secret, webhookSecretSeal(shop.id, id))
-  const endpoint = { id, shopId: shop.id, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null }
-  const record = audit(deps, actor, { action: 'webhook_endpoint.created', subject: id, shopId: shop.id })
-  return db.write(async (tx) => {
-    if ((await store.countEndpoints(tx, shop.id)) >= endpointsPerShopMax)
+  const sealedSecret = keyring.seal(secret, webhookSecretSeal(shopId, id))
+  const endpoint = { id, shopId, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null }
+  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx) => {
+    if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
     await store.insertEndpoint(tx, endpoint)
-    await record(tx)
-    const answer = { ...endpointView(endpoint), secret }
-    await keep?.(tx, answer)
-    return answer
+    return { ...endpointView(endpoint), secret }
   })
 }
 
@@ -118,12 +110,9 @@ export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: str
 }
 
 /** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's */
-export async function removeEndpoint(deps: Deps, { shop, actor }: Write, id: string): Promise<void> {
-  const now = deps.clock.now()
-  const record = audit(deps, actor, { action: 'webhook_endpoint.removed', subject: id, shopId: shop.id })
-  await deps.db.write(async (tx) => {
-    if (!(await store.removeEndpoint(tx, shop.id, id, now))) throw noSuchEndpoint()
-    await record(tx)
+export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
+  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx) => {
+    if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
   })
 }
 

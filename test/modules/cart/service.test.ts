@@ -1,6 +1,7 @@
 /** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
 import { describe, expect, test } from 'bun:test'
-import { type CartContents, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../../../src/modules/cart/service.ts'
+import { type CartContents, changedSince, priced } from '../../../src/modules/cart/pricing.ts'
+import { cartOf, contentsOf, refreshPrices } from '../../../src/modules/cart/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
+import { system } from '../../../src/core/change.ts'
 import { openInstance } from '../../../src/instance.ts'
-import { system } from '../../../src/modules/audit/service.ts'
 import { changeProduct, createProduct } from '../../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { productDocuments, products } from '../../../db/schema/catalog.ts'
 import { productSearch } from '../../../db/search.ts'
-import { system } from '../../../src/modules/audit/service.ts'
+import { system } from '../../../src/core/change.ts'
 import { archiveProduct, changeProduct } from '../../../src/modules/catalog/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
+import { system } from '../../../src/core/change.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import { system } from '../../../src/modules/audit/service.ts'
 import {
   changeGiftCard,
   giftCardsByIds,

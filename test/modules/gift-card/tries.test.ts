@@ -1,9 +1,9 @@
 /** Codes that shoppers type: which find a card, how refusals look, and how often one may try. */
 import { describe, expect, test } from 'bun:test'
 import { attempts } from '../../../db/schema/people.ts'
+import { system } from '../../../src/core/change.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { openInstance } from '../../../src/instance.ts'
-import { system } from '../../../src/modules/audit/service.ts'
 import { signUpCustomer } from '../../../src/modules/customer/service.ts'
 import {
   changeGiftCard,

@@ -8,7 +8,7 @@ import { AppError, type ErrorCode } from '../../../src/core/errors.ts'
 import type { Claim } from '../../../src/core/idempotency.ts'
 import { errors } from '../../../src/http/errors.ts'
 import { idempotency } from '../../../src/http/idempotency.ts'
-import { answerSeal } from '../../../src/modules/idempotency/service.ts'
+import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 

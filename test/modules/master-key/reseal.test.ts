@@ -7,7 +7,7 @@ import { apiKeys, auditLog, encryptionKeys, idempotencyKeys } from '../../../db/
 import { parseConfig } from '../../../src/config.ts'
 import { createKeyring } from '../../../src/keys.ts'
 import { sealedBy } from '../../../src/lib/seal.ts'
-import { answerSeal } from '../../../src/modules/idempotency/service.ts'
+import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
 import { countSealed, faultySeals, resealSecrets } from '../../../src/modules/master-key/service.ts'
 import { sealedColumns } from '../../../src/modules/master-key/store.ts'
 import { contextOf, custodyWallet, readPrivateKey } from '../../../src/modules/shop/service.ts'

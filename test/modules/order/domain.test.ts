@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { sourcesOf } from '../../../src/lib/transitions.ts'
 import {
   backoffMs,
-  isUnderWay,
   type Move,
   nextMove,
   type Order,
@@ -11,15 +10,12 @@ import {
   type OrderStatus,
   orderStatuses,
   orderTransitions,
-  type Payment,
-  type PaymentStatus,
-  paymentStatuses,
-  paymentTransitions,
   refundable,
   refundParts,
   type SagaStep,
   stepNames,
 } from '../../../src/modules/order/domain.ts'
+import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../src/modules/payment/domain.ts'
 
 describe('the states of an order', () => {
   test('change as the contract says, and in no other way', () => {

@@ -1,5 +1,5 @@
-import { isUniqueViolation } from '../../../db/engine.ts'
-import { AppError } from '../../core/errors.ts'
+import { isUniqueViolation } from '../../db/engine.ts'
+import { AppError } from './errors.ts'
 
 /**
  * For the `catch` of a write: says that somebody has that name already; other errors go on as they are.

@@ -1,0 +1,20 @@
+import type { Writer } from '../../db/engine.ts'
+import type { ShopContext } from './principal.ts'
+
+/** On whose behalf something is done: what the audit trail says of it. */
+export type Actor = { readonly id: string; readonly requestId?: string | undefined }
+/** A command on the operator's own machine. */
+export const system: Actor = { id: 'system' }
+
+/**
+ * Makes one write. `db.write` is one; that of an idempotent request also stores what the work returns, in the same commit, as the
+ * answer for whoever sends the request again.
+ */
+export type Write = <T>(work: (tx: Writer) => Promise<T>) => Promise<T>
+
+/** Who changes something, in which shop, and by which write; without one, by `db.write`. */
+export type Change<Shop = Pick<ShopContext, 'id'>> = {
+  readonly shop: Shop
+  readonly actor: Actor
+  readonly write?: Write | undefined
+}

@@ -1,0 +1,23 @@
+import type { Deps } from '../core/deps.ts'
+import { createAnswerCache } from './caching.ts'
+import { createClientAddress, limitKeyOf } from './client-ip.ts'
+import type { Peer } from './edge.ts'
+import { createRequestCounts } from './metrics.ts'
+
+/** Where a request came from, by request. */
+export type Peers = WeakMap<Request, Peer>
+
+/** What the HTTP layer keeps of an instance. */
+export function httpParts({ db, clock, config }: Deps, peers: Peers) {
+  const address = createClientAddress(config.trustedProxies)
+  const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
+  return {
+    /** Whole public answers, kept while the database does not change. */
+    answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    /** The caller's address, for limits: always something. */
+    limitKey: (request: Request): string => limitKeyOf(address.of(request, peerOf(request))),
+    /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
+    guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
+    requestCounts: createRequestCounts(),
+  }
+}

@@ -1,0 +1,1 @@
+export { type AuditEntry, audit, audited, timesDone } from './service.ts'

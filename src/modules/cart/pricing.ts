@@ -1,0 +1,85 @@
+/** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
+import type { Money } from '../../lib/money.ts'
+import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
+import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
+import type { Shop } from '../shop/domain.ts'
+import { type Cart, type CartLine, isOffered, type TaxedLine, type Totals, taxPlaceOf, taxRateAt, totalsOf } from './domain.ts'
+
+/** A line with what it is of; a variant that is gone has neither. */
+export type CartItem = { line: CartLine; sellable: Sellable | undefined }
+/** All that a cart's price depends on. */
+export type CartContents = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
+export type PricedLine = CartLine & TaxedLine
+export type PricedShipping = { code: string; title: string; price: Money }
+/** `lines` are in the order of the contents' items. */
+export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
+
+/** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
+export const priced = (contents: CartContents, now: number): Priced => pricedBy(contents, now, (item) => priceNow(item, contents.cart, now))
+
+/** The same at the prices that the shopper has seen. */
+export const pricedAsSeen = (contents: CartContents, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
+
+function pricedBy({ cart, shop, items, giftCards }: CartContents, now: number, priceOf: (item: CartItem) => number): Priced {
+  const purchase = items.map((item) => ({
+    unitPrice: priceOf(item),
+    quantity: item.line.quantity,
+    taxable: item.sellable?.variant.taxable ?? true,
+  }))
+  const shipping = shippingOf(cart, shop)
+  const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
+  const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country))
+  const { lines, totals, draws } = totalsOf({ lines: purchase, rate, shipping: shipping?.price.amount ?? 0 }, (amount) =>
+    drawsOf(usable, amount, now),
+  )
+  return {
+    lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
+    shipping,
+    totals,
+    draws,
+  }
+}
+
+/** The way that was chosen, while the shop offers it for this cart. */
+export function shippingOf(cart: Cart, { shippingMethods }: Shop): PricedShipping | null {
+  const method = shippingMethods.find(({ code }) => code === cart.shippingMethod)
+  if (!method || !isOffered(method, cart.currency, cart.shippingAddress?.countryCode)) return null
+  return { code: method.code, title: method.title, price: method.price }
+}
+
+/** Whether a line is of something that the cart may hold, however much of it is left. */
+export const isStillSold = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
+  item.sellable !== undefined && isSellable(item.sellable.product, now) && item.sellable.product.currency === cart.currency
+
+/** What a line costs now, or what it was put in for where that is not sold any more. */
+export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
+  isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
+
+/** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
+export function changedSince(contents: CartContents, now: number): string[] {
+  const { cart, shop, items } = contents
+  const ofLines = items.flatMap((item) => {
+    if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
+    const { line, sellable } = item
+    const dearer = sellable.variant.price === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageOf(sellable)] : dearer
+  })
+  const lostMethod = cart.shippingMethod !== null && shippingOf(cart, shop) === null
+  const changes = [
+    ...ofLines,
+    ...(lostMethod ? ['The shipping method is not offered any more'] : []),
+    ...spentCards(contents, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+  ]
+  return changes.length > 0 ? changes : changedTotals(contents, now)
+}
+
+/** Taxes, shipping and gift cards may come to something else although everything in the cart is as it was. */
+function changedTotals(contents: CartContents, now: number): string[] {
+  const { total, amountDue } = priced(contents, now).totals
+  if (total !== contents.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
+  return amountDue === contents.cart.shownDue ? [] : ['The gift cards pay another part of the total']
+}
+
+/** The cart's gift cards that pay nothing any more. */
+export const spentCards = ({ cart, giftCards }: CartContents, now: number): GiftCard[] =>
+  giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

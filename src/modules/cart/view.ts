@@ -1,0 +1,72 @@
+import type { Money } from '../../lib/money.ts'
+import { availableCount } from '../catalog/domain.ts'
+import { type Cart, statusAt } from './domain.ts'
+import { type CartContents, type CartItem, isStillSold, pricedAsSeen } from './pricing.ts'
+
+/** A cart as the API answers it. */
+export function cartView(contents: CartContents, now: number) {
+  const { cart, items, giftCards } = contents
+  const { currency } = cart
+  const { lines, shipping, totals, draws } = pricedAsSeen(contents, now)
+  const money = (amount: number): Money => ({ amount, currency })
+  const status = statusAt(cart, now)
+  const isOpen = status === 'OPEN'
+  return {
+    id: cart.id,
+    shopId: cart.shopId,
+    customerId: cart.customerId,
+    currency,
+    lines: items.map((item, at) => lineView(item, lines[at]?.total ?? 0, cart, now)),
+    giftCards: giftCards.map(({ id, last4 }) => ({
+      id,
+      last4,
+      amount: money(draws.find(({ giftCardId }) => giftCardId === id)?.amount ?? 0),
+    })),
+    // Of a cart that is over, nothing is shown of the person.
+    email: isOpen ? cart.email : null,
+    shippingAddress: isOpen ? cart.shippingAddress : null,
+    billingAddress: isOpen ? cart.billingAddress : null,
+    shippingMethod: shipping?.code ?? null,
+    affiliateCode: cart.affiliateCode,
+    totals: {
+      subtotal: money(totals.subtotal),
+      discount: money(totals.discount),
+      shipping: money(totals.shipping),
+      tax: money(totals.tax),
+      taxIncluded: money(totals.taxIncluded),
+      giftCards: money(totals.giftCards),
+      total: money(totals.total),
+      amountDue: money(totals.amountDue),
+    },
+    status,
+    expiresAt: new Date(cart.expiresAt).toISOString(),
+    createdAt: new Date(cart.createdAt).toISOString(),
+    updatedAt: new Date(cart.updatedAt).toISOString(),
+  }
+}
+export type CartView = ReturnType<typeof cartView>
+
+function lineView(item: CartItem, total: number, cart: Cart, now: number) {
+  const { line, sellable } = item
+  const images = sellable?.product.images ?? []
+  const image = images.find(({ id }) => id === sellable?.variant.imageId) ?? images[0]
+  return {
+    id: line.id,
+    variantId: line.variantId,
+    productId: sellable?.product.id ?? null,
+    title: sellable?.product.title ?? null,
+    variantTitle: sellable?.variant.title ?? null,
+    sku: sellable?.variant.sku ?? null,
+    imageUrl: image?.url ?? null,
+    quantity: line.quantity,
+    unitPrice: { amount: line.unitPrice, currency: cart.currency },
+    total: { amount: total, currency: cart.currency },
+    available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
+  }
+}
+
+/** What an answer shows of a cart's price. */
+export const shownBy = ({ totals: { total, amountDue } }: CartView): Pick<Cart, 'shownTotal' | 'shownDue'> => ({
+  shownTotal: total.amount,
+  shownDue: amountDue.amount,
+})

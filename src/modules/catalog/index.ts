@@ -1,0 +1,25 @@
+export {
+  type CollectionView,
+  changeCollection,
+  createCollection,
+  listCollections,
+  publishedCollection,
+  publishedCollections,
+  readCollection,
+  removeCollection,
+  setCollectionProducts,
+} from './collections.ts'
+export { type ImportReport, importProducts } from './import.ts'
+export type { CatalogDeps } from './parts.ts'
+export { publicProducts } from './reads.ts'
+export {
+  archiveProduct,
+  changeProduct,
+  createProduct,
+  foldListings,
+  listProducts,
+  productWithHandle,
+  readProduct,
+  readPublicProduct,
+} from './service.ts'
+export { commitStock, releaseStock, reserveStock, restock, sellables, uncommitStock } from './stock.ts'

@@ -1,0 +1,1 @@
+export { checkOut, handleWebhook, returnToOrder } from './service.ts'

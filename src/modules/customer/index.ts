@@ -1,0 +1,17 @@
+export type { CustomerDeps } from './parts.ts'
+export {
+  addAddress,
+  addSpending,
+  checkedAddress,
+  countOrder,
+  createBookAddress,
+  createCustomer,
+  customerWithEmail,
+  emailOf,
+  enterAddress,
+  logInCustomer,
+  orderIdsOf,
+  readAddress,
+  readCustomer,
+  signUpCustomer,
+} from './service.ts'

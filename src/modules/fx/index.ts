@@ -1,0 +1,1 @@
+export { daysWithRate, type Fetched, fetchRatesOfDay, rateFor, rateNear } from './service.ts'

@@ -1,0 +1,1 @@
+export { forgetExpiredKeys } from './service.ts'

@@ -1,0 +1,2 @@
+export type { InstanceKeyDeps } from './parts.ts'
+export type { InstanceKeys } from './service.ts'

@@ -1,0 +1,10 @@
+export {
+  confirmMasterKeys,
+  countSealed,
+  faultySeals,
+  hasSealedSecrets,
+  missingMasterKeys,
+  resealSecrets,
+  type SealFault,
+  versionsInUse,
+} from './service.ts'

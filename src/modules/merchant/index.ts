@@ -1,0 +1,13 @@
+export type { User } from './domain.ts'
+export type { MerchantDeps } from './parts.ts'
+export {
+  createMerchant,
+  createSuperAdmin,
+  hasSuperAdmin,
+  hasUsers,
+  login,
+  merchantShops,
+  readMerchant,
+  signUp,
+  userWithEmail,
+} from './service.ts'

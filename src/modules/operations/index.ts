@@ -1,0 +1,1 @@
+export { type Check, metrics, readiness } from './service.ts'

@@ -1,0 +1,25 @@
+export type { KnownKey, Shop } from './domain.ts'
+export type { ShopDeps } from './parts.ts'
+export {
+  assertNewShop,
+  changeShop,
+  contextOf,
+  currentKeys,
+  custodyWallet,
+  keyAndShop,
+  keyAndShopNow,
+  type NewShop,
+  openShop,
+  publicIdentityOf,
+  readPrivateKey,
+  readShop,
+  rotatePrivateKey,
+  setShippingMethods,
+  setTaxRates,
+  shopContext,
+  shopContextNamed,
+  shopContextOf,
+  shopNamed,
+  shopsOf,
+  touchKey,
+} from './service.ts'

@@ -1,0 +1,55 @@
+import type { Processor } from './clients/processors/processor.ts'
+import type { Deps } from './core/deps.ts'
+import { httpParts, type Peers } from './http/parts.ts'
+import { affiliateParts } from './modules/affiliate/parts.ts'
+import { authParts } from './modules/auth/parts.ts'
+import { blogParts } from './modules/blog/parts.ts'
+import { cartParts } from './modules/cart/parts.ts'
+import { catalogParts } from './modules/catalog/parts.ts'
+import { customerParts } from './modules/customer/parts.ts'
+import { giftCardParts } from './modules/gift-card/parts.ts'
+import { idempotencyParts } from './modules/idempotency/parts.ts'
+import { instanceKeyParts } from './modules/instance-key/parts.ts'
+import { merchantParts } from './modules/merchant/parts.ts'
+import { orderMemoryParts, orderParts } from './modules/order/parts.ts'
+import { paymentParts } from './modules/payment/parts.ts'
+import { sandboxParts } from './modules/sandbox/parts.ts'
+import { shopParts } from './modules/shop/parts.ts'
+import { webhookParts } from './modules/webhook/parts.ts'
+
+/** Adds a module's parts to what there is already, which they may use. */
+const joined = <Before extends object>(deps: Before) => ({
+  deps,
+  add: <Parts extends object>(parts: (deps: Before) => Parts) => joined<Before & Parts>({ ...deps, ...parts(deps) }),
+})
+
+/** What is given from outside besides. */
+export type Given = {
+  /** Where requests come from, as the server tells it. */
+  readonly peers: Peers
+  /** Besides those that the instance has by itself. */
+  readonly processors: readonly Processor[]
+}
+
+/** Puts the stores and caches of all modules together. A module's parts may use those above it. */
+export const compose = (base: Deps, { peers, processors }: Given) =>
+  joined(base)
+    .add(instanceKeyParts)
+    .add(idempotencyParts)
+    .add(shopParts)
+    .add(authParts)
+    .add(merchantParts)
+    .add(customerParts)
+    .add(catalogParts)
+    .add(blogParts)
+    .add(giftCardParts)
+    .add(cartParts)
+    .add(affiliateParts)
+    .add(webhookParts)
+    .add(sandboxParts)
+    .add(orderMemoryParts)
+    .add((deps) => paymentParts(deps, processors))
+    .add(orderParts)
+    .add((deps) => httpParts(deps, peers)).deps
+
+export type AppDeps = ReturnType<typeof compose>

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tagWord } from '../db/search-words.ts'
 import { parseConfig } from '../src/config.ts'
+import { system } from '../src/core/change.ts'
 import { openInstance } from '../src/instance.ts'
 import { etagOf } from '../src/lib/etag.ts'
 import { createdProduct, publicView, searchWords, sortKeys } from '../src/modules/catalog/domain.ts'
@@ -60,7 +61,7 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
   const email = 'bench@example.com'
   const password = 'bench-password'
   const { shop } = await createMerchant(instance.deps, { email, password }, { name: 'bench', currency: 'USD', country: 'US' })
-  const secretKey = await readPrivateKey(instance.deps, contextOf(shop), { id: 'system' })
+  const secretKey = await readPrivateKey(instance.deps, { shop: contextOf(shop), actor: system })
   const { newId } = instance.deps
   await instance.close()
 

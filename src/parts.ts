@@ -1,6 +1,7 @@
 import type { Processor } from './clients/processors/processor.ts'
 import type { Deps } from './core/deps.ts'
-import { httpParts, type Peers } from './http/parts.ts'
+import { httpParts } from './http/parts.ts'
+import type { Peers } from './http/peers.ts'
 import { affiliateParts } from './modules/affiliate/parts.ts'
 import { authParts } from './modules/auth/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'

@@ -1,4 +1,4 @@
-/** Who may import whom: docs/architecture.md in words, this in data. Only values count; types may come from anywhere. */
+/** Who may import whom: docs/architecture.md in words, this in data. Types count as values do. */
 import { expect, test } from 'bun:test'
 import { dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
@@ -8,67 +8,115 @@ const root = join(import.meta.dir, '..')
 type Rule = { what: string; files: RegExp; may: readonly RegExp[] }
 
 const lib = /^src\/lib\//
-const core = /^src\/core\//
+/** What modules are written against, with the settings and the port of the data layer. */
+const core = [/^src\/core\//, /^src\/config\.ts$/, /^db\/engine\.ts$/, lib]
 const http = /^src\/http\//
-/** The port of the data layer: the errors that it throws, and no driver. */
-const port = /^db\/engine\.ts$/
 /** What every payment processor looks like: types and errors. */
 const processorPort = /^src\/clients\/processors\/processor\.ts$/
-/** Pure tables and functions, and schemas made of other schemas, whosever they are. */
+/** The rows of tables, as types. */
+const schema = /^db\/schema\/[\w-]+\.ts$/
+/** Pure functions and types of rows, and schemas made of other schemas, whosever they are. */
 const anyDomain = /^src\/modules\/[^/]+\/domain\.ts$/
 const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
+const anyIndex = /^src\/modules\/[^/]+\/index\.ts$/
+const pure = String.raw`(domain|pricing|view|listing|csv[\w-]*)`
+const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
 const schemas = /^(elysia|@sinclair\/typebox)$/
-const drizzle = /^drizzle-orm$/
-const anything = /./
+const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
-/** A path in a rule's `may` where `own/` stands for the module of the file that imports. */
+/** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'core', files: core, may: [core, lib, port, /^sanitize-html$/] },
-  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/] },
+  { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/] },
+  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^sanitize-html$/] },
+  { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
   {
     what: 'domain',
-    files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/,
-    may: [lib, core, /^own\/(domain|csv[\w-]*|listing)\.ts$/, /^countries-list(\/minimal\/[\w.]+)?$/, /^csv-parse$/],
+    files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
+    may: [
+      /^src\/core\/(errors|html|outgoing|tokens|principal|publication)\.ts$/,
+      lib,
+      schema,
+      ownPure,
+      anyDomain,
+      /^countries-list(\/minimal\/[\w.]+)?$/,
+      /^csv-parse$/,
+    ],
   },
-  {
-    what: 'model',
-    files: /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/,
-    may: [schemas, /^src\/http\/schema\.ts$/, lib, core, anyDomain, anyModel, /^own\//],
-  },
+  { what: 'model', files: anyModel, may: [schemas, /^src\/http\/schema\.ts$/, ...core, anyDomain, anyModel, ownPure] },
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|engine|prepared|search|schema\/[\w-]+|migrations\/index)\.ts$/, /^own\/domain\.ts$/, lib, core],
+    may: [drizzle, /^db\/(columns|prepared|search|search-words|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
   },
   {
-    what: 'routes',
-    files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
-    may: [schemas, http, lib, core, anyModel, /^own\/(?!([\w-]+-)?store\.ts)/],
+    what: 'parts',
+    files: /^src\/modules\/[^/]+\/parts\.ts$/,
+    may: [...core, /^src\/clients\//, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/],
   },
+  { what: 'index', files: anyIndex, may: [/^own\/(?!([\w-]+-)?(routes|model)\.ts)/] },
+  { what: 'routes', files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/, may: [schemas, http, ...core, anyModel, anyIndex, ownPure] },
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
+    may: [...core, schema, processorPort, anyDomain, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+  },
+  { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
+  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^node:/, /^@elysiajs\/jwt$/] },
+  { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
+  {
+    what: 'the surface',
+    files: /^src\/app\.ts$/,
+    may: [schemas, http, ...core, /^src\/parts\.ts$/, /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/],
+  },
+  {
+    what: 'the instance',
+    files: /^src\/(instance|server)\.ts$/,
     may: [
-      lib,
-      core,
-      port,
-      processorPort,
-      anyDomain,
-      /^src\/modules\/[^/]+\/service\.ts$/,
-      /^own\/(?!([\w-]+-)?(routes|model)\.ts)/,
-      /^viem\/accounts$/,
+      ...core,
+      http,
+      /^src\/(app|instance|keys|parts|version)\.ts$/,
+      /^src\/clients\//,
+      anyIndex,
+      /^db\/(open|sqlite\/engine)\.ts$/,
+      /^(bun|node:\w+)$/,
     ],
   },
-  { what: 'http', files: /^src\/http\//, may: [http, core, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
-  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, core, lib, /^node:/, /^@elysiajs\/jwt$/] },
-  { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, lib] },
-  { what: 'jobs', files: /^jobs\//, may: [/^src\/modules\/[^/]+\/service\.ts$/, core, lib] },
-  { what: 'schema', files: /^db\/schema\//, may: [drizzle, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
+  { what: 'the entry', files: /^src\/main\.ts$/, may: [/^src\/cli\/index\.ts$/] },
+  {
+    what: 'the demo',
+    files: /^src\/demo\//,
+    may: [
+      /^src\/demo\//,
+      ...core,
+      processorPort,
+      anyIndex,
+      anyDomain,
+      schema,
+      /^src\/parts\.ts$/,
+      /^src\/cli\/progress\.ts$/,
+      /^node:crypto$/,
+    ],
+  },
+  {
+    what: 'cli',
+    files: /^src\/cli\//,
+    may: [
+      /^src\/(cli|demo)\//,
+      ...core,
+      http,
+      /^src\/(app|instance|keys|parts|server|version)\.ts$/,
+      processorPort,
+      anyIndex,
+      anyDomain,
+      /^jobs\/index\.ts$/,
+      /^db\//,
+      /^(bun:sqlite|drizzle-orm|@sinclair\/typebox\/value|node:[\w/]+)$/,
+    ],
+  },
+  { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, /^src\/parts\.ts$/] },
+  { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/parts\.ts$/] },
+  { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|pg|bun:sqlite|node:[\w/]+)$/] },
-  { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [core, lib, /^node:/, /^package\.json$/] },
-  { what: 'the entry', files: /^src\/(app|document|instance|main|server)\.ts$/, may: [anything] },
-  { what: 'the demo', files: /^src\/demo\//, may: [anything] },
-  { what: 'cli', files: /^src\/cli\//, may: [anything] },
 ]
 
 type Source = { file: string; text: string }
@@ -88,11 +136,12 @@ function breaches({ file, text }: Source): string[] {
     .map((target) => `${file} (${rule.what}) → ${target}`)
 }
 
-const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const specifier = /(?:\bfrom |\bimport |\bimport\()'([^'\n]+)'/g
 
-/** The modules whose values a source imports: paths from the root of the repository, or names of packages. */
+/** What a source imports, values and types alike: paths from the root of the repository, or names of packages. */
 function importsOf(file: string, text: string): string[] {
-  return transpiler.scanImports(text).map(({ path }) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
+  const paths = [...withoutComments(text).matchAll(specifier)].map(([, path = '']) => path)
+  return paths.map((path) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
 }
 
 async function sources(folders: readonly string[]): Promise<Source[]> {
@@ -102,33 +151,95 @@ async function sources(folders: readonly string[]): Promise<Source[]> {
   return Promise.all(files.map(async (file) => ({ file, text: await Bun.file(join(root, file)).text() })))
 }
 
-test('every file imports only what its layer may', async () => {
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+test('every file imports only what its layer may, types included', async () => {
   const all = await sources(['src', 'db', 'jobs'])
   expect(all.length).toBeGreaterThan(80)
   expect(all.flatMap(breaches)).toEqual([])
 })
 
-test('a breach is noticed in every layer, and a type is none', () => {
+test('a breach is noticed in every layer, also when it is a type', () => {
   const breaking: [file: string, text: string][] = [
-    ['src/lib/a.ts', "import { x } from '../http/access.ts'; x()"],
-    ['src/modules/shop/domain.ts', "import { x } from './service.ts'; x()"],
-    ['src/modules/shop/model.ts', "import { x } from '../merchant/service.ts'; x()"],
-    ['src/modules/shop/store.ts', "import { x } from '../merchant/store.ts'; x()"],
-    ['src/modules/shop/service.ts', "import { x } from '../merchant/store.ts'; x()"],
-    ['src/modules/shop/service.ts', "import { x } from '../../http/access.ts'; x()"],
-    ['src/modules/shop/service.ts', "import { x } from 'drizzle-orm'; x()"],
-    ['src/modules/shop/routes.ts', "import { x } from './store.ts'; x()"],
-    ['src/modules/shop/routes.ts', "import { x } from '../merchant/service.ts'; x()"],
-    ['src/modules/shop/routes.ts', "const x = await import('../../../db/sqlite.ts'); x"],
-    ['src/http/a.ts', "import { x } from '../modules/shop/service.ts'; x()"],
-    ['src/clients/a.ts', "import { x } from '../http/access.ts'; x()"],
-    ['jobs/a.ts', "import { x } from '../src/modules/shop/store.ts'; x()"],
-    ['db/a.ts', "import { x } from '../src/lib/money.ts'; x()"],
-    ['db/schema/a.ts', "import { x } from 'drizzle-orm/sqlite-core'; x()"],
+    ['src/lib/a.ts', "import { x } from '../http/access.ts'"],
+    ['src/lib/a.ts', "import type { X } from '../core/deps.ts'"],
+    ['src/core/a.ts', "import type { X } from '../http/deps.ts'"],
+    ['src/modules/shop/domain.ts', "import { x } from './service.ts'"],
+    ['src/modules/shop/domain.ts', "import type { X } from './store.ts'"],
+    ['src/modules/shop/model.ts', "import { x } from '../merchant/service.ts'"],
+    ['src/modules/shop/store.ts', "import { x } from '../merchant/store.ts'"],
+    ['src/modules/shop/service.ts', "import { x } from '../merchant/store.ts'"],
+    ['src/modules/shop/service.ts', "import { x } from '../merchant/service.ts'"],
+    ['src/modules/shop/service.ts', "import type { X } from '../merchant/parts.ts'"],
+    ['src/modules/shop/service.ts', "import type { X } from '../../http/access.ts'"],
+    ['src/modules/shop/service.ts', "import { x } from 'drizzle-orm'"],
+    ['src/modules/shop/index.ts', "export { x } from '../merchant/service.ts'"],
+    ['src/modules/shop/routes.ts', "import { x } from './store.ts'"],
+    ['src/modules/shop/routes.ts', "import { x } from './service.ts'"],
+    ['src/modules/shop/routes.ts', "import { x } from '../merchant/service.ts'"],
+    ['src/modules/shop/routes.ts', "const x = await import('../../../db/sqlite/engine.ts')"],
+    ['src/http/a.ts', "import type { X } from '../modules/shop/index.ts'"],
+    ['src/clients/a.ts', "import { x } from '../http/access.ts'"],
+    ['src/app.ts', "import { x } from './modules/shop/service.ts'"],
+    ['jobs/a.ts', "import { x } from '../src/modules/shop/store.ts'"],
+    ['jobs/a.ts', "import type { X } from '../src/app.ts'"],
+    ['db/a.ts', "import { x } from '../src/lib/money.ts'"],
+    ['db/schema/a.ts', "import { x } from 'drizzle-orm/sqlite-core'"],
     ['src/elsewhere/a.ts', ''],
   ]
   for (const [file, text] of breaking) expect([file, text, breaches({ file, text }).length]).toEqual([file, text, 1])
-  expect(breaches({ file: 'src/lib/a.ts', text: "import type { X } from '../http/access.ts'; export type Y = X" })).toEqual([])
+})
+
+test('no file imports itself in a circle, types included', async () => {
+  const all = await sources(['src', 'db', 'jobs'])
+  const targets = new Map(all.map(({ file, text }) => [file, importsOf(file, text)]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (done.has(file) || path.includes(file)) return
+    for (const target of targets.get(file) ?? []) walk(target, [...path, file])
+    done.add(file)
+  }
+  for (const { file } of all) walk(file, [])
+  expect(circles).toEqual([])
+})
+
+/** Stands in for anything: whatever is asked of it, or done with it, is it again. */
+const nothing: object = new Proxy(() => nothing, {
+  get: (_, name) => (name === Symbol.toPrimitive ? () => '' : nothing),
+  apply: () => nothing,
+})
+
+/** Dependencies that are handed on by name, and any other that is asked for. */
+const anyDeps = new Proxy(
+  { config: nothing, db: nothing, clock: nothing, keyring: nothing, log: nothing },
+  { get: (_, name) => (name === 'randomBytes' ? (count: number) => new Uint8Array(count) : nothing) },
+)
+
+/** The stores and caches of every module, by the names under which they travel. */
+async function ownedParts(): Promise<{ name: string; folder: string }[]> {
+  const files = [...new Glob('src/modules/*/parts.ts').scanSync(root)]
+  const owned = files.map(async (file) => {
+    const module: Record<string, unknown> = await import(join(root, file))
+    const made = Object.values(module).map((parts) => (parts as (deps: object, more: unknown[]) => object)(anyDeps, []))
+    return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, folder: dirname(file) }))
+  })
+  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Memory$|Turns$|^folds$|^listings$/.test(name))
+}
+
+test("nobody reaches for another module's stores and caches", async () => {
+  const all = await sources(['src', 'jobs'])
+  const owned = await ownedParts()
+  expect(owned.length).toBeGreaterThan(15)
+  const reaching = owned.flatMap(({ name, folder }) =>
+    all
+      .filter(({ file, text }) => dirname(file) !== folder && new RegExp(String.raw`(?:\.|[{,]\s*)${name}\b`).test(withoutComments(text)))
+      .map(({ file }) => `${file}: ${name}`),
+  )
+  expect(reaching).toEqual([])
+  const inRoutes = all.filter(({ file, text }) => /routes\.ts$/.test(file) && owned.some(({ name }) => text.includes(name)))
+  expect(inRoutes.map(({ file }) => file)).toEqual([])
 })
 
 /** What must come in through `deps`, so that tests can hold it: the clock, chance, the network, the environment. */
@@ -136,7 +247,7 @@ const outside =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w])fetch\(|\bprocess\.env\b|\bBun\.env\b|\bperformance\.now\(|\bBun\.sleep\(|\bsetTimeout\(|\.transaction\(/
 
 test('modules, jobs and lib take time, chance, the network and the environment from deps', async () => {
-  const found = (await sources(['src/modules', 'src/lib', 'jobs']))
+  const found = (await sources(['src/modules', 'src/core', 'src/lib', 'jobs']))
     .filter(({ text }) => outside.test(withoutComments(text)))
     .map(({ file }) => file)
   expect(found).toEqual([])
@@ -149,4 +260,8 @@ test('one place reads the environment for the program, and one decides the diale
   expect(found).toEqual(['db/columns.ts', 'db/generate.ts', 'src/main.ts'])
 })
 
-const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+test('no file of the program is longer than 430 lines, and the composition is under 300', async () => {
+  const lengths = (await sources(['src', 'db', 'jobs'])).map(({ file, text }) => [file, text.split('\n').length - 1] as const)
+  expect(lengths.filter(([, lines]) => lines > 430)).toEqual([])
+  expect(lengths.filter(([file, lines]) => ['src/parts.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual([])
+})

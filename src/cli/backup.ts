@@ -8,7 +8,7 @@ import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
 import { askSecret } from './ask.ts'
-import type { Input } from './commands.ts'
+import type { Input } from './command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { bytesText, createProgress } from './progress.ts'
 

@@ -1,33 +1,5 @@
 /** Every command: what it is called with, what it says of itself, and where it is. Loaded when it is used, so that each starts fast. */
-import type { ParseArgsConfig } from 'node:util'
-import type { Config, settings } from '../config.ts'
-
-export type Flag = {
-  /** Stands for the value in the help; a flag without one is a switch. */
-  value?: string
-  meaning: string
-  /** The setting that the flag overrides. */
-  setting?: keyof typeof settings
-}
-
-export type Input = {
-  /** The settings, read on demand: not every command needs any. Throws ConfigError. */
-  config: () => Config
-  switches: ReadonlySet<string>
-  values: ReadonlyMap<string, string>
-  positionals: readonly string[]
-}
-
-export type Command = {
-  summary: string
-  /** Names of the arguments in the help; all but those in brackets are required. */
-  positionals?: readonly string[]
-  flags?: Readonly<Record<string, Flag>>
-  /** More than the summary says. */
-  details?: string
-  /** Resolves to the exit status; undefined leaves the process running. */
-  run: (input: Input) => Promise<number | undefined>
-}
+import type { Command, Flag } from './command.ts'
 
 const dataDir: Flag = { value: 'DIR', meaning: 'Directory of the data, instead of DATA_DIR', setting: 'DATA_DIR' }
 const listening: Record<string, Flag> = {
@@ -135,7 +107,7 @@ When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers ne
   help: {
     summary: 'Explain a command, or with `settings` every setting',
     positionals: ['[COMMAND]'],
-    run: async ({ positionals: [topic] }) => (await import('./help.ts')).help(topic),
+    run: async ({ positionals: [topic] }) => (await import('./help.ts')).help(topic, commands),
   },
   version: {
     summary: 'Print the version',
@@ -145,11 +117,3 @@ When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers ne
     },
   },
 }
-
-/** What parseArgs is to accept for a command. */
-export const optionsOf = ({ flags = {} }: Command): NonNullable<ParseArgsConfig['options']> => ({
-  ...Object.fromEntries(
-    Object.entries(flags).map(([name, { value }]) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const),
-  ),
-  help: { type: 'boolean', short: 'h' },
-})

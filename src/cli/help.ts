@@ -1,15 +1,17 @@
-import { type Command, commands } from './commands.ts'
+import type { Command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { settingsText } from './settings-table.ts'
 
+type Commands = Readonly<Record<string, Command>>
+
 /** `souk help`, `souk help COMMAND`, `souk help settings`. */
-export function help(topic: string | undefined): number {
-  process.stdout.write(textOn(topic))
+export function help(topic: string | undefined, commands: Commands): number {
+  process.stdout.write(textOn(topic, commands))
   return 0
 }
 
-function textOn(topic: string | undefined): string {
-  if (topic === undefined) return overview()
+function textOn(topic: string | undefined, commands: Commands): string {
+  if (topic === undefined) return overview(commands)
   if (topic === 'settings') return settingsText()
   const command = Object.hasOwn(commands, topic) ? commands[topic] : undefined
   if (!command) throw new UsageError('There is no help on that: `souk help` lists the commands')
@@ -17,7 +19,7 @@ function textOn(topic: string | undefined): string {
 }
 
 /** All commands, a line each. */
-export function overview(): string {
+export function overview(commands: Commands): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`)
   return `souk: a commerce backend on one program and one file\n\nUsage: souk [COMMAND] [FLAGS]\n\nCommands:\n${lines.join('\n')}\n
 \`souk COMMAND --help\` explains a command, \`souk help settings\` every setting. Without a command, souk serves.\n`

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseConfig } from '../config.ts'
-import { type Command, commands, type Input, optionsOf } from './commands.ts'
+import { type Command, type Input, optionsOf } from './command.ts'
+import { commands } from './commands.ts'
 import { explain, UsageError } from './failure.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -27,7 +28,7 @@ function toleratesClosedPipe(error: Error & { code?: string }): void {
 
 async function dispatch(argv: readonly string[], env: Environment): Promise<number | undefined> {
   const [first = 'serve', ...others] = argv
-  if (first === '--help' || first === '-h') return (await import('./help.ts')).help(undefined)
+  if (first === '--help' || first === '-h') return (await import('./help.ts')).help(undefined, commands)
   if (first === '--version' || first === '-v') return dispatch(['version'], env)
   const [name, rest] = first.startsWith('-') ? ['serve', argv] : [first, others]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

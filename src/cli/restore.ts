@@ -10,7 +10,7 @@ import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '
 import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
 import { askSecret } from './ask.ts'
-import type { Input } from './commands.ts'
+import type { Input } from './command.ts'
 import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
 

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, rotateKeyFile } from '../keys.ts'
 import { countSealed, resealSecrets, versionsInUse } from '../modules/master-key/index.ts'
-import type { Input } from './commands.ts'
+import type { Input } from './command.ts'
 import { createProgress } from './progress.ts'
 import { withInstance } from './with-instance.ts'
 

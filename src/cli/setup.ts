@@ -4,7 +4,7 @@ import { Email } from '../http/schema.ts'
 import { passwordLength } from '../modules/auth/domain.ts'
 import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/merchant/index.ts'
 import { askSecret } from './ask.ts'
-import type { Input } from './commands.ts'
+import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withInstance } from './with-instance.ts'
 

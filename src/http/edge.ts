@@ -6,9 +6,7 @@ import { browserHeaders } from './caching.ts'
 import { answerTo, asAppError } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
-
-/** Where a request came from, as the server tells it. */
-export type Peer = { requestIP(request: Request): { address: string } | null }
+import type { Peer, Peers } from './peers.ts'
 
 export type Edge = {
   fetch(request: Request, server?: Peer): Response | Promise<Response>
@@ -29,7 +27,7 @@ type EdgeDeps = {
   allowedHosts: readonly string[]
   monotonicMs: () => number
   newRequestId: () => string
-  peers: WeakMap<Request, Peer>
+  peers: Peers
 }
 
 const urlLengthMax = 8_192

@@ -1,11 +1,8 @@
 import type { Deps } from '../core/deps.ts'
 import { createAnswerCache } from './caching.ts'
 import { createClientAddress, limitKeyOf } from './client-ip.ts'
-import type { Peer } from './edge.ts'
 import { createRequestCounts } from './metrics.ts'
-
-/** Where a request came from, by request. */
-export type Peers = WeakMap<Request, Peer>
+import type { Peers } from './peers.ts'
 
 /** What the HTTP layer keeps of an instance. */
 export function httpParts({ db, clock, config }: Deps, peers: Peers) {

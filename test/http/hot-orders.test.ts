@@ -1,14 +1,13 @@
 /** Orders that a key reads are answered ahead of the framework: nobody can tell, but by the time it takes. */
 import { describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import type { Writer } from '../../db/engine.ts'
-import { orderGiftCards } from '../../db/schema/selling.ts'
+import { orderGiftCards, payments } from '../../db/schema/selling.ts'
 import { system } from '../../src/core/change.ts'
 import { createEdge } from '../../src/http/edge.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
-import { eventOf } from '../../src/modules/order/deps.ts'
-import { newRefund } from '../../src/modules/order/refunds.ts'
+import { beginMoneyBack } from '../../src/modules/order/refunds.ts'
 import { fulfilOrder } from '../../src/modules/order/service.ts'
 import { orderView } from '../../src/modules/order/view.ts'
 import { type TestApp, testApp } from '../support/app.ts'
@@ -118,7 +117,7 @@ describe('an order is the same by the server and by the route', () => {
     const order = await on.shop.bought()
     const path = `/v2/orders/${order.id}`
     expect((await on.same(path, { headers: on.key })).body).toContain('"status":"CONFIRMED"')
-    const request = { shopId: on.shop.shop.id, orderId: order.id, actor: system }
+    const request = { shopId: on.shop.shop.id, orderId: order.id, actor: system, attempt: { key: 'one', resumed: false } }
     await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
     const sent = await on.viaServer(path, { headers: on.key })
     expect(JSON.parse(sent.body)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T-1', carrier: null } })
@@ -224,25 +223,32 @@ test.if(engine === 'sqlite')('what is remembered of an order is what is stored, 
 test.if(engine === 'sqlite')('every function of the store that changes what an order shows forgets it, by itself', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { db, orderDocuments, orderStore: store } = app.deps
+  const { db, orderDocuments, orderStore: store, paymentStore } = app.deps
   const { id: giftCardId } = await shop.giftCard(500)
   const { id: orderId } = await shop.bought()
-  const [payment] = await store.payments(orderId)
+  const [payment] = await paymentStore.ofOrder(orderId)
   const order = await store.find(orderId)
   if (!payment || !order) throw new Error('nothing was bought')
   await db.write((tx) =>
     tx.insert(orderGiftCards).values({ orderId, giftCardId, last4: '0000', amount: 500, refunded: 0, settledAt: null }),
   )
-  const failed = { ...payment, id: app.deps.newId('payment'), attemptKey: 'another', status: 'FAILED' as const }
+  const another = { ...payment, id: app.deps.newId('payment'), attemptKey: 'another', status: 'PENDING' as const }
+  // One payment of an order is alive at most.
+  await db.write(async (tx) => void (await tx.update(payments).set({ status: 'FAILED' }).where(eq(payments.id, payment.id))))
   const parts = { amount: 100, giftCardAmount: 0, giftCards: [] }
-  const refund = newRefund(app.deps, order, { id: app.deps.newId('refund'), purpose: 'REFUND', attemptKey: 'one', payment, parts })
+  const begun = await db.write((tx) => beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts }))
+  const refund = { ...begun, id: app.deps.newId('refund'), attemptKey: 'two' }
+  const event = { id: app.deps.newId('event'), orderId, type: 'LOOKED_AT', at: app.clock.now(), actor: 'system', detail: {} }
   const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
     change: (tx) => store.change(tx, orderId, ['CONFIRMED'], { carrier: 'Post' }),
-    appendEvent: (tx) => store.appendEvent(tx, eventOf(app.deps, orderId, 'LOOKED_AT')),
-    insertPayment: (tx) => store.insertPayment(tx, failed),
-    changePayment: (tx) => store.changePayment(tx, failed.id, ['FAILED'], { failureCode: 'card_declined' }),
+    move: (tx) => store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', {}),
+    appendEvent: (tx) => store.appendEvent(tx, event),
+    insertPayment: (tx) => paymentStore.insert(tx, another),
+    movePayment: (tx) => paymentStore.move(tx, another.id, ['PENDING'], 'FAILED', {}),
+    changePayment: (tx) => paymentStore.change(tx, another.id, ['FAILED'], { failureCode: 'card_declined' }),
     insertRefund: (tx) => store.insertRefund(tx, refund),
-    changeRefund: (tx) => store.changeRefund(tx, refund.id, { failureCode: 'no' }),
+    moveRefund: (tx) => store.moveRefund(tx, refund.id, ['PENDING'], 'FAILED', {}),
+    changeRefund: (tx) => store.changeRefund(tx, refund.id, ['FAILED'], { failureCode: 'no' }),
     refundGiftCard: (tx) => store.refundGiftCard(tx, orderId, giftCardId, 100),
   }
   for (const [name, change] of Object.entries(changes)) {

@@ -1,4 +1,5 @@
 /** Orders as rows, past the checkout, for tests of what hangs on an order. */
+import { eq } from 'drizzle-orm'
 import { orders } from '../../db/schema/selling.ts'
 import type { TestApp } from './app.ts'
 
@@ -37,3 +38,11 @@ export async function insertOrder(app: TestApp, shopId: string, fields: Partial<
   if (!order) throw new Error('no order was inserted')
   return order
 }
+
+/** Puts an order into a state that it could not come into by itself. */
+export const forceOrder = (app: TestApp, id: string, fields: Partial<typeof orders.$inferInsert>): Promise<void> =>
+  app.deps.db.write(async (tx) => {
+    const changed = await tx.update(orders).set(fields).where(eq(orders.id, id)).returning({ id: orders.id })
+    if (changed.length !== 1) throw new Error('there is no such order')
+    app.deps.orderChanged(tx, id)
+  })

@@ -1,7 +1,7 @@
 /** Shops that are told what happens, and receivers that listen. */
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
 import type { WebhookEvent } from '../../src/modules/webhook/domain.ts'
-import { prepareMessage } from '../../src/modules/webhook/service.ts'
+import { enqueueMessage } from '../../src/modules/webhook/service.ts'
 import type { TestApp } from './app.ts'
 
 /** Lets tests call their own receivers. */
@@ -50,7 +50,7 @@ export const tell = (
   shop: Shop,
   key: string,
   { event = 'order.confirmed', data = { key }, held = false }: { event?: WebhookEvent; data?: unknown; held?: boolean } = {},
-): Promise<void> => app.deps.db.write(prepareMessage(app.deps, { shopId: shop.shop.id, event, key, data, held }))
+): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data, held }))
 
 /** One round of the job, and the answers to what it sent. */
 export async function deliver(app: TestApp): Promise<void> {

@@ -1,3 +1,8 @@
+import type { TokenRole } from '../../core/tokens.ts'
+
+/** Whose session it is. */
+export type Subject = { id: string; role: TokenRole; shopId?: string }
+
 /** How many tries are allowed within how long, by what. */
 export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
 

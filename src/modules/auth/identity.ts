@@ -1,10 +1,13 @@
 import type { Identity, KeyPrincipal } from '../../core/principal.ts'
-import { type KnownKey, keyAndShop, keyAndShopNow, shopContext, shopContextNamed, shopContextOf, touchKey } from '../shop/index.ts'
-import type { AuthDeps } from './parts.ts'
-import { subjectOfToken } from './service.ts'
+import type { Tokens } from '../../core/tokens.ts'
+import { keyAndShop, keyAndShopNow, type KnownKey, type ShopDeps, shopContext, shopContextNamed, shopContextOf, touchKey } from '../shop/index.ts'
+import type { Subject } from './domain.ts'
+import type { AuthStore } from './store.ts'
+
+type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore }
 
 /** Says who stands behind a token or a key, and whose shop is meant. */
-export function createIdentity(deps: Omit<AuthDeps, 'identity'>): Identity {
+export function createIdentity(deps: IdentityDeps): Identity {
   function used(key: KnownKey): KeyPrincipal {
     touchKey(deps, key)
     return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
@@ -30,4 +33,17 @@ export function createIdentity(deps: Omit<AuthDeps, 'identity'>): Identity {
     shop: (id) => shopContext(deps, id),
     shopOf: (merchantId, shopId) => shopContextOf(deps, { merchantId, shopId }),
   }
+}
+
+/** Whom an access token stands for, while its session lives. */
+async function subjectOfToken(
+  { tokens, authStore, clock }: Pick<IdentityDeps, 'tokens' | 'authStore' | 'clock'>,
+  token: string,
+): Promise<(Subject & { sessionId: string }) | undefined> {
+  const claims = await tokens.verify(token)
+  if (!claims) return undefined
+  const session = await authStore.findSession(claims.sid)
+  if (!session || session.revokedAt !== null || session.expiresAt <= clock.now()) return undefined
+  if (session.subjectId !== claims.sub || session.role !== claims.role) return undefined
+  return { id: session.subjectId, role: session.role, sessionId: session.id, ...(session.shopId ? { shopId: session.shopId } : {}) }
 }

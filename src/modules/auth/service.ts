@@ -1,14 +1,12 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import type { TokenRole } from '../../core/tokens.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit } from '../audit/index.ts'
-import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs } from './domain.ts'
+import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject } from './domain.ts'
 import type { AuthDeps } from './parts.ts'
 import type { Session } from './store.ts'
 
-export type Subject = { id: string; role: TokenRole; shopId?: string }
 export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresIn: number; refreshToken: string } }
 
 const attemptsKeptMs = 60 * 60 * 1000
@@ -194,19 +192,6 @@ const auditEnd = (
   deps: AuthDeps,
   { session: { subjectId, shopId }, action, requestId }: { session: Session; action: string; requestId: string | undefined },
 ) => audit(tx, deps, { actor: { id: subjectId, requestId }, action, subject: subjectId, shopId: shopId ?? undefined })
-
-/** Whom an access token stands for, while its session lives. */
-export async function subjectOfToken(
-  { tokens, authStore, clock }: Pick<AuthDeps, 'tokens' | 'authStore' | 'clock'>,
-  token: string,
-): Promise<(Subject & { sessionId: string }) | undefined> {
-  const claims = await tokens.verify(token)
-  if (!claims) return undefined
-  const session = await authStore.findSession(claims.sid)
-  if (!session || session.revokedAt !== null || session.expiresAt <= clock.now()) return undefined
-  if (session.subjectId !== claims.sub || session.role !== claims.role) return undefined
-  return { id: session.subjectId, role: session.role, sessionId: session.id, ...(session.shopId ? { shopId: session.shopId } : {}) }
-}
 
 /** Forgets sessions that are over and attempts that no limit counts any more. */
 export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {

@@ -1,6 +1,6 @@
 import { htmlLengthMax } from '../../core/html.ts'
 import type { Currency } from '../../lib/money.ts'
-import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
 import {
   amountIn,
   type CellParser,

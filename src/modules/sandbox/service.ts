@@ -1,6 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { hmac } from '../../lib/seal.ts'
-import type { InstanceKeys } from '../instance-key/service.ts'
+import type { InstanceKeys } from '../instance-key/index.ts'
 import { behaviours, declineCode, type SandboxToken, sandboxTokens } from './domain.ts'
 import type { SandboxPayment, SandboxStore } from './store.ts'
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import type { Writer } from '../../../db/engine.ts'
 import { affiliateClicks, commissions } from '../../../db/schema/ledger.ts'
 import { approveCommissions } from '../../../jobs/approve-commissions.ts'
 import { dayMs } from '../../../src/lib/day.ts'
-import { prepareAttribution, prepareReversal, removeCommission } from '../../../src/modules/affiliate/service.ts'
+import { attributeOrder, removeCommission, reverseCommission } from '../../../src/modules/affiliate/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { insertOrder } from '../../support/order-rows.ts'
@@ -26,9 +27,9 @@ async function partnerIn(app: TestApp) {
 }
 
 type Order = Awaited<ReturnType<typeof insertOrder>>
-const attribute = (app: TestApp, order: Order) => app.deps.db.write(prepareAttribution(app.deps, order))
+const attribute = (app: TestApp, order: Order) => app.deps.db.write((tx) => attributeOrder(tx, app.deps, order))
 const refund = (app: TestApp, orderId: string, refunded: number, of = 9_000) =>
-  app.deps.db.write(prepareReversal(app.deps, { orderId, refunded, of }))
+  app.deps.db.write((tx) => reverseCommission(tx, app.deps, { orderId, refunded, of }))
 
 async function commissionOf(app: TestApp, orderId: string) {
   const [row] = await app.deps.db.read.select().from(commissions).where(eq(commissions.orderId, orderId))
@@ -111,7 +112,7 @@ describe('attribution', () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const placed = await order()
-    const work = prepareAttribution(app.deps, placed)
+    const work = (tx: Writer) => attributeOrder(tx, app.deps, placed)
     const failed = app.deps.db.write(async (tx) => {
       await work(tx)
       throw new Error('the write fails')

@@ -4,7 +4,7 @@ import { affiliateClicks, affiliates, commissions } from '../../../db/schema/led
 import { auditLog } from '../../../db/schema/people.ts'
 import { carts } from '../../../db/schema/selling.ts'
 import { dayMs } from '../../../src/lib/day.ts'
-import { prepareAttribution, prepareReversal } from '../../../src/modules/affiliate/service.ts'
+import { attributeOrder, reverseCommission } from '../../../src/modules/affiliate/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { customerIn } from '../../support/customers.ts'
@@ -328,7 +328,7 @@ async function attribute(app: TestApp, shopId: string, fields: Parameters<typeof
     affiliateAt: app.clock.now(),
     ...fields,
   })
-  return { order, affiliateId: await app.deps.db.write(prepareAttribution(app.deps, order)) }
+  return { order, affiliateId: await app.deps.db.write((tx) => attributeOrder(tx, app.deps, order)) }
 }
 
 describe('earnings over time', () => {
@@ -340,7 +340,7 @@ describe('earnings over time', () => {
     expect(affiliateId).toBe(made.id)
     const earnings = async () => (await get(`/affiliates/${made.id}`)).body.earnings
     expect(await earnings()).toEqual([{ currency: 'EUR', pending: 750, approved: 0, reversed: 0 }])
-    await app.deps.db.write(prepareReversal(app.deps, { orderId: order.id, refunded: 5_000, of: 10_000 }))
+    await app.deps.db.write((tx) => reverseCommission(tx, app.deps, { orderId: order.id, refunded: 5_000, of: 10_000 }))
     expect(await earnings()).toEqual([{ currency: 'EUR', pending: 375, approved: 0, reversed: 375 }])
   })
 })

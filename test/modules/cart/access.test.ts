@@ -37,7 +37,7 @@ async function customersOf(app: TestApp, store: Awaited<ReturnType<typeof storeI
 /** As an order does it. */
 async function convert(app: TestApp, id: string, seenAt?: number): Promise<boolean> {
   const updatedAt = seenAt ?? (await app.deps.cartStore.find(id))?.updatedAt ?? 0
-  return app.deps.db.write((tx) => convertCart(app.deps, tx, { cartId: id, now: app.clock.now(), updatedAt }))
+  return app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt }))
 }
 const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 

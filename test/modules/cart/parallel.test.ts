@@ -48,7 +48,7 @@ test('with the conversion of the cart: it is changed before, or refused after', 
   const store = await storeIn(app)
   const { id, variantId, cart } = await cartWith(store)
   const [done, ...answers] = await Promise.all([
-    app.deps.db.write((tx) => convertCart(app.deps, tx, { cartId: id, now: app.clock.now(), updatedAt: Date.parse(cart.updatedAt) })),
+    app.deps.db.write((tx) => convertCart(tx, app.deps, { id, updatedAt: Date.parse(cart.updatedAt) })),
     ...Array.from({ length: 4 }, () => store.guest.add(id, variantId)),
   ])
   const { body } = await store.guest.cart(id)

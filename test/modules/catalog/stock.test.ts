@@ -4,13 +4,21 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import { prepareStock, type StockWrites } from '../../../src/modules/catalog/service.ts'
-import { type StockLine, sellables } from '../../../src/modules/catalog/stock.ts'
+import {
+  commitStock,
+  releaseStock,
+  reserveStock,
+  restock,
+  type StockLine,
+  sellables,
+  uncommitStock,
+} from '../../../src/modules/catalog/stock.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 
 type Shop = Awaited<ReturnType<typeof shopIn>>
-type Deed = Exclude<keyof StockWrites, 'reserve'>
+const deeds = { release: releaseStock, commit: commitStock, uncommit: uncommitStock, restock }
+type Deed = keyof typeof deeds
 
 async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
   const product = await shop.add({ title, variants: [{ price: usd(100), ...more }] })
@@ -18,17 +26,16 @@ async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{
 }
 
 function stockOf({ deps }: Pick<TestApp, 'deps'>) {
-  const stock = prepareStock(deps)
   const lines = (given: Record<string, number>): StockLine[] =>
     Object.entries(given).map(([variantId, quantity]) => ({ variantId, quantity }))
   return {
     reserve: (given: Record<string, number>, then: (tx: Writer) => Promise<void> = async () => {}) =>
       deps.db.write(async (tx) => {
-        const counted = await stock.reserve(tx, lines(given))
+        const counted = await reserveStock(tx, deps, lines(given))
         await then(tx)
         return [...counted]
       }),
-    does: (deed: Deed, given: Record<string, number>) => deps.db.write((tx) => stock[deed](tx, lines(given))),
+    does: (deed: Deed, given: Record<string, number>) => deps.db.write((tx) => deeds[deed](tx, deps, lines(given))),
     async of(id: string) {
       const [row] = await deps.db.read.select().from(variants).where(eq(variants.id, id))
       return row && [row.onHand, row.reserved]
@@ -72,7 +79,7 @@ describe('reserving', () => {
     ])
     const { db } = app.deps
     const twice = [1, 2].map((quantity) => ({ variantId: many.id, quantity }))
-    await db.write((tx) => prepareStock(app.deps).reserve(tx, twice))
+    await db.write((tx) => reserveStock(tx, app.deps, twice))
     expect(await of(many.id)).toEqual([9, 3])
   })
 

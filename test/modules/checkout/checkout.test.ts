@@ -191,7 +191,7 @@ describe('a processor', () => {
     if (!sandbox) throw new Error('no sandbox')
     await confirmAtSandbox(app, order.payments[0].id)
     await app.deps.db.write(async (tx) => {
-      await app.deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { status: 'EXPIRED', resumeAt: app.clock.now() })
+      await app.deps.orderStore.move(tx, order.id, ['PENDING_PAYMENT'], 'EXPIRED', { resumeAt: app.clock.now() })
     })
     await resumeOrders(app.deps)
     const ended = await shop.order(order.id)

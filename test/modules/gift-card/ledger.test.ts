@@ -8,10 +8,10 @@ import { AppError } from '../../../src/core/errors.ts'
 import {
   changeGiftCard,
   giftCardsByIds,
+  holdGiftCards,
   issueGiftCard,
-  prepareGiftCardRefund,
-  prepareHolds,
-  prepareRelease,
+  refundGiftCards,
+  releaseGiftCards,
 } from '../../../src/modules/gift-card/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
@@ -23,9 +23,12 @@ async function cardsIn(app: TestApp) {
       issueGiftCard(deps, { shop, actor: system }, { amount: { amount, currency: shop.currency }, expiresAt }),
     setStatus: (id: string, status: 'ACTIVE' | 'DISABLED') => changeGiftCard(deps, { shop, actor: system }, id, { status }),
     hold: (orderId: string, amounts: Amounts) =>
-      deps.db.write(prepareHolds(deps, { orderId, draws: amounts.map((one) => ({ ...one, last4: one.giftCardId.slice(-4) })) })),
-    release: (orderId: string, draws: Amounts) => deps.db.write(prepareRelease(deps, { orderId, draws })),
-    refund: (orderId: string, amounts: Amounts) => deps.db.write(prepareGiftCardRefund(deps, { orderId, refundId: 'ref_1', amounts })),
+      deps.db.write((tx) =>
+        holdGiftCards(tx, deps, { orderId, draws: amounts.map((one) => ({ ...one, last4: one.giftCardId.slice(-4) })) }),
+      ),
+    release: (orderId: string, draws: Amounts) => deps.db.write((tx) => releaseGiftCards(tx, deps, { orderId, draws })),
+    refund: (orderId: string, amounts: Amounts) =>
+      deps.db.write((tx) => refundGiftCards(tx, deps, { orderId, refundId: 'ref_1', amounts })),
     balance: async (id: string) => (await giftCardsByIds(deps, [id]))[0]?.balance,
     ledger: (id: string) =>
       deps.db.read.select().from(giftCardTransactions).where(eq(giftCardTransactions.giftCardId, id)).orderBy(asc(giftCardTransactions.id)),
@@ -110,11 +113,13 @@ describe('a card', () => {
 
   test('moves by whole amounts above zero only: another sign would make money', async () => {
     await using app = await testApp()
-    const { issue, hold, release, refund } = await cardsIn(app)
+    const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
     const { id } = await issue(500)
+    await hold('order_1', [{ giftCardId: id, amount: 100 }])
     for (const amount of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       for (const move of [hold, release, refund])
-        expect(() => move('order_1', [{ giftCardId: id, amount }])).toThrow('whole amounts above zero')
+        await expect(move('order_1', [{ giftCardId: id, amount }])).rejects.toThrow('whole amounts above zero')
+    expect([await balance(id), (await ledger(id)).length]).toEqual([400, 2])
   })
 
   test('is found by its id among others, in the order of ids; unknown ids are passed over', async () => {

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { auditLog, idempotencyKeys } from '../../../db/schema/people.ts'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
 import { signUpCustomer } from '../../../src/modules/customer/service.ts'
-import { findUsableCard, prepareHolds } from '../../../src/modules/gift-card/service.ts'
+import { findUsableCard, holdGiftCards } from '../../../src/modules/gift-card/service.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 
@@ -212,7 +212,9 @@ describe('changing', () => {
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
     const hold = (amount: number) =>
-      app.deps.db.write(prepareHolds(app.deps, { orderId: 'order_1', draws: [{ giftCardId: made.id, last4: made.last4, amount }] }))
+      app.deps.db.write((tx) =>
+        holdGiftCards(tx, app.deps, { orderId: 'order_1', draws: [{ giftCardId: made.id, last4: made.last4, amount }] }),
+      )
     const [changed] = await Promise.all([patch(`/giftcard/${made.id}`, { note: 'x' }), hold(40)])
     expect(changed.status).toBe(200)
     expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ balance: usd(60), note: 'x', usedUp: false })

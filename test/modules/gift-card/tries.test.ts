@@ -8,9 +8,9 @@ import { signUpCustomer } from '../../../src/modules/customer/service.ts'
 import {
   changeGiftCard,
   findUsableCard,
+  holdGiftCards,
   issueGiftCard,
   type NewGiftCard,
-  prepareHolds,
   tryCode,
 } from '../../../src/modules/gift-card/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -71,8 +71,8 @@ describe('a code', () => {
     const elsewhere = await shopWithCards(app)
     const [ann, bob] = [await customer('ann@example.com'), await customer('bob@example.com')]
     const used = await issue()
-    await app.deps.db.write(
-      prepareHolds(app.deps, { orderId: 'order_1', draws: [{ giftCardId: used.id, last4: used.last4, amount: 5_000 }] }),
+    await app.deps.db.write((tx) =>
+      holdGiftCards(tx, app.deps, { orderId: 'order_1', draws: [{ giftCardId: used.id, last4: used.last4, amount: 5_000 }] }),
     )
     const disabled = await issue()
     await changeGiftCard(app.deps, { shop, actor: system }, disabled.id, { status: 'DISABLED' })

@@ -22,10 +22,9 @@ const effects = async ({ deps }: TestApp) => (await deps.db.read.select({ id: at
 
 /** Has an effect and keeps the answer, in one write. */
 async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error): Promise<void> {
-  const keep = mine.keep(201)
   await app.deps.db.write(async (tx) => {
     await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
-    await keep(tx, { id })
+    await mine.keep(tx, 201, { id })
     if (fails) throw fails
   })
 }
@@ -133,13 +132,12 @@ describe('over HTTP', () => {
       .post(
         '/effect',
         ({ body, once }) =>
-          once(201, async (keep) => {
+          once(201, async (write) => {
             runs++
             if (body.fail !== undefined)
               throw body.fail === 'CRASH' ? new Error('crash') : new AppError(body.fail as ErrorCode, 'Told to fail')
             const answer = { nth: runs, name: body.name ?? null }
-            await app.deps.db.write((tx) => keep(tx, answer))
-            return answer
+            return write(async () => answer)
           }),
         {
           idempotent: mode,
@@ -269,12 +267,13 @@ describe('whose key it is', () => {
   test("a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
-    const second = openShop(app.deps, id, { name: 'second-shop', country: 'AE', currency: 'AED' })
-    await app.deps.db.write(second.insert)
-    const inSecond = { token, headers: { 'x-shop-id': second.shop.id } }
+    const second = await app.deps.db.write((tx) =>
+      openShop(tx, app.deps, { merchantId: id, name: 'second-shop', country: 'AE', currency: 'AED' }),
+    )
+    const inSecond = { token, headers: { 'x-shop-id': second.id } }
     const [first, other] = [await create(app, { token }), await create(app, inSecond)]
     expect([first.status, first.body.shopId, replayed(first)]).toEqual([201, shop.id, null])
-    expect([other.status, other.body.shopId, replayed(other)]).toEqual([201, second.shop.id, null])
+    expect([other.status, other.body.shopId, replayed(other)]).toEqual([201, second.id, null])
     expect(other.body.id).not.toBe(first.body.id)
     // Each is replayed in its shop, whether the first is named or understood.
     for (const options of [{ token }, { token, headers: { 'x-shop-id': shop.id } }]) {

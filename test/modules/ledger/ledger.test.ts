@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { asc } from 'drizzle-orm'
+import type { Writer } from '../../../db/engine.ts'
 import { fxRates, unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { priceUnpriced } from '../../../jobs/price-unpriced.ts'
 import { addDays } from '../../../src/lib/day.ts'
-import { type Movement, prepareMovements } from '../../../src/modules/ledger/service.ts'
+import { type Movement, recordMovements } from '../../../src/modules/ledger/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { insertOrder } from '../../support/order-rows.ts'
 
@@ -30,7 +31,7 @@ async function orderIn(app: TestApp, currency: string) {
   return { shop, order, movement }
 }
 
-const record = (app: TestApp, movements: Movement[]) => app.deps.db.write(prepareMovements(app.deps, movements))
+const record = (app: TestApp, movements: Movement[]) => app.deps.db.write((tx) => recordMovements(tx, app.deps, movements))
 const rows = (app: TestApp) => app.deps.db.read.select().from(unifiedTransactions).orderBy(asc(unifiedTransactions.key))
 const worths = async (app: TestApp) => (await rows(app)).map(({ key, usdPerUnit, usdCents }) => [key, usdPerUnit, usdCents])
 
@@ -82,7 +83,8 @@ describe('movements', () => {
   test('go with the write that they are part of', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
-    const write = prepareMovements(app.deps, [movement('a')])
+    const movements = [movement('a')]
+    const write = (tx: Writer) => recordMovements(tx, app.deps, movements)
     const failed = app.deps.db.write(async (tx) => {
       await write(tx)
       throw new Error('the write fails')

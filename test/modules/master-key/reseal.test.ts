@@ -28,7 +28,7 @@ function withNewKey(app: TestApp) {
 /** A secret in every table that holds any, and more idempotent answers than one page of the work. */
 async function fill(app: TestApp) {
   const { shop, secretKey } = await app.merchant()
-  await custodyWallet(app.deps, contextOf(shop), { id: 'test' })
+  await custodyWallet(app.deps, { shop: contextOf(shop), actor: { id: 'test' } })
   const rows = Array.from({ length: answers }, (_, at) => {
     const [scope, key] = [`principal${at % 3} POST /carts`, `key-${at}`]
     return {
@@ -78,7 +78,7 @@ test('every secret opens under the new key alone afterwards, and the old one is 
   expect(retired).toEqual([old?.version ?? ''])
   expect(Math.max(...seen)).toBe(total)
   expect(await faultySeals({ db: app.deps.db, keyring: deps.onlyNew })).toEqual({ closed: [], outdated: [] })
-  expect(await readPrivateKey({ ...deps, keyring: deps.onlyNew }, contextOf(shop), { id: 'test' })).toBe(secretKey)
+  expect(await readPrivateKey({ ...deps, keyring: deps.onlyNew }, { shop: contextOf(shop), actor: { id: 'test' } })).toBe(secretKey)
   const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'key-7'))
   expect(deps.onlyNew.unseal(row?.sealedAnswer ?? '', answerSeal(row?.scope ?? '', 'key-7'))).toBe('answer 7')
   const current = deps.keyring.encryption()[0]?.version

@@ -1,9 +1,17 @@
 /** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
 import { expect, test } from 'bun:test'
-import { type Processor, type ProcessorPayment, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import {
+  type PaymentName,
+  type Processor,
+  type ProcessorPayment,
+  ProcessorRefused,
+  ProcessorUnavailable,
+} from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
-import { noteMessage } from '../../../src/modules/order/service.ts'
+import { takeUpPayment } from '../../../src/modules/order/service.ts'
+import { paymentOfMessage } from '../../../src/modules/payment/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { forceOrder } from '../../support/order-rows.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 /** A processor that does what it is told to, a thing a call. */
@@ -97,12 +105,14 @@ test('an order is not charged once its time is over, and what was authorized is 
 test('a part that was captured waits for the rest, and goes back with everything else when the order ends', async () => {
   await using app = await testApp()
   let captured = 400
+  let about: PaymentName | undefined
   const refunds: number[] = []
   const shop = await sellingBy(app, {
     create: async () => said('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
     find: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
     void: async () => said('VOIDED', { captured }),
+    readWebhook: async () => about,
     refund: async ({ amount, refundId }) => {
       refunds.push(amount)
       return { reference: refundId, state: 'SUCCEEDED' }
@@ -115,10 +125,11 @@ test('a part that was captured waits for the rest, and goes back with everything
   expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(400), refundedTotal: shop.usd(400) })
   // The rest comes after all.
   captured = 1_000
-  const processor = app.deps.processors.get('scripted')
-  if (!processor) throw new Error('no processor')
-
-  await noteMessage(app.deps, processor, { paymentId: order.payments[0].id, reference: undefined })
+  about = { paymentId: order.payments[0].id, reference: undefined }
+  const message = { body: new Uint8Array(), headers: new Headers() }
+  const payment = await paymentOfMessage(app.deps, { name: 'scripted', shopId: undefined }, message)
+  if (payment?.id !== about.paymentId) throw new Error('the message is not about the payment')
+  await takeUpPayment(app.deps, payment)
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
   expect(refunds).toEqual([400, 600])
 })
@@ -137,9 +148,8 @@ test('money that is owed is asked back until it comes, and the order is not over
   })
   const { order } = ok(await shop.buy()).body
   // As a saga that could not go on would be.
-  await app.deps.db.write(async (tx) => {
-    await app.deps.orderStore.change(tx, order.id, ['CONFIRMED'], { status: 'PAID', confirmedAt: null })
-  })
+  expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
   const stuck = await shop.order(order.id)
   expect(stuck).toMatchObject({ status: 'COMPENSATING', paymentStatus: 'CAPTURED', refunds: [{ status: 'PENDING' }] })
@@ -198,7 +208,7 @@ test('souk check names an order that kept what it owes', async () => {
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
   await app.deps.db.write(async (tx) => {
-    await app.deps.orderStore.change(tx, id, ['CONFIRMED'], { status: 'CANCELLED' })
+    await app.deps.orderStore.move(tx, id, ['CONFIRMED'], 'CANCELLED', {})
   })
   const found: string[] = []
   for await (const { subject, problems } of bookFindings(app.deps.db)) if (subject === 'money owed') found.push(...problems)

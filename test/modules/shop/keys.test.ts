@@ -4,7 +4,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
-import { system } from '../../../src/core/change.ts'
+import { system, type Write } from '../../../src/core/change.ts'
 import { newApiKey } from '../../../src/lib/api-keys.ts'
 import { sha256 } from '../../../src/lib/seal.ts'
 import { walletSeal } from '../../../src/modules/shop/domain.ts'
@@ -285,16 +285,19 @@ describe('a key that was used a moment ago', () => {
     await using app = await testApp()
     await using command = await commandBeside(app)
     const { shop, secretKey } = await app.merchant()
-    const context = contextOf(shop)
     expect(await use(app, secretKey)).toEqual([200])
-    const refused = rotatePrivateKey(command.deps, context, 0, system, async () => {
-      throw new Error('not kept')
-    })
+    const by = { shop: contextOf(shop), actor: system }
+    const write: Write = (work) =>
+      command.deps.db.write(async (tx) => {
+        await work(tx)
+        throw new Error('not kept')
+      })
+    const refused = rotatePrivateKey(command.deps, { ...by, write }, 0)
     expect(await refused.catch((error: Error) => error.message)).toBe('not kept')
     expect(await use(app, secretKey)).toEqual([200])
-    const { privateKey } = await rotatePrivateKey(command.deps, context, 60, system)
+    const { privateKey } = await rotatePrivateKey(command.deps, by, 60)
     expect(await use(app, secretKey, privateKey)).toEqual([200, 200])
-    await rotatePrivateKey(command.deps, context, 0, system)
+    await rotatePrivateKey(command.deps, by, 0)
     expect(await use(app, secretKey, privateKey)).toEqual([401, 401])
   })
 
@@ -340,7 +343,7 @@ describe('a key that was used a moment ago', () => {
     const { shop, publishableKey } = await app.merchant()
     const currency = async () => (await app.call('POST', '/cart', { key: publishableKey, body: {} })).body.currency
     for (let nth = 0; nth < 3; nth++) expect(await currency()).toBe('USD')
-    await changeShop(command.deps, contextOf(shop), { currency: 'EUR' }, system)
+    await changeShop(command.deps, { shop: contextOf(shop), actor: system }, { currency: 'EUR' })
     expect(await currency()).toBe('EUR')
   })
 

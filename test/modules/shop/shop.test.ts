@@ -4,14 +4,12 @@ import { and, eq } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { shops } from '../../../db/schema/shop.ts'
+import { system } from '../../../src/core/change.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
-async function secondShop({ deps }: TestApp, merchantId: string, name = 'second-shop') {
-  const { shop, insert } = openShop(deps, merchantId, { name, country: 'AE', currency: 'AED' })
-  await deps.db.write(insert)
-  return shop
-}
+const secondShop = ({ deps }: TestApp, merchantId: string, name = 'second-shop') =>
+  deps.db.write((tx) => openShop(tx, deps, { merchantId, name, country: 'AE', currency: 'AED' }))
 
 const stored = async ({ deps }: TestApp, id: string) => (await deps.db.read.select().from(shops).where(eq(shops.id, id)).limit(1))[0]
 
@@ -58,7 +56,6 @@ describe("the caller's shop", () => {
     await using app = await testApp()
     const { createMerchant } = await import('../../../src/modules/merchant/service.ts')
     const { startSession } = await import('../../../src/modules/auth/service.ts')
-    const { system } = await import('../../../src/modules/audit/service.ts')
     expect(createMerchant).toBeFunction()
     const { data } = await startSession(app.deps, { id: 'mer_without', role: 'MERCHANT' }, system)
     expect((await app.call('GET', '/shops/v2', { token: data.accessToken })).status).toBe(404)

@@ -11,6 +11,7 @@ export const idPrefixes = {
   collection: 'coll',
   blog: 'blog',
   session: 'ses',
+  attempt: 'att',
   key: 'key',
   audit: 'aud',
   change: 'chg',

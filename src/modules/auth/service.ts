@@ -30,7 +30,7 @@ export async function countAttempt(
   counted?: () => void,
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
-  const rows = limits.map(([limit, who]) => ({ id: newId('audit'), bucket: bucketOf(limit, who), at: now }))
+  const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
   const held = await db.write(async (tx) => {
     const counts: { count: number; oldest: number | undefined }[] = []
     for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))

@@ -22,7 +22,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
-      const attempt = newId('session')
+      const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
       const { found, resumed } = await db.write(async (tx) => {
         if (await store.insert(tx, row)) return { resumed: false }

@@ -1,0 +1,108 @@
+/** Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, and by which request. */
+import { expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { auditLog } from '../../db/schema/people.ts'
+import { testApp } from '../support/app.ts'
+import { statedAccess } from '../support/credentials.ts'
+import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
+
+type Asked = { path: string; body?: unknown; contentType?: string }
+/** Makes what a route needs, and says what to ask of it so that it succeeds. */
+type Prepare = (shop: Selling) => Promise<Asked> | Asked
+
+const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+const blog = { title: 'News', bodyHtml: '<p>Soon</p>' }
+const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
+const customer = { email: 'a@example.com' }
+const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
+const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
+
+const changes: Record<string, Prepare> = {
+  'PATCH /shops/v2': () => ({ path: '/shops/v2', body: { title: 'Another title' } }),
+  'PUT /shops/v2/tax-rates': () => ({ path: '/shops/v2/tax-rates', body: { data: [{ country: 'US', rateBps: 500 }] } }),
+  'PUT /shops/v2/shipping-methods': () => ({ path: '/shops/v2/shipping-methods', body: { data: [shipping] } }),
+  'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
+  'POST /shops/v2/custody/wallet': () => ({ path: '/shops/v2/custody/wallet' }),
+  'POST /product-v2': () => ({ path: '/product-v2', body: { title: 'Lamp' } }),
+  'PATCH /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}`, body: { title: 'Cup' } }),
+  'DELETE /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}` }),
+  'POST /product-v2/import': () => ({ path: '/product-v2/import', body: 'Handle,Title\nlamp,Lamp\n', contentType: 'text/csv' }),
+  'POST /collection-v2': () => ({ path: '/collection-v2', body: { title: 'Summer' } }),
+  'PATCH /collection-v2/:id': async (shop) => ({
+    path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}`,
+    body: { title: 'Autumn' },
+  }),
+  'DELETE /collection-v2/:id': async (shop) => ({ path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}` }),
+  'PUT /collection-v2/:id/products': async (shop) => ({
+    path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}/products`,
+    body: { productIds: [shop.productId] },
+  }),
+  'POST /blogs': () => ({ path: '/blogs', body: blog }),
+  'PATCH /blogs/:id': async (shop) => ({ path: `/blogs/${await made(shop, '/blogs', blog)}`, body: { title: 'Old news' } }),
+  'DELETE /blogs/:id': async (shop) => ({ path: `/blogs/${await made(shop, '/blogs', blog)}` }),
+  'POST /affiliates': () => ({ path: '/affiliates', body: partner }),
+  'PATCH /affiliates/:id': async (shop) => ({
+    path: `/affiliates/${await made(shop, '/affiliates', partner)}`,
+    body: { rateBps: 700 },
+  }),
+  'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000) } }),
+  'PATCH /giftcard/:id': async (shop) => ({ path: `/giftcard/${(await shop.giftCard(5_000)).id}`, body: { status: 'DISABLED' } }),
+  'POST /customer': () => ({ path: '/customer', body: customer }),
+  'POST /customer/:customerId/addresses': async (shop) => ({
+    path: `/customer/${await made(shop, '/customer', customer)}/addresses`,
+    body: address,
+  }),
+  'POST /customer/:customerId/addresses/add': async (shop) => ({
+    path: `/customer/${await made(shop, '/customer', customer)}/addresses/add`,
+    body: { addressId: await made(shop, '/addresses', address) },
+  }),
+  'POST /addresses': () => ({ path: '/addresses', body: address }),
+  'POST /v2/orders/:id/refunds': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/refunds`, body: {} }),
+  'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: {} }),
+  'POST /v2/orders/:id/fulfil': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/fulfil`, body: {} }),
+  'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
+  'DELETE /webhook-endpoints/:id': async (shop) => ({
+    path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
+  }),
+}
+
+/** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
+const audited = new Set(['merchant', 'management', 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
+
+test('every route by which a merchant, a secret key or an operator changes something has its place in this test', async () => {
+  await using app = await testApp()
+  const writing = [...statedAccess(app)].filter(([route, access]) => !route.startsWith('GET ') && audited.has(access ?? ''))
+  expect(
+    writing
+      .map(([route]) => route)
+      .filter((route) => !route.includes(' /api/v3/'))
+      .sort(),
+  ).toEqual(Object.keys(changes).sort())
+})
+
+for (const [route, prepare] of Object.entries(changes))
+  test(`${route} leaves a row of the audit trail that names who did it and the request`, async () => {
+    await using app = await testApp()
+    const [method = ''] = route.split(' ')
+    const shop = await sellingIn(app)
+    const { path, body, contentType } = await prepare(shop)
+    const access = statedAccess(app).get(route)
+    const requestId = `request-${randomUUID()}`
+    const headers = {
+      'x-request-id': requestId,
+      'idempotency-key': randomUUID(),
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+    }
+    const caller = access === 'merchant' || access === 'management' ? { token: shop.token } : { key: shop.secretKey }
+    const answer = await app.call(method, path, {
+      ...caller,
+      headers,
+      ...(body === undefined ? {} : typeof body === 'string' ? { raw: body } : { body }),
+    })
+    ok(answer, 200, 201, 204)
+    const rows = await app.deps.db.read.select().from(auditLog)
+    const own = rows.filter((row) => row.requestId === requestId)
+    expect(own.map(({ shopId }) => shopId)).toEqual([shop.shop.id])
+    if ('token' in caller) expect(own.map(({ actor }) => actor)).toEqual([shop.id])
+    else expect(own.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
+  })

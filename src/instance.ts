@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { directoriesOf, openDatabase } from '../db/open.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { type AppDeps, createApp } from './app.ts'
+import { createLineWriter } from './clients/line-writer.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
 import { createSandboxProcessor } from './clients/processors/sandbox.ts'
@@ -19,6 +20,7 @@ import { createClientAddress, limitKeyOf } from './http/client-ip.ts'
 import { createEdge, type Edge, type Peer } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { createRequestCounts } from './http/metrics.ts'
+import { createRouteTable } from './http/route-table.ts'
 import { createKeyring } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -44,7 +46,8 @@ import { createOrderStore } from './modules/order/store.ts'
 import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
 import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
 import { createSandboxStore, type SandboxStore } from './modules/sandbox/store.ts'
-import { contextOf, keyAndShop, keyAndShopNow, type ShopDeps, touchKey } from './modules/shop/service.ts'
+import { createKeyTouches, type KeyTouches } from './modules/shop/key-touches.ts'
+import { contextOf, keyAndShop, keyAndShopNow, type ShopDeps } from './modules/shop/service.ts'
 import { createShopStore, type KnownKey } from './modules/shop/store.ts'
 import { createWebhooks } from './modules/webhook/dispatch.ts'
 import { version } from './version.ts'
@@ -64,7 +67,15 @@ export type InstanceOptions = {
   processors?: readonly Processor[]
 }
 
-export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
+export type Instance = {
+  deps: AppDeps
+  edge: Edge
+  migrated: string[]
+  backup: string | undefined
+  close(): Promise<void>
+  /** Writes the lines of the log that are still held back; called before the process ends. */
+  flush(): void
+}
 
 const loginsWaitingMax = 100
 const systemClock: Clock = { now: () => Date.now() }
@@ -79,7 +90,8 @@ export async function openInstance({
   sqlite,
   ...given
 }: InstanceOptions): Promise<Instance> {
-  const log = given.log ?? createLog(config.logLevel, clock.now, writeToStderr)
+  const lines = createLineWriter(process.stderr)
+  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write)
   const { db, migrated, backup } = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
@@ -115,9 +127,11 @@ export async function openInstance({
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
         answers: appDeps.answers,
         now: clock.now,
+        routeTable: appDeps.routeTable,
       }),
       log,
       requestCounts: appDeps.requestCounts,
+      routeTable: appDeps.routeTable,
       allowedHosts: config.allowedHosts,
       monotonicMs: () => performance.now(),
       newRequestId: createRequestIds(),
@@ -132,6 +146,7 @@ export async function openInstance({
         await appDeps.sandbox.close()
         await db.close()
       },
+      flush: lines.flush,
     }
   } catch (error) {
     await db.close()
@@ -170,7 +185,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: reado
     documents: createDocuments({ db, catalogStore }),
     folds: createFolds({ ...deps, catalogStore }),
     listings: createListings({ db, catalogStore }),
-    identity: createIdentity({ ...deps, ...stores, tokens }),
+    identity: createIdentity({ ...deps, ...stores, tokens, touchKey: createKeyTouches({ ...deps, ...stores }) }),
     idempotency: createIdempotency(deps),
     webhooks: createWebhooks(deps),
     instanceKeys,
@@ -183,6 +198,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: reado
     limitKey: (request) => limitKeyOf(address.of(request, peerOf(request))),
     guardedAddress: (request) => address.strictly(request, peerOf(request)),
     requestCounts: createRequestCounts(),
+    routeTable: createRouteTable(),
   }
 }
 
@@ -202,9 +218,9 @@ function createSandbox(deps: Deps & { instanceKeys: InstanceKeys; sandboxStore: 
   return { server, processor: createSandboxProcessor({ open: server.open, signatureOf: sign, tokens: sandboxTokens, signatureHeader }) }
 }
 
-function createIdentity(deps: AuthDeps & ShopDeps): Identity {
+function createIdentity(deps: AuthDeps & ShopDeps & { touchKey: KeyTouches }): Identity {
   function used(key: KnownKey): KeyPrincipal {
-    touchKey(deps, key)
+    deps.touchKey(key)
     return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
   }
 
@@ -249,25 +265,9 @@ function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
   return Math.min(...free)
 }
 
-let pendingLines: string[] = []
-
 /** Request ids: unique in the instance, told apart by eye within a process. A UUID each would cost more than the rest of a read. */
 function createRequestIds(): () => string {
   const process = randomBytes(9).toString('base64url')
   let count = 0
   return () => `${process}-${(++count).toString(36)}`
-}
-
-/** Lines of one turn of the loop go out in one call. */
-function writeToStderr(line: string): void {
-  if (pendingLines.length === 0) setImmediate(flushLog)
-  pendingLines.push(line)
-}
-
-/** Writes what is still held back; called before the process ends. */
-export function flushLog(): void {
-  if (pendingLines.length === 0) return
-  const lines = pendingLines
-  pendingLines = []
-  process.stderr.write(`${lines.join('\n')}\n`)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Access } from '../../src/http/access.ts'
+import type { Access } from '../../src/http/access-rules.ts'
 import { system } from '../../src/modules/audit/service.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'

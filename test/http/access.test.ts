@@ -46,7 +46,7 @@ test('a route whose own transform took the place of the one that authenticates f
   const { token } = await app.merchant()
   let reached = false
   const http = new Elysia()
-    .use(errors(app.deps.log))
+    .use(errors(app.deps))
     .use(access(app.deps))
     .get(
       '/mistake',

@@ -6,6 +6,7 @@ import type { Writer } from '../../db/engine.ts'
 import { orderGiftCards } from '../../db/schema/selling.ts'
 import { createEdge } from '../../src/http/edge.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
+import { createRouteTable } from '../../src/http/route-table.ts'
 import { system } from '../../src/modules/audit/service.ts'
 import { eventOf } from '../../src/modules/order/deps.ts'
 import { orderView } from '../../src/modules/order/domain.ts'
@@ -312,6 +313,7 @@ describe('a hot read of an order', () => {
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
       requestCounts: createRequestCounts(),
+      routeTable: createRouteTable(),
       allowedHosts: [],
       monotonicMs: () => now,
       newRequestId: () => 'id-1',

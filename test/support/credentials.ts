@@ -1,5 +1,5 @@
 import { createApp } from '../../src/app.ts'
-import type { Access } from '../../src/http/access.ts'
+import type { Access } from '../../src/http/access-rules.ts'
 import { system } from '../../src/modules/audit/service.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import type { CallOptions, TestApp } from './app.ts'

@@ -3,7 +3,7 @@ import type { KeyPrincipal } from '../core/principal.ts'
 export type TokenKind = 'merchant' | 'customer' | 'superAdmin'
 export type KeyScope = KeyPrincipal['scopes'][number]
 
-/** What a word of `access` stands for. A rule that is guarded names at least one credential; any one of those it names opens the route. */
+/** What a word of `access` stands for. One that is not `unguarded` names what opens the route; without a name nothing does. */
 export type AccessRule = {
   /** Who may call, in the words of the document. */
   readonly who: string
@@ -11,7 +11,7 @@ export type AccessRule = {
   readonly tokens?: readonly TokenKind[]
   /** An API key with this scope opens it. */
   readonly key?: KeyScope
-  /** The key of the integration layer opens it. */
+  /** The key of the integration layer opens it, and nothing else. */
   readonly integrationKey?: true
   /** The route finds out by itself who calls. */
   readonly unguarded?: true

@@ -38,7 +38,7 @@ export const mediaTypeOf = ({ headers }: Request): string => headers.get('conten
 
 /**
  * The bytes of a body.
- * @throws AppError TOO_LARGE; TIMEOUT when they do not arrive in time; INVALID when they break off
+ * @throws AppError as `readChunks` does
  */
 export async function readBody(request: Request, bytesMax: number, withinMs: number = bodyReadMaxMs): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
@@ -49,7 +49,7 @@ export async function readBody(request: Request, bytesMax: number, withinMs: num
 /**
  * A body as it arrives. The time is for the whole, with what the reader does between two chunks. Whoever stops reading lets go of
  * the rest.
- * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when they do not arrive in time; INVALID when they break off
+ * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time; INVALID when it breaks off
  */
 export async function* readChunks(request: Request, bytesMax: number, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()

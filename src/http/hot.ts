@@ -1,6 +1,6 @@
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
-import { accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
+import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
 
@@ -48,6 +48,9 @@ export const orderPath = '/v2/orders/:id'
 
 const idLengthMax = 40
 
+/** Whether the route would let a key in and look at nothing besides: at no customer's token, and not at the page that asks. */
+const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean => !rule.browsers && isOpenedBy(rule, key) && decidesAlone(rule, key)
+
 /** @throws when no route of the app answers orders */
 export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now, routeTable }: HotDeps<Kept>): HotReads {
   const orderAccess = routeTable.get('GET', orderPath)?.access
@@ -68,7 +71,7 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const presented = headers.get(keyHeader)
       if (presented === null || id.length > idLengthMax) return undefined
       const key = orders.keyNow(presented)
-      const text = key && isOpenedBy(orderRule, key) && decidesAlone(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
+      const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId)
     },
     again({ url, headers }, requestId) {

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { learnAccess, openToBrowsers } from './http/access.ts'
+import { isForBrowsers } from './http/access-rules.ts'
 import { jsonBodies } from './http/body.ts'
+import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
@@ -23,8 +24,8 @@ import type { AppDeps } from './parts.ts'
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
-    .use(errors(deps.log))
-    .use(jsonBodies())
+    .use(errors(deps))
+    .use(jsonBodies(deps))
     .use(twice(deps))
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
     .use(authRoutes(deps))
@@ -45,8 +46,8 @@ export function createApp(deps: AppDeps) {
     .use(locationRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
-  learnAccess(app.routes)
-  return withPreflight(app)
+  deps.routeTable.fill(app.routes)
+  return withPreflight(app, deps)
 }
 
 /** What answers at its own path and under API_V3_PREFIX: login and public reads. */
@@ -67,9 +68,9 @@ const preflightHeaders = {
 }
 
 /** Answers browsers that ask before they call, for what pages of any origin may call: other methods of such a path are not named. */
-function withPreflight<App extends AnyElysia>(app: App): App {
+function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps): App {
   const open = Map.groupBy(
-    app.routes.filter(({ method, path }) => openToBrowsers(method, path)),
+    app.routes.filter(({ method, path }) => isForBrowsers(routeTable.get(method, path)?.access)),
     ({ path }) => path,
   )
   for (const [path, routes] of open) {

@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { directoriesOf, openDatabase } from '../db/open.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
+import { createLineWriter } from './clients/line-writer.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
 import { createSafeFetch } from './clients/safe-fetch.ts'
@@ -35,7 +36,15 @@ export type InstanceOptions = {
   processors?: readonly Processor[]
 }
 
-export type Instance = { deps: AppDeps; edge: Edge; migrated: string[]; backup: string | undefined; close(): Promise<void> }
+export type Instance = {
+  deps: AppDeps
+  edge: Edge
+  migrated: string[]
+  backup: string | undefined
+  close(): Promise<void>
+  /** Writes the lines of the log that are still held back; called before the process ends. */
+  flush(): void
+}
 
 const systemClock: Clock = { now: () => Date.now() }
 const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
@@ -49,7 +58,8 @@ export async function openInstance({
   sqlite,
   ...given
 }: InstanceOptions): Promise<Instance> {
-  const log = given.log ?? createLog(config.logLevel, clock.now, writeToStderr)
+  const lines = createLineWriter(process.stderr)
+  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write)
   const { db, migrated, backup } = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
@@ -85,9 +95,11 @@ export async function openInstance({
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
         answers: appDeps.answers,
         now: clock.now,
+        routeTable: appDeps.routeTable,
       }),
       log,
       requestCounts: appDeps.requestCounts,
+      routeTable: appDeps.routeTable,
       allowedHosts: config.allowedHosts,
       monotonicMs: () => performance.now(),
       newRequestId: createRequestIds(),
@@ -102,6 +114,7 @@ export async function openInstance({
         await appDeps.sandbox.close()
         await db.close()
       },
+      flush: lines.flush,
     }
   } catch (error) {
     await db.close()
@@ -119,25 +132,9 @@ function freeBytes({ databaseUrl, dataDir }: Config): number | undefined {
   return Math.min(...free)
 }
 
-let pendingLines: string[] = []
-
 /** Request ids: unique in the instance, told apart by eye within a process. A UUID each would cost more than the rest of a read. */
 function createRequestIds(): () => string {
   const process = randomBytes(9).toString('base64url')
   let count = 0
   return () => `${process}-${(++count).toString(36)}`
-}
-
-/** Lines of one turn of the loop go out in one call. */
-function writeToStderr(line: string): void {
-  if (pendingLines.length === 0) setImmediate(flushLog)
-  pendingLines.push(line)
-}
-
-/** Writes what is still held back; called before the process ends. */
-export function flushLog(): void {
-  if (pendingLines.length === 0) return
-  const lines = pendingLines
-  pendingLines = []
-  process.stderr.write(`${lines.join('\n')}\n`)
 }

@@ -1,6 +1,7 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
 import { answerTo, asAppError } from './http/errors.ts'
+import { orderPath } from './http/hot.ts'
 import type { Instance } from './instance.ts'
 
 /** Longer than any answer of ours takes: the handlers have deadlines of their own. */
@@ -12,7 +13,7 @@ const drainLookMs = 20
 const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
   ['/product-v2/public/:id', 'fetchRecord'],
   [`${apiV3Prefix}/product-v2/public/:id`, 'fetchRecord'],
-  ['/v2/orders/:id', 'fetchOrder'],
+  [orderPath, 'fetchOrder'],
 ]
 
 export type Serving = { url: string; server: Server<undefined>; stop(): Promise<void> }
@@ -21,7 +22,10 @@ export type Serving = { url: string; server: Server<undefined>; stop(): Promise<
  * Listens. `stop` takes no new work, waits up to ten seconds for what is under way, and closes the database.
  * @throws when the port is taken
  */
-export function listen({ edge, deps, close }: Instance, { host, port }: { host: string; port: number }): Serving {
+export function listen(
+  { edge, deps, close }: Pick<Instance, 'edge' | 'deps' | 'close'>,
+  { host, port }: { host: string; port: number },
+): Serving {
   const server = Bun.serve({
     hostname: host,
     port,

@@ -234,7 +234,10 @@ test("nobody reaches for another module's stores and caches", async () => {
   expect(owned.length).toBeGreaterThan(15)
   const reaching = owned.flatMap(({ name, folder }) =>
     all
-      .filter(({ file, text }) => dirname(file) !== folder && new RegExp(String.raw`(?:\.${name}\b|[{,]\s*${name}\s*[,}:=])`).test(withoutComments(text)))
+      .filter(
+        ({ file, text }) =>
+          dirname(file) !== folder && new RegExp(String.raw`(?:\.${name}\b|[{,]\s*${name}\s*[,}:=])`).test(withoutComments(text)),
+      )
       .map(({ file }) => `${file}: ${name}`),
   )
   expect(reaching).toEqual([])

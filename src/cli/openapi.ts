@@ -1,6 +1,7 @@
 import { createApp } from '../app.ts'
 import { parseConfig } from '../config.ts'
 import { type OpenApi, openApiDocument } from '../http/openapi.ts'
+import { createRouteTable } from '../http/route-table.ts'
 import type { AppDeps } from '../parts.ts'
 
 /** Stands in for anything: whatever is asked of it, or done with it, is it again. As text it is empty. */
@@ -12,7 +13,9 @@ const nothing: unknown = new Proxy(() => nothing, {
 /** The OpenAPI document, without an instance: routes are declared and never called, so nothing needs to stand behind them. */
 export function apiDocument(): OpenApi {
   const config = parseConfig({})
-  const deps = new Proxy({ config } as AppDeps, { get: (known, name) => Reflect.get(known, name) ?? nothing })
+  const deps = new Proxy({ config, routeTable: createRouteTable() } as unknown as AppDeps, {
+    get: (known, name) => Reflect.get(known, name) ?? nothing,
+  })
   return openApiDocument(createApp(deps).routes, config.apiV3Prefix)
 }
 

@@ -1,7 +1,7 @@
 import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
-import { flushLog, type Instance, openInstance } from '../instance.ts'
+import { type Instance, openInstance } from '../instance.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders } from '../modules/order/index.ts'
 import { listen, type Serving } from '../server.ts'
@@ -29,7 +29,7 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
         // Before that, the start fails with it.
         if (!opened) return
         opened.deps.log.error('database.io_error', { error, advice: 'the disk failed: check it, then start again' })
-        flushLog()
+        opened.flush()
         process.exit(74)
       },
     },
@@ -66,7 +66,7 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
     log.info('server.stopping', { signal })
     await end()
     log.info('server.stopped')
-    flushLog()
+    instance.flush()
     process.exit(0)
   }
   process.on('SIGTERM', () => void stop('SIGTERM'))

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { flushLog, type Instance, openInstance } from '../instance.ts'
+import { type Instance, openInstance } from '../instance.ts'
 
 /** Runs a command on an instance of its own, beside a server if one runs. Logs warnings and worse only, so that the output stays readable. */
 export async function withInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
@@ -8,7 +8,7 @@ export async function withInstance<T>(config: Config, run: (instance: Instance) 
     return await run(instance)
   } finally {
     await instance.close()
-    flushLog()
+    instance.flush()
   }
 }
 

@@ -1,68 +1,84 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
+import type { HttpDeps } from './deps.ts'
+import { assertOn } from './route-table.ts'
 
-export const bodyBytesMax = 1024 * 1024
-export const uploadBytesMax = 20 * 1024 * 1024
+const mb = 1024 * 1024
+export const jsonBytesMax = mb
 const bodyDepthMax = 32
 const bodyReadMaxMs = 20_000
-/** 20 MB at a megabit a second take nearly three minutes. */
-export const uploadReadMaxMs = 180_000
 
 const rawBodies = new WeakMap<Request, Uint8Array>()
 
 /** The bytes of a request's body as they came, for what is signed. */
 export const rawBodyOf = (request: Request): Uint8Array => rawBodies.get(request) ?? new Uint8Array()
 
-/** Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. */
-export const jsonBodies = () =>
-  new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, async ({ request }, contentType) => {
-    // Left for the one route that takes it; those with a schema refuse it: see access.ts.
-    if (isUpload(request)) return null
-    const bytes = await readBody(request, bodyBytesMax)
+/** Stands for a body of another media type, which is not read: it is refused once the caller is known; see access.ts. */
+export const notJson = Symbol('a body that is not JSON')
+
+/**
+ * Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. A route that is switched off is refused
+ * before, and one that takes an upload reads its body itself.
+ */
+export const jsonBodies = ({ routeTable }: Pick<HttpDeps, 'routeTable'>) =>
+  new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, async ({ request, route }) => {
+    const { isOn, upload } = routeTable.get(request.method, route) ?? {}
+    assertOn(isOn)
+    if (upload) return null
+    const type = mediaTypeOf(request)
+    if (type !== '' && type !== 'application/json') return notJson
+    const bytes = await readBody(request, jsonBytesMax)
     rawBodies.set(request, bytes)
-    if (bytes.length === 0 && contentType === '') return {}
-    if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') throw notJson()
-    return bytes.length === 0 ? {} : parseObject(bytes)
+    if (bytes.length === 0) return {}
+    return type === '' ? notJson : parseObject(bytes)
   })
 
-/** Whether the body is a file for the importer and not JSON. */
-export const isUpload = ({ headers }: Request): boolean => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'text/csv'
-
-/** The refusal of any other media type. */
-export const notJson = () => new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
+/** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
+export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
 /**
  * The bytes of a body.
- * @throws AppError TOO_LARGE, or TIMEOUT when they do not arrive in time
+ * @throws AppError as `readChunks` does
  */
 export async function readBody(request: Request, bytesMax: number, withinMs: number = bodyReadMaxMs): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  let size = 0
+  for await (const chunk of readChunks(request, bytesMax, withinMs)) chunks.push(chunk)
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+}
+
+/**
+ * A body as it arrives. The time is for the whole, with what the reader does between two chunks. Whoever stops reading lets go of
+ * the rest.
+ * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time; INVALID when it breaks off
+ */
+export async function* readChunks(request: Request, bytesMax: number, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
-  if (!reader) return new Uint8Array()
+  if (!reader) return
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new AppError('TIMEOUT', 'The body took too long to arrive')), withinMs)
   })
+  let size = 0
+  let isWhole = false
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), late])
-      if (done) break
+      isWhole = done
+      if (done) return
       size += value.length
       if (size > bytesMax) throw tooLarge(bytesMax)
-      chunks.push(value)
+      yield value
     }
-    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
   } catch (error) {
-    reader.cancel().catch(() => undefined)
     throw error instanceof AppError ? error : new AppError('INVALID', 'The body broke off')
   } finally {
     clearTimeout(timer)
+    if (!isWhole) reader.cancel().catch(() => undefined)
   }
 }
 
 /** The refusal of a larger body. */
-export const tooLarge = (bytesMax: number) => new AppError('TOO_LARGE', `The body is larger than ${bytesMax / 1024 / 1024} MB`)
+export const tooLarge = (bytesMax: number) => new AppError('TOO_LARGE', `The body is larger than ${bytesMax / mb} MB`)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -9,6 +9,7 @@ import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
 import { type DocumentedRoute, openApiDocument } from './openapi.ts'
 import { notModified, refusals } from './schema.ts'
+import { type StaticFile, staticFiles } from './static.ts'
 
 const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 const policy = (...allowed: string[]) =>
@@ -28,18 +29,18 @@ const html = (text: string, contentSecurityPolicy: string) =>
     },
   })
 
-const assetHeaders = (contentType: string) => ({ 'content-type': contentType, 'cache-control': 'public, max-age=3600' })
+const assetCacheControl = 'public, max-age=3600'
 const script = 'text/javascript;charset=utf-8'
 const style = 'text/css;charset=utf-8'
 
 /** Files of the documentation page: our own, and Swagger UI's, which the compiled program carries inside. */
-const assets: Record<string, { body: () => string | Blob; contentType: string }> = {
-  'page.js': { body: () => docsScript, contentType: script },
-  'page.css': { body: () => docsStyle, contentType: style },
-  'favicon.svg': { body: () => favicon, contentType: 'image/svg+xml' },
-  'swagger-ui-bundle.js': { body: () => Bun.file(swaggerScript), contentType: script },
-  'swagger-ui-bundle.js.LICENSE.txt': { body: () => Bun.file(swaggerNotices), contentType: 'text/plain;charset=utf-8' },
-  'swagger-ui.css': { body: () => Bun.file(swaggerStyle), contentType: style },
+const assets: Record<string, StaticFile> = {
+  'page.js': { body: docsScript, contentType: script },
+  'page.css': { body: docsStyle, contentType: style },
+  'favicon.svg': { body: favicon, contentType: 'image/svg+xml' },
+  'swagger-ui-bundle.js': { body: Bun.file(swaggerScript), contentType: script },
+  'swagger-ui-bundle.js.LICENSE.txt': { body: Bun.file(swaggerNotices), contentType: 'text/plain;charset=utf-8' },
+  'swagger-ui.css': { body: Bun.file(swaggerStyle), contentType: style },
 }
 
 const Page = t.String({ contentMediaType: 'text/html', description: 'The page.' })
@@ -59,7 +60,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
     return made
   }
 
-  const app = new Elysia({ tags: ['Service'] })
+  return new Elysia({ tags: ['Service'] })
     .use(access(deps))
     .get('/', () => html(home, homePolicy) as never, {
       access: 'public',
@@ -80,11 +81,5 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
       },
       detail: { summary: 'This document' },
     })
-  for (const [name, { body, contentType }] of Object.entries(assets)) {
-    app.get(`/docs/${name}`, () => new Response(body(), { headers: assetHeaders(contentType) }), {
-      access: 'public',
-      detail: { hide: true },
-    })
-  }
-  return app
+    .use(staticFiles(deps, '/docs', assets, assetCacheControl))
 }

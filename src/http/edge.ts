@@ -1,12 +1,13 @@
 import { AppError } from '../core/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { openToBrowsersAt } from './access.ts'
-import { bodyBytesMax, isUpload, tooLarge, uploadBytesMax } from './body.ts'
+import { isForBrowsers } from './access-rules.ts'
+import { jsonBytesMax, tooLarge } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import { answerTo, asAppError } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
 import type { Peer, Peers } from './peers.ts'
+import type { RouteTable, StatedRoute } from './route-table.ts'
 
 export type Edge = {
   fetch(request: Request, server?: Peer): Response | Promise<Response>
@@ -24,6 +25,7 @@ type EdgeDeps = {
   handle: (request: Request) => Response | Promise<Response>
   log: Log
   requestCounts: RequestCounts
+  routeTable: RouteTable
   allowedHosts: readonly string[]
   monotonicMs: () => number
   newRequestId: () => string
@@ -41,20 +43,42 @@ const slowMs = 1_000
  * The boundary around the app: what must hold for every request and every answer, matched or not. Checks before anything
  * is read, names the request, and sees to the headers that no answer may lack.
  */
-export function createEdge({ hot, handle, log, requestCounts, allowedHosts, monotonicMs, newRequestId, peers }: EdgeDeps): Edge {
+export function createEdge({
+  hot,
+  handle,
+  log,
+  requestCounts,
+  routeTable,
+  allowedHosts,
+  monotonicMs,
+  newRequestId,
+  peers,
+}: EdgeDeps): Edge {
   let draining = false
+
+  /** The route that would answer a request. */
+  const routeOf = ({ method, url }: Request): StatedRoute | undefined =>
+    routeTable.match(method === 'HEAD' ? 'GET' : method, URL.parse(url)?.pathname ?? '')
 
   async function answer(request: Request): Promise<Response> {
     const refusal = draining
       ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds)
-      : refusalOf(request, allowedHosts)
-    if (refusal) return answerTo(refusal, isOpen(request) ? browserHeaders : {})
+      : (refusalOf(request, allowedHosts) ?? lengthRefusal(request))
+    if (refusal) return answerTo(refusal, isForBrowsers(routeOf(request)?.access) ? browserHeaders : {})
     if (request.method !== 'HEAD') return handle(request)
     // The server leaves the body away, and says how long it would have been.
     const get = asGet(request)
     const peer = peers.get(request)
     if (peer) peers.set(get, { requestIP: () => peer.requestIP(request) })
     return handle(get)
+  }
+
+  /** By the length that a request declares. The route sees to what is smaller, and to what comes without a length. */
+  function lengthRefusal(request: Request): AppError | undefined {
+    const length = Number(request.headers.get('content-length'))
+    if (!(length > jsonBytesMax)) return undefined
+    const bytesMax = routeOf(request)?.upload?.bytesMax ?? jsonBytesMax
+    return length > bytesMax ? tooLarge(bytesMax) : undefined
   }
 
   const hosts = new Set<string>()
@@ -122,8 +146,6 @@ export function createEdge({ hot, handle, log, requestCounts, allowedHosts, mono
   }
 }
 
-const isOpen = ({ method, url }: Request) => openToBrowsersAt(method === 'HEAD' ? 'GET' : method, URL.parse(url)?.pathname ?? '')
-
 /** Changes and slow answers are worth a line; reads are counted only. The query may hold what nobody should keep: it is left out. */
 function tell(log: Log, request: Request, status: number, elapsedMs: number, requestId: string): void {
   const change = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS'
@@ -150,10 +172,7 @@ function refusalOf(request: Request, allowedHosts: readonly string[]): AppError 
   const { url } = request
   if (url.length > urlLengthMax) return new AppError('INVALID', `The URL is longer than ${urlLengthMax} characters`)
   if (url.includes('%') && !decodes(url)) return new AppError('INVALID', 'The URL is not percent-encoded UTF-8, or holds a NUL character')
-  const length = request.headers.get('content-length')
-  if (length === null) return undefined
-  const bytesMax = isUpload(request) ? uploadBytesMax : bodyBytesMax
-  return Number(length) > bytesMax ? tooLarge(bytesMax) : undefined
+  return undefined
 }
 
 function decodes(url: string): boolean {

@@ -1,9 +1,10 @@
 import { Elysia, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { openToBrowsers } from './access.ts'
+import { isForBrowsers } from './access-rules.ts'
 import { browserHeaders } from './caching.ts'
+import type { HttpDeps } from './deps.ts'
+import { noSuchPath } from './route-table.ts'
 
 const unavailableRetrySeconds = 5
 const statusWords: Record<number, string> = {
@@ -47,17 +48,17 @@ export function answerTo(error: AppError, headers: Record<string, string> = {}):
 }
 
 /** The one place where a failure inside a route becomes an answer. */
-export const errors = (log: Log) =>
+export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request }) => {
     const known = translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
-    return answerTo(known, openToBrowsers(request.method, route) ? browserHeaders : {})
+    return answerTo(known, isForBrowsers(routeTable.get(request.method, route)?.access) ? browserHeaders : {})
   })
 
 function translate(code: unknown, error: unknown): AppError {
   // Elysia takes the code of what was thrown for its own.
-  if (code === 'NOT_FOUND' && !(error instanceof AppError)) return new AppError('NOT_FOUND', 'There is nothing at this path')
+  if (code === 'NOT_FOUND' && !(error instanceof AppError)) return noSuchPath()
   if (error instanceof ValidationError && error.type === 'response') return asAppError(error)
   if (error instanceof ValidationError) return invalid(error)
   // What the body reader throws arrives wrapped.

@@ -1,6 +1,8 @@
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
+import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
+import type { RouteTable } from './route-table.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visible_from: number }
@@ -32,11 +34,29 @@ export type HotReads = {
   again(request: Request, requestId: string): Response | undefined
 }
 
-type HotDeps<Kept extends HotRecord> = { records: HotRecords<Kept>; orders: HotOrders; answers: AnswerCache; now: () => number }
+type HotDeps<Kept extends HotRecord> = {
+  records: HotRecords<Kept>
+  orders: HotOrders
+  answers: AnswerCache
+  now: () => number
+  /** Of the app that answers what is left; already filled. */
+  routeTable: RouteTable
+}
+
+/** The route of orders, as it is declared. */
+export const orderPath = '/v2/orders/:id'
 
 const idLengthMax = 40
 
-export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now }: HotDeps<Kept>): HotReads {
+/** Whether the route would let a key in and look at nothing besides: at no customer's token, and not at the page that asks. */
+const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean => !rule.browsers && isOpenedBy(rule, key) && decidesAlone(rule, key)
+
+/** @throws when no route of the app answers orders */
+export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now, routeTable }: HotDeps<Kept>): HotReads {
+  const orderAccess = routeTable.get('GET', orderPath)?.access
+  if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
+  const orderRule = accessRules[orderAccess]
+
   return {
     record({ headers }, id, requestId) {
       if (id.length > idLengthMax || headers.has('origin')) return undefined
@@ -51,7 +71,7 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const presented = headers.get(keyHeader)
       if (presented === null || id.length > idLengthMax) return undefined
       const key = orders.keyNow(presented)
-      const text = key?.scopes.includes('server') ? orders.textNow(key.shop.id, id) : undefined
+      const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId)
     },
     again({ url, headers }, requestId) {

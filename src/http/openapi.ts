@@ -1,6 +1,7 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
-import type { Access } from './access.ts'
+import { type Access, type AccessRule, accessRules } from './access-rules.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+import type { UploadRule } from './route-table.ts'
 
 /** What of a route of Elysia's the document is made of. */
 export type DocumentedRoute = { readonly method: string; readonly path: string; readonly hooks: RouteHooks }
@@ -17,7 +18,7 @@ type Detail = {
   readonly description?: string
   readonly 'x-access'?: Access
   readonly 'x-idempotent'?: true | 'required'
-  readonly 'x-body'?: string
+  readonly 'x-upload'?: UploadRule
 }
 
 type Parameter = {
@@ -81,8 +82,6 @@ const apiDescription = `A commerce backend: merchants, shops and keys, products,
 - HEAD answers wherever GET does.
 - Login, public reads, lending and the trust fabric also answer under \`/api/v3\` (setting \`API_V3_PREFIX\`), with the same handlers and the same access: \`/merchant/login\` is \`/api/v3/merchant/login\` too.`
 
-const bearer = { accessToken: [] }
-const apiKey = { apiKey: [] }
 const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `data.accessToken` of a login.' },
   apiKey: {
@@ -100,26 +99,12 @@ const securitySchemes = {
   metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of this instance.' },
 }
 
-type Caller = {
-  readonly who: string
-  readonly security: readonly Schema[]
-  /** Whether a merchant may say which of their shops is meant. */
-  readonly ofShop?: true
-}
-const callers: Record<Access, Caller> = {
-  public: { who: 'anybody', security: [] },
-  merchant: { who: 'merchants', security: [bearer], ofShop: true },
-  management: { who: "merchants, and the shop's secret key", security: [bearer, apiKey], ofShop: true },
-  storefront: { who: "merchants, and the shop's publishable or secret key", security: [bearer, apiKey], ofShop: true },
-  cart: { who: "the shop's publishable or secret key, and its customers", security: [apiKey, bearer] },
-  shopper: { who: "the shop's customers, its publishable or secret key, and merchants", security: [bearer, apiKey], ofShop: true },
-  secretKey: { who: "the shop's secret key", security: [apiKey] },
-  secretKeyOrCustomer: { who: "the shop's secret key, and its customers", security: [apiKey, bearer] },
-  order: { who: "merchants, the shop's secret key, and its customers for their own", security: [bearer, apiKey], ofShop: true },
-  superAdmin: { who: 'super admins', security: [bearer] },
-  integration: { who: 'the integration layer', security: [{ integrationKey: [] }] },
-  processor: { who: 'payment processors, by their signature', security: [] },
-  internal: { who: 'callers on this machine, or with the metrics token', security: [{}, { metricsToken: [] }] },
+/** Any one of these is enough. Where merchants may call, their token comes first; else the key. */
+function securityOf({ tokens = [], key, integrationKey, mayAskFor }: AccessRule): Schema[] {
+  if (mayAskFor) return [{}, { [mayAskFor]: [] }]
+  const token = tokens.length > 0 ? [{ accessToken: [] }] : []
+  const ofKeys = [...(key ? [{ apiKey: [] }] : []), ...(integrationKey ? [{ integrationKey: [] }] : [])]
+  return tokens.includes('merchant') ? [...token, ...ofKeys] : [...ofKeys, ...token]
 }
 
 const shopHeader: Parameter = {
@@ -232,12 +217,12 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
   const { 'x-access': access, 'x-idempotent': idempotent, description } = route.hooks.detail ?? {}
-  const { who, security, ofShop } = callers[access ?? 'public']
-  const { 'x-access': _, 'x-idempotent': __, 'x-body': ___, parameters = [], requestBody: drafted, operationId, ...rest } = draft
+  const rule = accessRules[access ?? 'public']
+  const { 'x-access': _, 'x-idempotent': __, 'x-upload': ___, parameters = [], requestBody: drafted, operationId, ...rest } = draft
   const requestBody = bodyOf(route, drafted, shared)
   const responses = answersOf(route, shared)
   const ownHeaders = [
-    ...(ofShop ? [shopHeader] : []),
+    ...(rule.tokens?.includes('merchant') ? [shopHeader] : []),
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
   ]
@@ -245,8 +230,8 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
   return {
     ...rest,
     operationId: camelCase(operationId),
-    description: [description, `For ${who}.`].filter(Boolean).join('\n\n'),
-    security,
+    description: [description, `For ${rule.who}.`].filter(Boolean).join('\n\n'),
+    security: securityOf(rule),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses,
@@ -268,10 +253,10 @@ function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): 
   return { ...rest, schema: documentSchema(schema, shared) }
 }
 
-/** The body of a request: what its schema says, or for a route that reads the body by itself, the media type in `x-body`. */
+/** The body of a request: what its schema says, or a file of one of the media types that the route takes. */
 function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: SharedSchemas): Body | undefined {
-  const raw = hooks.detail?.['x-body']
-  if (raw !== undefined) return { required: true, content: { [raw]: { schema: { type: 'string' } } } }
+  const upload = hooks.detail?.['x-upload']
+  if (upload) return { required: true, content: Object.fromEntries(upload.types.map((type) => [type, { schema: { type: 'string' } }])) }
   const schema = drafted?.content['application/json']?.schema
   if (!schema) return undefined
   const required = Array.isArray(schema['required']) && schema['required'].length > 0

@@ -3,6 +3,7 @@ import { createAnswerCache } from './caching.ts'
 import { createClientAddress, limitKeyOf } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
 import type { Peers } from './peers.ts'
+import { createRouteTable } from './route-table.ts'
 
 /** What the HTTP layer keeps of an instance. */
 export function httpParts({ db, clock, config }: Deps, peers: Peers) {
@@ -16,5 +17,7 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     requestCounts: createRequestCounts(),
+    /** What the routes of the app state. */
+    routeTable: createRouteTable(),
   }
 }

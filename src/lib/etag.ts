@@ -1,2 +1,2 @@
 /** A strong ETag of a body: 64 bits of xxHash3 and the length. */
-export const etagOf = (body: string): string => `"${Bun.hash.xxHash3(body).toString(36)}-${body.length.toString(36)}"`
+export const etagOf = (body: string | Uint8Array): string => `"${Bun.hash.xxHash3(body).toString(36)}-${body.length.toString(36)}"`

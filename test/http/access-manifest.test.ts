@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { system } from '../../src/core/change.ts'
-import type { Access } from '../../src/http/access.ts'
+import type { Access } from '../../src/http/access-rules.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { accepted, everyCredential, refused, statedAccess } from '../support/credentials.ts'

@@ -1,4 +1,4 @@
-import type { Access } from '../../src/http/access.ts'
+import type { Access } from '../../src/http/access-rules.ts'
 
 /**
  * Who may call what. Written by hand: a route that is new, gone or opened wider than before shows up as a difference to

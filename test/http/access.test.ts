@@ -1,6 +1,6 @@
 /** In which order a request is judged. Who may call what is in access-manifest.test.ts. */
-import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { describe, expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../support/app.ts'
 
 test('a stranger is refused before the body is looked at', async () => {
   await using app = await testApp()
@@ -46,7 +46,7 @@ test('a route whose own transform took the place of the one that authenticates f
   const { token } = await app.merchant()
   let reached = false
   const http = new Elysia()
-    .use(errors(app.deps.log))
+    .use(errors(app.deps))
     .use(access(app.deps))
     .get(
       '/mistake',
@@ -62,15 +62,84 @@ test('a route whose own transform took the place of the one that authenticates f
   expect(reached).toBe(false)
 })
 
-test('no guarded route has a transform of its own', async () => {
+test('no route has a transform of its own', async () => {
   const { createApp } = await import('../../src/app.ts')
-  await using app = await testApp({ SIGNUP_ENABLED: 'true' })
-  const counts = createApp(app.deps).routes.map(({ method, path, hooks }) => {
-    const { transform, detail } = hooks as { transform?: unknown[]; detail?: { 'x-access'?: string } }
-    return { route: `${method} ${path}`, access: detail?.['x-access'], transforms: transform?.length ?? 0 }
+  await using app = await testApp()
+  const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
+  expect(routes.length).toBeGreaterThan(50)
+  for (const { method, path, hooks } of routes) {
+    // One that finds out who calls, one that looks at the body.
+    expect([method, path, (hooks as { transform?: unknown[] }).transform?.length]).toEqual([method, path, 2])
+  }
+})
+
+describe('a route that is switched off', () => {
+  /** A guarded route with a switch, which is off to begin with. */
+  async function switched(app: TestApp) {
+    const { Elysia, t } = await import('elysia')
+    const { access } = await import('../../src/http/access.ts')
+    const { jsonBodies } = await import('../../src/http/body.ts')
+    const { errors } = await import('../../src/http/errors.ts')
+    const { createRouteTable } = await import('../../src/http/route-table.ts')
+    const deps = { ...app.deps, routeTable: createRouteTable() }
+    const route = { isOn: false }
+    const stated = { by: 'merchant', while: () => route.isOn } as const
+    const http = new Elysia()
+      .use(errors(deps))
+      .use(jsonBodies(deps))
+      .use(access(deps))
+      .get('/lend', ({ principal }) => principal.id, { access: stated })
+      .post('/lend', ({ principal }) => principal.id, { access: stated, body: t.Object({ amount: t.Number() }) })
+    deps.routeTable.fill(http.routes)
+    const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+      const answer = await http.handle(new Request(`http://localhost${path}`, { method, headers, ...(body === undefined ? {} : { body }) }))
+      return [answer.status, await answer.text()] as const
+    }
+    return { route, ask }
+  }
+  const json = { 'content-type': 'application/json' }
+
+  test('is not there, whoever asks and whatever they send, and before the body is read', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { route, ask } = await switched(app)
+    const bearer = { authorization: `Bearer ${token}` }
+    const nowhere = await ask('GET', '/nowhere', {})
+    expect(nowhere[0]).toBe(404)
+    for (const headers of [{}, { authorization: 'Bearer broken' }, bearer] as Record<string, string>[]) {
+      expect(await ask('GET', '/lend', headers)).toEqual(nowhere)
+      for (const body of ['{', '{}', '[]', `{"amount":1,"x":"${'x'.repeat(1_100_000)}"}`])
+        expect(await ask('POST', '/lend', { ...json, ...headers }, body)).toEqual(nowhere)
+      expect(await ask('POST', '/lend', { 'content-type': 'text/csv', ...headers }, 'a,b')).toEqual(nowhere)
+    }
+    route.isOn = true
+    expect((await ask('GET', '/lend', {}))[0]).toBe(401)
+    expect((await ask('POST', '/lend', json, '{}'))[0]).toBe(401)
+    expect((await ask('GET', '/lend', bearer))[0]).toBe(200)
+    expect((await ask('POST', '/lend', { ...json, ...bearer }, '{}'))[0]).toBe(400)
+    expect((await ask('POST', '/lend', { ...json, ...bearer }, '{"amount":1}'))[0]).toBe(200)
   })
-  const guarded = counts.filter(({ access }) => access !== undefined && !['public', 'processor', 'internal'].includes(access))
-  expect(guarded.length).toBeGreaterThan(10)
-  // One that authenticates, one that looks at the shape.
-  expect(guarded.filter(({ transforms }) => transforms !== 2)).toEqual([])
+
+  test('of the app itself, too, when the body is no JSON', async () => {
+    await using app = await testApp()
+    const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
+    for (const [type, raw] of [
+      ['application/json', '{'],
+      ['text/csv', 'a,b'],
+      ['text/plain', 'x'],
+    ] as const) {
+      const answer = await app.call('POST', '/merchant/signup', { raw, headers: { 'content-type': type } })
+      expect([type, answer.status, answer.text]).toEqual([type, 404, nowhere])
+    }
+  })
+})
+
+test('a body that is no JSON is refused after the caller, also where a route has no use for one', async () => {
+  await using app = await testApp()
+  const { token } = await app.merchant()
+  for (const type of ['text/csv', 'text/plain', 'multipart/form-data; boundary=x']) {
+    const sent = { raw: 'a,b', headers: { 'content-type': type } }
+    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', sent)).status]).toEqual([type, 401])
+    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', { ...sent, token })).status]).toEqual([type, 415])
+  }
 })

@@ -1,7 +1,7 @@
 /** What browsers on other origins may read: public and publishable-key routes, errors included, and nothing else. */
 import { describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { openToBrowsers } from '../../src/http/access.ts'
+import { isForBrowsers } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
 
 const origin = { origin: 'https://storefront.example' }
@@ -68,7 +68,9 @@ describe('across origins', () => {
     const app2 = createApp(app.deps)
     const routes = app2.routes.filter(({ method }) => method !== 'OPTIONS')
     const asking = { ...origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
-    const open = new Set(routes.filter(({ method, path }) => openToBrowsers(method, path)).map(({ path }) => path))
+    const open = new Set(
+      routes.filter(({ method, path }) => isForBrowsers(app.deps.routeTable.get(method, path)?.access)).map(({ path }) => path),
+    )
     expect(open.has('/merchant/login')).toBe(true)
     expect(open.has('/shops/v2/private-key')).toBe(false)
     for (const path of new Set(routes.map((route) => route.path))) {

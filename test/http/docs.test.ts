@@ -48,3 +48,24 @@ test('the documentation serves its own files and nothing else that lies beside t
     expect((await app.call('GET', path)).status, path).toBe(404)
   }
 })
+
+test('who holds a file of the page already is told so, and HEAD says what GET would', async () => {
+  await using app = await testApp()
+  for (const path of ['/docs/page.js', '/docs/swagger-ui-bundle.js']) {
+    const { status, headers, text } = await app.call('GET', path)
+    const etag = headers.get('etag') ?? ''
+    expect([path, status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      path,
+      200,
+      'text/javascript;charset=utf-8',
+      'public, max-age=3600',
+    ])
+    expect(text.length).toBeGreaterThan(100)
+    expect(etag).toMatch(/^"[\w-]+"$/)
+    const again = await app.call('GET', path, { headers: { 'if-none-match': `"other", W/${etag}` } })
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
+    expect((await app.call('GET', path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+    const head = await app.call('HEAD', path)
+    expect([head.status, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([200, etag, headers.get('content-type')])
+  }
+})

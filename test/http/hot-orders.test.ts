@@ -7,6 +7,7 @@ import { orderGiftCards, payments } from '../../db/schema/selling.ts'
 import { system } from '../../src/core/change.ts'
 import { createEdge } from '../../src/http/edge.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
+import { createRouteTable } from '../../src/http/route-table.ts'
 import { beginMoneyBack } from '../../src/modules/order/refunds.ts'
 import { fulfilOrder } from '../../src/modules/order/service.ts'
 import { orderView } from '../../src/modules/order/view.ts'
@@ -318,6 +319,7 @@ describe('a hot read of an order', () => {
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },
       requestCounts: createRequestCounts(),
+      routeTable: createRouteTable(),
       allowedHosts: [],
       monotonicMs: () => now,
       newRequestId: () => 'id-1',

@@ -133,10 +133,7 @@ describe('a server', () => {
     await using server = serveTestApp(app)
     const { listen } = await import('../../src/server.ts')
     expect(() =>
-      listen(
-        { edge: app.edge, deps: app.deps, migrated: [], backup: undefined, close: async () => undefined },
-        { host: '127.0.0.1', port: server.port },
-      ),
+      listen({ edge: app.edge, deps: app.deps, close: async () => undefined }, { host: '127.0.0.1', port: server.port }),
     ).toThrow()
   })
 

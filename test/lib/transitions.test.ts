@@ -15,7 +15,7 @@ import { insertOrder } from '../support/order-rows.ts'
 
 /** Compiles for two types that are the same, and no others. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
-const same = <A, B>(are: Same<A, B>) => expect(are).toBe(true)
+const same = <A, B>(are: Same<A, B>) => expect<boolean>(are).toBe(true)
 
 /** The states from which `to` may be entered, found out from the table alone. */
 const sourcesIn = (table: Transitions, to: string): string[] => Object.keys(table).filter((from) => table[from]?.includes(to) ?? false)

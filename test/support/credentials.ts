@@ -1,6 +1,6 @@
 import { createApp } from '../../src/app.ts'
 import { system } from '../../src/core/change.ts'
-import type { Access } from '../../src/http/access.ts'
+import type { Access } from '../../src/http/access-rules.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import type { CallOptions, TestApp } from './app.ts'
 

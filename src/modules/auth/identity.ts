@@ -1,6 +1,6 @@
 import type { Identity, KeyPrincipal } from '../../core/principal.ts'
 import type { Tokens } from '../../core/tokens.ts'
-import { keyAndShop, keyAndShopNow, type KnownKey, type ShopDeps, shopContext, shopContextNamed, shopContextOf, touchKey } from '../shop/index.ts'
+import { type KnownKey, keyAndShop, keyAndShopNow, type ShopDeps, shopContext, shopContextNamed, shopContextOf } from '../shop/index.ts'
 import type { Subject } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
@@ -9,7 +9,7 @@ type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: Au
 /** Says who stands behind a token or a key, and whose shop is meant. */
 export function createIdentity(deps: IdentityDeps): Identity {
   function used(key: KnownKey): KeyPrincipal {
-    touchKey(deps, key)
+    deps.touchKey(key)
     return { kind: 'key', id: key.id, scopes: key.scopes, shop: key.shop }
   }
 

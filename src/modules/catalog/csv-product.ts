@@ -1,6 +1,5 @@
 import { htmlLengthMax } from '../../core/html.ts'
 import type { Currency } from '../../lib/money.ts'
-import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
 import {
   amountIn,
   type CellParser,
@@ -16,6 +15,7 @@ import {
   textUpTo,
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
 /** One record of a product. `cells` holds the known columns only; blank cells are left out. */

@@ -1,13 +1,12 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../core/errors.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
-import { isUpload, readBody, uploadBytesMax, uploadReadMaxMs } from '../../http/body.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
 import { notModified, RecordId, refusals } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
+import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import {
   archiveProduct,
@@ -85,6 +84,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
   new Elysia({ tags: ['Catalog'] })
     .use(access(deps))
     .use(idempotency(deps))
+    .use(uploads())
     .post(
       '/product-v2',
       ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),
@@ -132,9 +132,8 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     })
     .post(
       '/product-v2/import',
-      async ({ query, shop, actor, request }) => {
-        if (!isUpload(request)) throw new AppError('UNSUPPORTED_MEDIA', 'Send the file as text/csv')
-        const file = await readBody(request, uploadBytesMax, uploadReadMaxMs)
+      async ({ query, shop, actor, upload }) => {
+        const file = await upload.bytes()
         const options = {
           dryRun: query.dryRun === 'true',
           overwrite: query.overwrite === 'true',
@@ -144,15 +143,14 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
       {
         access: 'management',
-        parse: 'none',
+        upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
         query: ImportQuery,
         response: { 200: ImportReport, ...refusals(401, 403, 404, 413, 415) },
         detail: {
           summary: 'Import a Shopify product CSV',
           description:
             'The body is the file (`text/csv`, at most 20 MB), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice.',
-          'x-body': 'text/csv',
-        } as object,
+        },
       },
     )
 

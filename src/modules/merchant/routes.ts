@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
-import { AppError } from '../../core/errors.ts'
-import { access, checkShape } from '../../http/access.ts'
+import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { refusals } from '../../http/schema.ts'
@@ -40,15 +39,8 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
         return { merchant: merchantView(user), shop: shopView(shop) }
       },
       {
-        access: 'public',
+        access: { by: 'public', while: () => deps.config.signupEnabled },
         body: SignupBody,
-        transform: [
-          () => {
-            // Before the body is looked at: while the switch is off, the path does not exist.
-            if (!deps.config.signupEnabled) throw new AppError('NOT_FOUND', 'There is nothing at this path')
-          },
-          checkShape,
-        ],
         response: { 201: SignupAnswer, ...refusals(404, 409, 413, 415, 429) },
         detail: {
           summary: 'Open a shop',

@@ -21,5 +21,4 @@ export {
   shopContextOf,
   shopNamed,
   shopsOf,
-  touchKey,
 } from './service.ts'

@@ -311,16 +311,3 @@ export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Pr
   if (!kept) throw new Error('a wallet was neither made nor found')
   return kept
 }
-
-const lastUsedPrecisionMs = 60_000
-const touching = new Set<string>()
-
-/** Notes that a key was used, to the minute, without making the request wait or fail for it. */
-export function touchKey({ db, clock, log, shopStore }: ShopDeps, { id, lastUsedAt }: Pick<KnownKey, 'id' | 'lastUsedAt'>): void {
-  const now = clock.now()
-  if (now - (lastUsedAt ?? 0) < lastUsedPrecisionMs || touching.has(id)) return
-  touching.add(id)
-  db.write((tx) => shopStore.touchKey(tx, id, now))
-    .catch((error: unknown) => log.warn('key.last_used_not_noted', { error }))
-    .finally(() => touching.delete(id))
-}

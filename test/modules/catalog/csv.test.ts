@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
-import { type CsvItem, type ImportedImage, type ImportedProduct, type ImportedVariant } from '../../../src/modules/catalog/csv-items.ts'
 import { type CsvSource, readProducts } from '../../../src/modules/catalog/csv.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant } from '../../../src/modules/catalog/csv-items.ts'
 
 const encoder = new TextEncoder()
 

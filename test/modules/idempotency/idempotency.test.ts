@@ -124,7 +124,7 @@ describe('over HTTP', () => {
   function routeOn(app: TestApp, mode: true | 'required' = true) {
     let runs = 0
     const http = new Elysia()
-      .use(errors(app.deps.log))
+      .use(errors(app.deps))
       .resolve({ as: 'global' }, ({ request: { headers } }) => ({
         principal: { kind: 'merchant', id: headers.get('x-who') ?? 'mer_1', sessionId: 's' } as const,
       }))

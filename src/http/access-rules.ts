@@ -1,0 +1,62 @@
+import type { KeyPrincipal } from '../core/principal.ts'
+
+export type TokenKind = 'merchant' | 'customer' | 'superAdmin'
+export type KeyScope = KeyPrincipal['scopes'][number]
+
+/** What a word of `access` stands for. One that is not `unguarded` names what opens the route; without a name nothing does. */
+export type AccessRule = {
+  /** Who may call, in the words of the document. */
+  readonly who: string
+  /** Access tokens of these kinds open the route. Merchants may name one of their shops (`x-shop-id`). */
+  readonly tokens?: readonly TokenKind[]
+  /** An API key with this scope opens it. */
+  readonly key?: KeyScope
+  /** The key of the integration layer opens it, and nothing else. */
+  readonly integrationKey?: true
+  /** The route finds out by itself who calls. */
+  readonly unguarded?: true
+  /** What an unguarded route may ask for, for the document. */
+  readonly mayAskFor?: 'metricsToken'
+  /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
+  readonly browsers?: true
+}
+
+const rules = {
+  public: { who: 'anybody', unguarded: true, browsers: true },
+  merchant: { who: 'merchants', tokens: ['merchant'] },
+  management: { who: "merchants, and the shop's secret key", tokens: ['merchant'], key: 'server' },
+  storefront: { who: "merchants, and the shop's publishable or secret key", tokens: ['merchant'], key: 'storefront', browsers: true },
+  cart: { who: "the shop's publishable or secret key, and its customers", tokens: ['customer'], key: 'storefront', browsers: true },
+  shopper: {
+    who: "the shop's customers, its publishable or secret key, and merchants",
+    tokens: ['customer', 'merchant'],
+    key: 'storefront',
+    browsers: true,
+  },
+  secretKey: { who: "the shop's secret key", key: 'server' },
+  secretKeyOrCustomer: { who: "the shop's secret key, and its customers", tokens: ['customer'], key: 'server' },
+  order: { who: "merchants, the shop's secret key, and its customers for their own", tokens: ['merchant', 'customer'], key: 'server' },
+  superAdmin: { who: 'super admins', tokens: ['superAdmin'] },
+  integration: { who: 'the integration layer', integrationKey: true },
+  processor: { who: 'payment processors, by their signature', unguarded: true },
+  internal: { who: 'callers on this machine, or with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
+} as const satisfies Record<string, AccessRule>
+
+/** The words that a route may state. */
+export type Access = keyof typeof rules
+
+/**
+ * Who may call what: one entry a word. The guard (access.ts), what browsers of other origins may do, the document and the hot
+ * reads derive from it.
+ */
+export const accessRules: Readonly<Record<Access, AccessRule>> = rules
+
+/** Whether pages of any origin may call a route that states this; not where nothing is stated. */
+export const isForBrowsers = (access: Access | undefined): boolean => access !== undefined && accessRules[access].browsers === true
+
+/** Whether a valid key has the scope that a rule asks for. */
+export const isOpenedBy = ({ key }: AccessRule, { scopes }: KeyPrincipal): boolean => key !== undefined && scopes.includes(key)
+
+/** Whether a key decides alone who calls. Otherwise a token that comes with it may say which customer it is. */
+export const decidesAlone = ({ tokens = [] }: AccessRule, { scopes }: KeyPrincipal): boolean =>
+  !tokens.includes('customer') || scopes.includes('server')

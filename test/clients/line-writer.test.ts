@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { createLineWriter } from '../../src/clients/line-writer.ts'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('lines of one turn of the loop go out in one call, those of the next in another, and none twice', async () => {
+  const written: string[] = []
+  const { write, flush } = createLineWriter({ write: (text) => written.push(text) })
+  write('a')
+  write('b')
+  expect(written).toEqual([])
+  await turn()
+  write('c')
+  flush()
+  flush()
+  await turn()
+  expect(written).toEqual(['a\nb\n', 'c\n'])
+})
+
+test('two writers hold back lines of their own', () => {
+  const written: string[] = []
+  const [one, two] = ['one', 'two'].map((name) => createLineWriter({ write: (text) => written.push(`${name}: ${text}`) }))
+  one?.write('a')
+  two?.write('b')
+  one?.flush()
+  expect(written).toEqual(['one: a\n'])
+})

@@ -1,0 +1,45 @@
+/** What of the access rules is derived, and that a rule says what it needs to. Who may call what is in access-manifest.test.ts. */
+import { expect, test } from 'bun:test'
+import type { KeyPrincipal } from '../../src/core/principal.ts'
+import { type Access, accessRules } from '../../src/http/access-rules.ts'
+import { createHotReads, orderPath } from '../../src/http/hot.ts'
+import { createRouteTable } from '../../src/http/route-table.ts'
+
+test('a rule is unguarded or names what opens it, never both', () => {
+  for (const [word, { unguarded, tokens, key, integrationKey, mayAskFor }] of Object.entries(accessRules)) {
+    const isOpened = tokens !== undefined || key !== undefined || integrationKey !== undefined
+    expect([word, isOpened]).toEqual([word, !unguarded])
+    if (integrationKey) expect([word, tokens, key]).toEqual([word, undefined, undefined])
+    if (mayAskFor) expect([word, unguarded]).toEqual([word, true])
+  }
+})
+
+test('a hot read of an order lets in the keys that its route lets in, and no others', () => {
+  const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
+  const keys: Record<string, KeyPrincipal> = {
+    secret: { kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop },
+    publishable: { kind: 'key', id: 'key_2', scopes: ['storefront'], shop },
+  }
+  function answeredUnder(access: Access): string[] {
+    const routeTable = createRouteTable()
+    routeTable.fill([{ method: 'GET', path: orderPath, hooks: { detail: { 'x-access': access } } }])
+    const nothing = () => undefined
+    const hot = createHotReads({
+      records: { keptNow: nothing, textOf: nothing },
+      orders: { keyNow: (presented) => keys[presented], textNow: () => '{}' },
+      answers: { kept: nothing, respond: () => Promise.reject(new Error('not asked')) },
+      now: () => 0,
+      routeTable,
+    })
+    const read = (key: string) =>
+      hot.order(new Request('http://localhost/v2/orders/o', { headers: { 'x-service-api-key': key } }), 'o', 'id')
+    return [...Object.keys(keys), 'unknown'].filter((key) => read(key) !== undefined)
+  }
+  expect(answeredUnder('order')).toEqual(['secret'])
+  expect(answeredUnder('secretKey')).toEqual(['secret'])
+  expect(answeredUnder('merchant')).toEqual([])
+  expect(answeredUnder('public')).toEqual([])
+  // Without the headers that pages of other origins need, the route has to answer.
+  expect(answeredUnder('storefront')).toEqual([])
+  expect(() => createHotReads({ routeTable: createRouteTable() } as Parameters<typeof createHotReads>[0])).toThrow(orderPath)
+})

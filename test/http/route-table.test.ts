@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test'
+import { createRouteTable, type RouteTable } from '../../src/http/route-table.ts'
+import { testApp } from '../support/app.ts'
+
+const declared = (method: string, path: string, access: string) => ({ method, path, hooks: { detail: { 'x-access': access } } })
+const accessAt = (table: RouteTable, method: string, path: string): string | undefined => table.match(method, path)?.access
+
+describe('a route table', () => {
+  test('finds the route that answers a path: fixed segments before parameters, in whatever order they were declared', () => {
+    const routes = [
+      declared('PATCH', '/card/:id', 'management'),
+      declared('PATCH', '/card/apply', 'shopper'),
+      declared('GET', '/card/:id', 'public'),
+      declared('GET', '/:any/apply', 'cart'),
+      declared('GET', '/card/:id/items', 'order'),
+      declared('GET', '/', 'public'),
+    ]
+    for (const order of [routes, routes.toReversed()]) {
+      const table = createRouteTable()
+      table.fill(order)
+      expect(accessAt(table, 'PATCH', '/card/apply')).toBe('shopper')
+      expect(accessAt(table, 'PATCH', '/card/applied')).toBe('management')
+      expect(accessAt(table, 'GET', '/card/apply')).toBe('public')
+      expect(accessAt(table, 'GET', '/other/apply')).toBe('cart')
+      expect(accessAt(table, 'GET', '/card/1/items')).toBe('order')
+      expect(accessAt(table, 'GET', '/')).toBe('public')
+      for (const path of ['/card', '/card/', '/card//items', '/card/1/', '/other/1', '', 'card/1'])
+        expect([path, accessAt(table, 'GET', path)]).toEqual([path, undefined])
+      expect(accessAt(table, 'POST', '/card/1')).toBeUndefined()
+      expect(table.get('GET', '/card/:id')?.access).toBe('public')
+      expect(table.get('GET', '/card/1')).toBeUndefined()
+    }
+  })
+
+  test('holds what it was filled with last', () => {
+    const table = createRouteTable()
+    expect(table.match('GET', '/a')).toBeUndefined()
+    table.fill([declared('GET', '/a', 'public')])
+    table.fill([declared('GET', '/b', 'public')])
+    expect([table.get('GET', '/a'), accessAt(table, 'GET', '/a'), accessAt(table, 'GET', '/b')]).toEqual([undefined, undefined, 'public'])
+  })
+})
+
+test('two apps in one process do not see each other’s routes', async () => {
+  await using one = await testApp({ API_V3_PREFIX: '/one' })
+  await using two = await testApp({ API_V3_PREFIX: '/two' })
+  const path = '/merchant/login'
+  expect([one.deps.routeTable.get('POST', `/one${path}`)?.access, two.deps.routeTable.get('POST', `/two${path}`)?.access]).toEqual([
+    'public',
+    'public',
+  ])
+  expect([one.deps.routeTable.get('POST', `/two${path}`), two.deps.routeTable.get('POST', `/one${path}`)]).toEqual([undefined, undefined])
+  // Refused before a route is looked for, which is when the edge asks the table.
+  const tooLarge = { body: {}, headers: { 'content-length': '99999999' } }
+  for (const [app, own, foreign] of [
+    [one, '/one', '/two'],
+    [two, '/two', '/one'],
+  ] as const) {
+    const openAt = async (prefix: string) => {
+      const answer = await app.call('POST', prefix + path, tooLarge)
+      return [answer.status, answer.headers.get('access-control-allow-origin')]
+    }
+    expect([await openAt(own), await openAt(foreign)]).toEqual([
+      [413, '*'],
+      [413, null],
+    ])
+  }
+})

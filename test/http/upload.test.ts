@@ -1,0 +1,129 @@
+/** Bodies that are files. What the importer makes of one is in modules/catalog/import.test.ts. */
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { access } from '../../src/http/access.ts'
+import { jsonBodies } from '../../src/http/body.ts'
+import { errors } from '../../src/http/errors.ts'
+import { createRouteTable } from '../../src/http/route-table.ts'
+import { readUpload, uploads } from '../../src/http/upload.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+
+const rule = { types: ['application/pdf', 'image/png'], bytesMax: 10 }
+
+/** An app with one route that takes files, and counts what it is given. */
+function withUploads(app: TestApp) {
+  const deps = { ...app.deps, routeTable: createRouteTable() }
+  let bodiesRead = 0
+  const http = new Elysia()
+    .use(errors(deps))
+    .use(jsonBodies(deps))
+    .use(access(deps))
+    .use(uploads())
+    .put(
+      '/documents/:key',
+      async ({ upload }) => {
+        bodiesRead++
+        let size = 0
+        for await (const chunk of upload.chunks()) size += chunk.length
+        return { type: upload.type, size }
+      },
+      { access: 'merchant', upload: rule },
+    )
+  deps.routeTable.fill(http.routes)
+  const put = async (body: BodyInit, type: string, token?: string) => {
+    const headers = { 'content-type': type, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+    const answer = await http.handle(new Request('http://localhost/documents/a', { method: 'PUT', headers, body }))
+    return [answer.status, await answer.json()] as const
+  }
+  return { put, bodiesRead: () => bodiesRead, routeTable: deps.routeTable }
+}
+
+describe('a route that takes files', () => {
+  test('takes those of its media types, and reads them as they come', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { put } = withUploads(app)
+    expect(await put('12345', 'application/pdf', token)).toEqual([200, { type: 'application/pdf', size: 5 }])
+    expect(await put('1234567890', 'Image/PNG; x=y', token)).toEqual([200, { type: 'image/png', size: 10 }])
+    expect((await put('12345678901', 'image/png', token))[0]).toBe(413)
+  })
+
+  test('refuses a stranger first, then other media types, and reads nothing of either', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { put, bodiesRead } = withUploads(app)
+    for (const type of ['application/pdf', 'application/json', 'text/csv', 'text/plain'])
+      expect([type, (await put('{', type))[0]]).toEqual([type, 401])
+    for (const type of ['application/json', 'text/csv', 'application/pdfx']) {
+      const [status, { message }] = await put('{', type, token)
+      expect([type, status, message]).toEqual([type, 415, 'Send the file as application/pdf or image/png'])
+    }
+    expect(bodiesRead()).toBe(0)
+  })
+
+  test('says so in the route table, by the path of a request too', async () => {
+    await using app = await testApp()
+    const { routeTable } = withUploads(app)
+    expect(routeTable.match('PUT', '/documents/some')?.upload).toEqual(rule)
+    expect(app.deps.routeTable.match('POST', '/product-v2/import')?.upload).toEqual({ types: ['text/csv'], bytesMax: 20 * 1024 * 1024 })
+    expect(app.deps.routeTable.match('POST', '/product-v2')?.upload).toBeUndefined()
+  })
+})
+
+describe('an upload', () => {
+  const request = (body: ReadableStream<Uint8Array> | string) =>
+    new Request('http://localhost/', { method: 'PUT', headers: { 'content-type': 'image/png' }, body })
+
+  test('in chunks ends at the chunk that is too much, and lets go of the rest', async () => {
+    let letGo = false
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(4)),
+      cancel: () => {
+        letGo = true
+      },
+    })
+    const sizes: number[] = []
+    const reading = (async () => {
+      for await (const chunk of readUpload(request(endless), rule).chunks()) sizes.push(chunk.length)
+    })()
+    expect(
+      await reading.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ).toMatchObject({ code: 'TOO_LARGE' })
+    expect([sizes, letGo]).toEqual([[4, 4], true])
+  })
+
+  test('that its reader gives up is let go of', async () => {
+    let letGo = false
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(1)),
+      cancel: () => {
+        letGo = true
+      },
+    })
+    for await (const _ of readUpload(request(endless), rule).chunks()) break
+    expect(letGo).toBe(true)
+  })
+
+  test('can be had whole', async () => {
+    expect(Buffer.from(await readUpload(request('abc'), rule).bytes()).toString()).toBe('abc')
+  })
+})
+
+test('the length that is declared counts by the route: a file’s limit holds where files are taken, and JSON’s elsewhere', async () => {
+  await using app = await testApp()
+  const { token } = await app.merchant()
+  const declaring = (path: string, length: number, type: string) =>
+    app.call('POST', path, { token, raw: 'Handle,Title\na,b\n', headers: { 'content-type': type, 'content-length': String(length) } })
+  const message = async (path: string, length: number, type = 'text/csv') => {
+    const { status, body } = await declaring(path, length, type)
+    return [status, status === 413 ? body.message : undefined]
+  }
+  expect(await message('/product-v2/import?dryRun=true', 20 * 1024 * 1024)).toEqual([200, undefined])
+  expect(await message('/product-v2/import', 20 * 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 20 MB'])
+  expect(await message('/product-v2', 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 1 MB'])
+  expect(await message('/product-v2', 1024 * 1024 + 1, 'application/json')).toEqual([413, 'The body is larger than 1 MB'])
+  expect(await message('/nowhere', 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 1 MB'])
+})

@@ -39,7 +39,7 @@ import { createIdempotency } from './modules/idempotency/service.ts'
 import { createInstanceKeys, type InstanceKeys } from './modules/instance-key/service.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/service.ts'
 import { createUserStore } from './modules/merchant/store.ts'
-import { createOrderDocuments, createOrderMemory } from './modules/order/documents.ts'
+import { createOrderCache, createOrderDocuments } from './modules/order/documents.ts'
 import { createOrderStore } from './modules/order/store.ts'
 import { sandboxTokens, signatureHeader } from './modules/sandbox/domain.ts'
 import { sandboxReply, sandboxSignature } from './modules/sandbox/service.ts'
@@ -152,8 +152,8 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: reado
   }
   const tokens = createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID())
   const catalogStore = createCatalogStore(db)
-  const orderMemory = createOrderMemory(db)
-  const orderStore = createOrderStore(db, orderMemory)
+  const orderCache = createOrderCache(db)
+  const orderStore = createOrderStore(db, orderCache)
   const instanceKeys = createInstanceKeys(deps)
   const sandboxStore = createSandboxStore(db)
   const sandbox = createSandbox({ ...deps, instanceKeys, sandboxStore })
@@ -175,7 +175,7 @@ function composeApp(deps: Deps, peers: WeakMap<Request, Peer>, processors: reado
     webhooks: createWebhooks(deps),
     instanceKeys,
     orderStore,
-    orderDocuments: createOrderDocuments(orderMemory, orderStore),
+    orderDocuments: createOrderDocuments(orderCache, orderStore),
     sandbox: sandbox.server,
     sandboxStore,
     processors: new Map([sandbox.processor, ...processors].map((processor) => [processor.name, processor])),

@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/engine.ts'
-import { createMemory, type Memory } from '../../core/cache.ts'
+import { type Cache, createCache } from '../../core/cache.ts'
 import { orderView, type WholeOrder } from './domain.ts'
 import type { OrderStore } from './store.ts'
 
@@ -15,11 +15,11 @@ export type OrderDocuments = {
 const documentsMax = 20_000
 const charactersMax = 24_000_000
 
-/** What a process remembers of orders; the order store forgets what changes. */
-export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): Memory<OrderDocument> =>
-  createMemory({ foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
+/** What a process keeps of orders; the order store forgets what changes. */
+export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): Cache<OrderDocument> =>
+  createCache({ version: foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 
-export function createOrderDocuments(memory: Memory<OrderDocument>, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
+export function createOrderDocuments(cache: Cache<OrderDocument>, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
   function read(id: string): OrderDocument | undefined {
     const found = whole(id)
     return found instanceof Promise ? undefined : found && documentOf(found)
@@ -27,8 +27,8 @@ export function createOrderDocuments(memory: Memory<OrderDocument>, { whole }: P
 
   return {
     textNow(shopId, id) {
-      if (!memory.isOn()) return undefined
-      const found = memory.recall(id, () => read(id))
+      if (!cache.isOn()) return undefined
+      const found = cache.recall(id, () => read(id))
       return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
     },
   }

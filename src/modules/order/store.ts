@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql }
 import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
 import { insertOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
-import type { Memory } from '../../core/cache.ts'
+import type { Cache } from '../../core/cache.ts'
 import {
   isUnderWay,
   type Order,
@@ -36,7 +36,7 @@ type RawRefund = Raw<Refund, 'giftCards'>
 type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], RawPayment[], RawRefund[]]
 
 /** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
-export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Memory<unknown>, 'forget'>) {
+export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Cache<object>, 'forget'>) {
   const all = {
     orders: namedColumns(orders),
     lines: namedColumns(orderLines),

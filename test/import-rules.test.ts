@@ -23,8 +23,8 @@ const anything = /./
 
 /** A path in a rule's `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'core', files: core, may: [core, lib, port, /^sanitize-html$/] },
-  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/] },
+  { what: 'core', files: core, may: [core, lib, port, /^(sanitize-html|lru-cache)$/] },
+  { what: 'lib', files: /^src\/lib\//, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
   {
     what: 'domain',
     files: /^src\/modules\/[^/]+\/(domain|csv[\w-]*|listing)\.ts$/,
@@ -59,12 +59,12 @@ const rules: readonly Rule[] = [
       /^viem\/accounts$/,
     ],
   },
-  { what: 'http', files: /^src\/http\//, may: [http, core, lib, port, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
+  { what: 'http', files: /^src\/http\//, may: [http, core, lib, port, schemas, /^@elysiajs\//, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, core, lib, /^node:/, /^@elysiajs\/jwt$/] },
   { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, lib] },
   { what: 'jobs', files: /^jobs\//, may: [/^src\/modules\/[^/]+\/service\.ts$/, core, lib] },
   { what: 'schema', files: /^db\/schema\//, may: [drizzle, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
-  { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|pg|bun:sqlite|node:[\w/]+)$/] },
+  { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|lru-cache|pg|bun:sqlite|node:[\w/]+)$/] },
   { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [core, lib, /^node:/, /^package\.json$/] },
   { what: 'the entry', files: /^src\/(app|document|instance|main|server)\.ts$/, may: [anything] },
   { what: 'the demo', files: /^src\/demo\//, may: [anything] },

@@ -33,8 +33,6 @@ export type CacheOptions<Value> = {
   charactersOf?: (value: Value) => number
   /** How many characters one value may have; by default as many as all. */
   entryCharactersMax?: number
-  /** Once the characters are taken, one value in so many makes room for itself; by default each does. */
-  admitOneIn?: number
   /** Told of each value that is no longer kept. */
   dropped?: (value: Value, key: string) => void
 }
@@ -46,7 +44,6 @@ export function createCache<Value extends object | string>({
   charactersMax = entriesMax,
   charactersOf = () => 1,
   entryCharactersMax = charactersMax,
-  admitOneIn = 1,
   dropped,
 }: CacheOptions<Value>): Cache<Value> {
   const kept = new LRUCache<string, Value>({
@@ -56,7 +53,6 @@ export function createCache<Value extends object | string>({
     ...(dropped ? { dispose: dropped } : {}),
   })
   let seenVersion = version()
-  let outside = 0
 
   function isOn(): boolean {
     const now = version()
@@ -73,11 +69,8 @@ export function createCache<Value extends object | string>({
   function keep(key: string, value: Value): boolean {
     // The library takes no size of nothing.
     const size = Math.max(1, charactersOf(value))
-    const isFull = kept.calculatedSize + size > charactersMax
-    const isAdmitted = size <= entryCharactersMax && (!isFull || ++outside % admitOneIn === 0)
-    if (isAdmitted) kept.set(key, value, { size })
-    else kept.delete(key)
-    return isAdmitted
+    kept.set(key, value, { size })
+    return size <= entryCharactersMax
   }
 
   return {
@@ -99,7 +92,7 @@ export function createCache<Value extends object | string>({
     },
     forget: (key) => void kept.delete(key),
     forgetWhere(isStale) {
-      for (const [key, value] of kept.entries()) if (isStale(value)) kept.delete(key)
+      for (const [key, value] of [...kept.entries()]) if (isStale(value)) kept.delete(key)
     },
   }
 }

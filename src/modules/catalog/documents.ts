@@ -18,8 +18,6 @@ export type Documents = {
 
 const documentsMax = 20_000
 const charactersMax = 13_000_000
-/** Once the room is taken, one text in so many makes room for itself: replacing at every miss would cost more than it saves. */
-const admitOneIn = 64
 
 /** The documents of one process: bounded by number and by characters of text. */
 export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
@@ -29,7 +27,6 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     ...bounds,
     charactersMax,
     charactersOf: ({ document }) => document?.length ?? 0,
-    admitOneIn,
     dropped: (held) => {
       held.document = undefined
     },

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { type LogLevel, logLevels } from './lib/log.ts'
+import { blockOf } from './lib/networks.ts'
 
 /** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
 export type Config = Readonly<{
@@ -79,12 +80,7 @@ const listOf =
     if (items.some((item) => !valid(item))) throw new Error(`a comma-separated list of ${what}`)
     return items
   }
-const isCidr = (text: string) => {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-}
+const isCidr = (text: string) => blockOf(text) !== undefined
 const isSecret = (text: string) => text.length >= 32
 const httpUrl = (text: string) => {
   const url = URL.parse(text)

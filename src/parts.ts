@@ -12,7 +12,7 @@ import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
-import { orderMemoryParts, orderParts } from './modules/order/parts.ts'
+import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
@@ -48,7 +48,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(affiliateParts)
     .add(webhookParts)
     .add(sandboxParts)
-    .add(orderMemoryParts)
+    .add(orderCacheParts)
     .add((deps) => paymentParts(deps, processors))
     .add(orderParts)
     .add((deps) => httpParts(deps, peers)).deps

@@ -26,8 +26,8 @@ const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/] },
-  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^sanitize-html$/] },
+  { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
+  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache)$/] },
   { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
   {
     what: 'domain',
@@ -116,7 +116,7 @@ const rules: readonly Rule[] = [
   { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, /^src\/parts\.ts$/] },
   { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/parts\.ts$/] },
   { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
-  { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|pg|bun:sqlite|node:[\w/]+)$/] },
+  { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|lru-cache|pg|bun:sqlite|node:[\w/]+)$/] },
 ]
 
 type Source = { file: string; text: string }
@@ -225,7 +225,7 @@ async function ownedParts(): Promise<{ name: string; folder: string }[]> {
     const made = Object.values(module).map((parts) => (parts as (deps: object, more: unknown[]) => object)(anyDeps, []))
     return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, folder: dirname(file) }))
   })
-  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Memory$|Turns$|^folds$|^listings$/.test(name))
+  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Cache$|Turns$|^folds$|^listings$/.test(name))
 }
 
 test("nobody reaches for another module's stores and caches", async () => {

@@ -1,6 +1,7 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { LRUCache } from 'lru-cache'
 import {
   binder,
   type Compiled,
@@ -49,15 +50,8 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
  * garbage collector: somebody may still hold it.
  */
 function statementCache(connection: Sqlite): (text: string) => Statement {
-  const statements = new Map<string, Statement>()
-  return (text) => {
-    const statement = statements.get(text) ?? connection.prepare(text)
-    // The last used stands last, so that the first is the one to forget.
-    statements.delete(text)
-    statements.set(text, statement)
-    if (statements.size > preparedStatementsMax) statements.delete(statements.keys().next().value ?? '')
-    return statement
-  }
+  const statements = new LRUCache({ max: preparedStatementsMax, memoMethod: (text: string) => connection.prepare(text) })
+  return (text) => statements.memo(text)
 }
 
 /** What of a connection drizzle uses. */

@@ -1,80 +1,98 @@
-/** What a process remembers of records that it read: bounded, and never older than the record. */
-export type Memory<Value> = {
+import { LRUCache } from 'lru-cache'
+
+/** What a process keeps of what it read: bounded, and never older than what is stored. */
+export type Cache<Value extends object | string> = {
   /** Whether anything can be kept at all. */
   isOn(): boolean
+  /** What is kept under `key`. */
+  get(key: string): Value | undefined
+  /** Keeps a value that was read just now, without a turn of the loop between. False if there is no room for it. */
+  keep(key: string, value: Value): boolean
   /**
    * What is kept under `key`, else what `read` gives. It is kept if it came at once: then no commit of this process can lie between
    * the reading and the keeping, and `forget` drops what any later one changes.
    */
   recall(key: string, read: () => Value | undefined | Promise<Value | undefined>): Value | undefined | Promise<Value | undefined>
+  /** Reads anew, and takes its time. What it gives is kept if the version is the same before and after. */
+  renew(key: string, read: () => Promise<Value>): Promise<Value>
   /** The record changed: called after the commit, before anybody is told of it. */
   forget(key: string): void
   /** The same for all those that `isStale` picks. */
   forgetWhere(isStale: (value: Value) => boolean): void
 }
 
-export type MemoryOptions<Value> = {
-  /** Changes with every commit of another process, which may have changed anything; undefined: nobody can tell, and nothing is kept. */
-  foreignVersion: () => number | undefined
+export type CacheOptions<Value> = {
+  /**
+   * All is dropped when this changes; undefined: nobody can tell, and nothing is kept. With the database's `version` no commit at
+   * all goes unnoticed. With its `foreignVersion` those of this process do, and whoever writes calls `forget`.
+   */
+  version: () => number | undefined
   entriesMax: number
-  /** How many characters all values may have together; by default they are not counted. */
+  /** How many characters all values may have together; by default each counts as one. */
   charactersMax?: number
   charactersOf?: (value: Value) => number
+  /** How many characters one value may have; by default as many as all. */
+  entryCharactersMax?: number
+  /** Told of each value that is no longer kept. */
+  dropped?: (value: Value, key: string) => void
 }
 
-/** Remembers what was read last: the oldest makes room. */
-export function createMemory<Value>({
-  foreignVersion,
+/** Keeps what was read last: the oldest makes room. */
+export function createCache<Value extends object | string>({
+  version,
   entriesMax,
-  charactersMax = 0,
-  charactersOf = () => 0,
-}: MemoryOptions<Value>): Memory<Value> {
-  const kept = new Map<string, Value>()
-  let characters = 0
-  let seenForeign = foreignVersion()
+  charactersMax = entriesMax,
+  charactersOf = () => 1,
+  entryCharactersMax = charactersMax,
+  dropped,
+}: CacheOptions<Value>): Cache<Value> {
+  const kept = new LRUCache<string, Value>({
+    max: entriesMax,
+    maxSize: charactersMax,
+    maxEntrySize: entryCharactersMax,
+    ...(dropped ? { dispose: dropped } : {}),
+  })
+  let seenVersion = version()
 
   function isOn(): boolean {
-    const foreign = foreignVersion()
-    if (foreign !== seenForeign) {
-      seenForeign = foreign
+    const now = version()
+    if (now !== seenVersion) {
+      seenVersion = now
       kept.clear()
-      characters = 0
     }
-    return foreign !== undefined
+    return now !== undefined
   }
 
-  function forget(key: string): void {
-    const value = kept.get(key)
-    if (value === undefined) return
-    characters -= charactersOf(value)
-    kept.delete(key)
-  }
+  // Not `get`: to note each hit as the latest use would slow down the hits, which are most of what is asked.
+  const get = (key: string) => (isOn() ? kept.peek(key) : undefined)
 
-  function keep(key: string, value: Value): void {
-    forget(key)
-    const more = charactersOf(value)
-    if (more > charactersMax) return
-    for (const oldest of kept.keys()) {
-      if (kept.size < entriesMax && characters + more <= charactersMax) break
-      forget(oldest)
-    }
-    kept.set(key, value)
-    characters += more
+  function keep(key: string, value: Value): boolean {
+    // The library takes no size of nothing.
+    const size = Math.max(1, charactersOf(value))
+    kept.set(key, value, { size })
+    return size <= entryCharactersMax
   }
 
   return {
     isOn,
+    get,
+    keep,
     recall(key, read) {
-      if (!isOn()) return read()
-      const known = kept.get(key)
+      const known = get(key)
       if (known !== undefined) return known
       const found = read()
-      if (found !== undefined && !(found instanceof Promise)) keep(key, found)
+      if (found !== undefined && !(found instanceof Promise) && seenVersion !== undefined) keep(key, found)
       return found
     },
-    forget,
+    async renew(key, read) {
+      const before = isOn() ? seenVersion : undefined
+      const value = await read()
+      if (before !== undefined && isOn() && seenVersion === before) keep(key, value)
+      return value
+    },
+    forget: (key) => void kept.delete(key),
     forgetWhere(isStale) {
-      for (const [key, value] of kept) if (isStale(value)) forget(key)
+      for (const [key, value] of [...kept.entries()]) if (isStale(value)) kept.delete(key)
     },
   }
 }

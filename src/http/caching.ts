@@ -1,4 +1,5 @@
 /** Answers that anybody may cache: a strong ETag, 304 to those who have it, and no more headers than needed. */
+import { createCache } from '../core/cache.ts'
 import { etagOf } from '../lib/etag.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
@@ -51,7 +52,7 @@ export function holds(header: string, etag: string): boolean {
 export const pathAndQuery = (url: string): string => url.slice(url.indexOf('/', 8))
 
 export type Answer = { body: string; etag: string }
-type Entry = Answer & { version: number; staleAt: number }
+type Entry = Answer & { staleAt: number }
 
 export type AnswerCache = {
   /** The kept answer to exactly this path and query, if it still holds. */
@@ -62,51 +63,38 @@ export type AnswerCache = {
 
 const entriesMax = 2_000
 const charactersMax = 4_000_000
-const characterShareMax = charactersMax / 8
 /** What becomes visible by the clock alone (a publication date) shows at most this late. */
 const agesMs = 1_000
 
 /**
- * Keeps whole answers while the database does not change. Where the engine cannot tell (`version` undefined) nothing is
- * kept. The version is read before the answer is computed, so that an entry is never newer than it says; what `compute`
- * needs it must therefore read itself.
+ * Keeps whole answers while the database does not change. The version is read before the answer is computed, so that an
+ * entry is never newer than it says; what `compute` needs it must therefore read itself.
  */
 export function createAnswerCache({ version, now }: { version: () => number | undefined; now: () => number }): AnswerCache {
-  const entries = new Map<string, Entry>()
-  let characters = 0
-
-  function drop(key: string): void {
-    characters -= entries.get(key)?.body.length ?? 0
-    entries.delete(key)
-  }
-
-  function keep(key: string, entry: Entry): void {
-    if (entry.body.length > characterShareMax) return
-    drop(key)
-    entries.set(key, entry)
-    characters += entry.body.length
-    for (const oldest of entries.keys()) {
-      if (entries.size <= entriesMax && characters <= charactersMax) break
-      drop(oldest)
-    }
-  }
+  const cache = createCache<Entry>({
+    version,
+    entriesMax,
+    charactersMax,
+    charactersOf: ({ body }) => body.length,
+    entryCharactersMax: charactersMax / 8,
+  })
 
   function kept(path: string): Answer | undefined {
-    const entry = entries.get(path)
-    return entry && entry.version === version() && entry.staleAt > now() ? entry : undefined
+    const entry = cache.get(path)
+    return entry && entry.staleAt > now() ? entry : undefined
   }
 
   return {
     kept,
     async respond(request, compute) {
       const path = pathAndQuery(request.url)
-      const known = kept(path)
-      if (known) return publicJson(request, known.body, known.etag)
-      const before = version()
-      const at = now()
-      const body = await compute()
-      const etag = etagOf(body)
-      if (before !== undefined) keep(path, { body, etag, version: before, staleAt: at + agesMs })
+      const staleAt = now() + agesMs
+      const { body, etag } =
+        kept(path) ??
+        (await cache.renew(path, async () => {
+          const computed = await compute()
+          return { body: computed, etag: etagOf(computed), staleAt }
+        }))
       return publicJson(request, body, etag)
     },
   }

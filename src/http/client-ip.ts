@@ -1,5 +1,4 @@
-import { isIP } from 'node:net'
-import { blockList } from '../lib/networks.ts'
+import { addressOf, blockList } from '../lib/networks.ts'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
@@ -21,13 +20,8 @@ const forwardingHeaders = [
 /** Whether the request says that it came through a proxy. */
 export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
 
-/** `::ffff:10.0.0.1` (or `::ffff:a00:1`) as `10.0.0.1`; anything else as it is. */
-function plain(address: string): string {
-  if (/^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return address.slice(7)
-  const [, high, low] = /^(?:::|0:0:0:0:0:)ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? []
-  if (high === undefined || low === undefined) return address
-  return [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')
-}
+/** An address in its one spelling; anything else as it is. */
+const plain = (address: string): string => addressOf(address)?.toString() ?? address
 
 /**
  * Who is calling, for limits and allowlists: X-Forwarded-For read from the right past the proxies we trust, and only if
@@ -46,11 +40,8 @@ export function createClientAddress(trustedProxies: readonly string[]): {
     if (!trusted(socket)) return socket
     const header = request.headers.get('x-forwarded-for')
     if (header === null) return socket
-    const hops = header.split(',').map((hop) => plain(hop.trim()))
-    for (const hop of hops.reverse()) {
-      if (isIP(hop) === 0) return undefined
-      if (!trusted(hop)) return hop
-    }
+    const hops = header.split(',').map((hop) => addressOf(hop.trim())?.toString())
+    for (const hop of hops.reverse()) if (hop === undefined || !trusted(hop)) return hop
     return hops.at(-1)
   }
   const strictly: ClientAddress = (request, peer) => {
@@ -65,15 +56,9 @@ export function createClientAddress(trustedProxies: readonly string[]): {
 /** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
 export function limitKeyOf(address: string | undefined): string {
   if (address === undefined) return 'unknown'
-  if (isIP(address) !== 6) return address
-  const mapped = plain(address)
-  if (mapped !== address) return mapped
-  const [head = '', tail] = address.split('::')
-  const left = head.split(':').filter(Boolean)
-  const right = tail === undefined ? [] : tail.split(':').filter(Boolean)
-  const groups = tail === undefined ? left : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+  // Without the network card that a link-local address may name.
+  const known = addressOf(address.replace(/%.*$/, ''))
+  if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address
+  const groups = known.toNormalizedString().split(':')
+  return `${groups.slice(0, 4).join(':')}::/64`
 }

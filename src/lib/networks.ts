@@ -1,22 +1,53 @@
 /** Which addresses of the Internet are somebody's public ones, whatever their spelling. */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
+
+export type Address = IPv4 | IPv6
+/** An address and how many of its bits count. */
+export type Block = [address: Address, bits: number]
+
+/**
+ * An address, whatever its spelling; one that is mapped from IPv4 (`::ffff:10.0.0.1`) as the IPv4 address. Undefined for a text
+ * that is none, or that names a network card besides (`fe80::1%eth0`).
+ */
+export function addressOf(text: string): Address | undefined {
+  // The library takes more for addresses: what C does (`010.2.3.4`, `0x7f.1`), and `::1.2.3.4` for `::ffff:1.2.3.4`.
+  const isStrict = isIP(text) !== 0 && !/%|^::\d+\./.test(text)
+  return isStrict && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
+}
+
+/** A CIDR block, or the block of one address; undefined for a text that is neither. */
+export function blockOf(text: string): Block | undefined {
+  const [spelt = '', bits, ...rest] = text.split('/')
+  const address = addressOf(spelt)
+  if (!address || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? '0')) return undefined
+  const bitsMax = address.kind() === 'ipv4' ? 32 : 128
+  // Of one that is mapped from IPv4, the first 96 bits are the mapping.
+  const before = bitsMax === 32 && isIP(spelt) === 6 ? 96 : 0
+  const counted = bits === undefined ? bitsMax : Number(bits) - before
+  return counted >= 0 && counted <= bitsMax ? [address, counted] : undefined
+}
 
 /** A list of CIDR blocks to test addresses against. Items were checked by the settings' parser. */
-export function blockList(blocks: readonly string[]): (address: string) => boolean {
-  const list = new BlockList()
-  for (const block of blocks) {
-    const [address = '', bits] = block.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
-  }
-  return (address) => {
-    const family = isIP(address)
-    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+export function blockList(texts: readonly string[]): (address: string) => boolean {
+  const contains = containing(texts)
+  return (text) => {
+    const address = addressOf(text)
+    return address !== undefined && contains(address)
   }
 }
 
+function containing(texts: readonly string[]): (address: Address) => boolean {
+  const blocks = texts.map((text) => {
+    const block = blockOf(text)
+    if (!block) throw new Error(`not a CIDR block: ${text}`)
+    return block
+  })
+  return (address) => blocks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
+}
+
 /** What IANA keeps for special purposes (RFC 6890 and its registry), and what clouds answer their own machines on. */
-const isSpecial = blockList([
+const isSpecial = containing([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
@@ -26,12 +57,12 @@ const isSpecial = blockList([
   ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
 /** All that is given out to anybody so far: what is outside is local, multicast, embeds IPv4, or nobody's. */
-const isGlobalUnicast = blockList(['2000::/3'])
+const isGlobalUnicast = containing(['2000::/3'])
 
 /** The address of a URL's host when that is one and no name, in its one spelling; `localhost` and what is under it are one too. */
 export function literalAddressOf(url: URL): string | undefined {
   const host = hostOf(url)
-  if (isIP(host) !== 0) return plainAddress(host)
+  if (isIP(host) !== 0) return plainAddress(host)?.toString()
   return /(^|\.)localhost$/i.test(host) ? '127.0.0.1' : undefined
 }
 
@@ -48,27 +79,19 @@ export function hostOf({ hostname }: URL): string {
  * What embeds an IPv4 address (mapped, NAT64) is judged by that one.
  */
 export function createAddressGuard(allowedNetworks: readonly string[]): (address: string) => boolean {
-  const isAllowed = blockList(allowedNetworks)
-  return (address) => {
-    const plain = plainAddress(address)
-    return plain !== undefined && (isPublic(plain) || isAllowed(plain))
+  const isAllowed = containing(allowedNetworks)
+  return (text) => {
+    const address = plainAddress(text)
+    return address !== undefined && (isPublic(address) || isAllowed(address))
   }
 }
 
-const isPublic = (plain: string) => !isSpecial(plain) && (isIP(plain) === 4 || isGlobalUnicast(plain))
+const isPublic = (address: Address) => !isSpecial(address) && (address.kind() === 'ipv4' || isGlobalUnicast(address))
 
-/** An address as all of its spellings come out; undefined for what is none, or names a network card besides (`fe80::1%eth0`). */
-function plainAddress(address: string): string | undefined {
-  if (isIP(address) === 4) return address
-  if (isIP(address) !== 6) return undefined
-  const spelt = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1)
-  if (spelt === undefined) return undefined
-  return embeddedIn(spelt) ?? spelt
-}
+const isNat64 = containing(['64:ff9b::/96'])
 
-/** The IPv4 address in `::ffff:0:0/96` or `64:ff9b::/96`. */
-function embeddedIn(spelt: string): string | undefined {
-  const [, high, low] = /^(?:::ffff|64:ff9b:):(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(spelt) ?? []
-  if (low === undefined) return undefined
-  return [high ?? '0', low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')
+/** An address, and what embeds an IPv4 address as that one. */
+function plainAddress(text: string): Address | undefined {
+  const address = addressOf(text)
+  return address && isNat64(address) ? ipaddr.fromByteArray(address.toByteArray().slice(-4)) : address
 }

@@ -92,6 +92,10 @@ describe('what a limit counts by', () => {
     expect(limitKeyOf('64:ff9b::1.2.3.4')).toBe('64:ff9b:0:0::/64')
   })
 
+  test('is the /64 also of a link-local address, which names its network card', () => {
+    expect(limitKeyOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+  })
+
   test('is one bucket for all whose address is not known', () => {
     expect(limitKeyOf(undefined)).toBe('unknown')
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { blockList, createAddressGuard, hostOf, literalAddressOf } from '../../src/lib/networks.ts'
+import fc from 'fast-check'
+import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf } from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
   test('holds its addresses and no junk', () => {
@@ -9,6 +10,99 @@ describe('a list of blocks', () => {
     for (const address of ['11.0.0.0', '192.0.2.2', '2001:db9::', '::2', '010.2.3.4', '', 'localhost', '10.0.0.1 '])
       expect([address, list(address)]).toEqual([address, false])
     expect(blockList([])('10.0.0.1')).toBe(false)
+  })
+})
+
+/** An address as the 128 bits that it stands for; those of IPv4 as mapped ones. */
+const bitsOf = (groups: readonly number[]) => groups.reduce((bits, group) => (bits << 16n) | BigInt(group), 0n)
+const isMapped = (bits: bigint) => bits >> 32n === 0xffffn
+
+/** Groups with more zeros than chance would have, and what is mapped from IPv4 now and then. */
+const someGroups = fc.oneof(
+  fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 }),
+  fc.tuple(fc.nat(0xffff), fc.nat(0xffff)).map((last) => [0, 0, 0, 0, 0, 0xffff, ...last]),
+)
+
+/** Every spelling of an address by a few choices: zeros in front, capitals, where `::` stands, and how its end is written. */
+function spellings(groups: readonly number[]): string[] {
+  const dotted = groups.slice(6).flatMap((group) => [group >> 8, group & 255])
+  const ends = [groups.map((group) => group.toString(16)), [...groups.slice(0, 6).map((group) => group.toString(16)), dotted.join('.')]]
+  const whole = ends.flatMap((parts) => [parts, parts.map((part) => (part.includes('.') ? part : part.padStart(4, '0').toUpperCase()))])
+  const runs = [1, 2, 3, 5].flatMap((length) => groups.map((_, at) => ({ at, length })))
+  const short = ends.flatMap((parts) =>
+    runs
+      .filter(({ at, length }) => at + length <= parts.length && groups.slice(at, at + length).every((group) => group === 0))
+      .filter(({ at, length }) => !parts.slice(at, at + length).some((part) => part.includes('.')))
+      .map(({ at, length }) => `${parts.slice(0, at).join(':')}::${parts.slice(at + length).join(':')}`),
+  )
+  // `::1.2.3.4` is refused: see below.
+  return [...whole.map((parts) => parts.join(':')), ...short.filter((text) => !/^::\d+\./.test(text))]
+}
+const spelt = (bits: bigint) =>
+  addressOf(Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16)).join(':'))
+
+describe('an address', () => {
+  test('is the same in all of its spellings', () => {
+    fc.assert(
+      fc.property(someGroups, (groups) => {
+        const bits = bitsOf(groups)
+        const count = isMapped(bits) ? 4 : 16
+        const bytes = Array.from({ length: count }, (_, at) => Number((bits >> BigInt(8 * (count - 1 - at))) & 255n))
+        for (const text of spellings(groups)) expect([text, addressOf(text)?.toByteArray()]).toEqual([text, bytes])
+      }),
+    )
+  })
+
+  test('is none when C would take it for one, when it names a network card, or when two readings differ', () => {
+    const taken = ['010.2.3.4', '1.2.3.04', '0x7f.1', '127.1', '2130706433', '0', '1.2.3.4.', '::ffff:010.0.0.1', '::ffff:0x7f.0.0.1']
+    const others = ['fe80::1%eth0', '::ffff:1.2.3.4%1', '::1.2.3.4', '::8.8.8.8', '1::2::3', '1:2:3:4:5:6:7:8::', '::00001', '12345::', '']
+    for (const text of [...taken, ...others]) expect([text, addressOf(text)]).toEqual([text, undefined])
+  })
+
+  test('is looked for without an error in whatever text', () => {
+    const units = fc.constantFrom(...'0123456789abcdefFx:.%/ -', '::', 'ffff', '127.0.0.1', '%eth0', '/8')
+    fc.assert(
+      fc.property(fc.string({ unit: units, maxLength: 12 }), (text) => {
+        addressOf(text)
+        blockOf(text)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+describe('a block', () => {
+  test('holds the addresses whose first bits are its own, of its kind', () => {
+    fc.assert(
+      fc.property(someGroups, fc.nat(128), fc.nat(127), fc.boolean(), (groups, length, flipped, flip) => {
+        const network = bitsOf(groups)
+        const address = flip ? network ^ (1n << BigInt(flipped)) : network
+        const isFour = isMapped(network)
+        if (isFour && length < 96) return expect(blockOf(`${spelt(network)}/${length - 96}`)).toBeUndefined()
+        const shift = BigInt(128 - length)
+        const expected = isFour === isMapped(address) && network >> shift === address >> shift
+        const [given] = spellings(groups)
+        for (const block of [`${given}/${length}`, `${spelt(network)}/${isFour ? length - 96 : length}`])
+          expect([block, blockList([block])(`${spelt(address)}`)]).toEqual([block, expected])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    '1.2.3.4/33',
+    '::/129',
+    '1.2.3.4/',
+    '1.2.3.4/-1',
+    '1.2.3.4/8/8',
+    '1.2.3.4/0x8',
+    '1.2.3.4/0008',
+    '/8',
+    'fe80::1%eth0/64',
+    '::ffff:0:0/95',
+  ])('is not %s', (text) => {
+    expect(blockOf(text)).toBeUndefined()
+    expect(() => blockList([text])).toThrow()
   })
 })
 

@@ -1,3 +1,4 @@
+import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
 
@@ -17,43 +18,20 @@ export type Documents = {
 
 const documentsMax = 20_000
 const charactersMax = 13_000_000
-/** Once the room is taken, one text in so many makes room for itself: replacing at every miss would cost more than it saves. */
-const admitOneIn = 64
 
 /** The documents of one process: bounded by number and by characters of text. */
 export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
-  const kept = new Map<string, KeptDocument>()
-  /** Those of `kept` whose text is there, oldest first. */
-  const texts = new Map<string, KeptDocument>()
-  let characters = 0
-  let misses = 0
-  let seenForeign = db.foreignVersion()
-
-  function dropText(id: string): void {
-    const held = texts.get(id)
-    if (held?.document === undefined) return
-    characters -= held.document.length
-    held.document = undefined
-    texts.delete(id)
-  }
-
-  function forget(id: string): void {
-    dropText(id)
-    kept.delete(id)
-  }
-
-  /** False where the engine cannot tell. A commit of another process may have changed anything: all is forgotten. */
-  function refresh(): boolean {
-    const foreign = db.foreignVersion()
-    if (foreign === undefined) return false
-    if (foreign !== seenForeign) {
-      seenForeign = foreign
-      kept.clear()
-      texts.clear()
-      characters = 0
-    }
-    return true
-  }
+  const bounds = { version: db.foreignVersion, entriesMax: documentsMax }
+  /** Those of `kept` whose text is there. */
+  const withText = createCache<KeptDocument>({
+    ...bounds,
+    charactersMax,
+    charactersOf: ({ document }) => document?.length ?? 0,
+    dropped: (held) => {
+      held.document = undefined
+    },
+  })
+  const kept = createCache<KeptDocument>({ ...bounds, dropped: (_, id) => withText.forget(id) })
 
   // SQLite answers at once, so that no commit comes between the read and the keeping of it.
   function read(id: string): StoredDocument | undefined {
@@ -62,28 +40,18 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
   }
 
   function keepText(id: string, held: KeptDocument, text: string): void {
-    if (characters + text.length > charactersMax) {
-      if (++misses % admitOneIn !== 0) return
-      for (const oldest of texts.keys()) {
-        if (characters + text.length <= charactersMax) break
-        dropText(oldest)
-      }
-    }
     held.document = text
-    texts.set(id, held)
-    characters += text.length
+    if (!withText.keep(id, held)) held.document = undefined
   }
 
   function keptNow(id: string): KeptDocument | undefined {
-    if (!refresh()) return undefined
     const known = kept.get(id)
-    if (known) return known
+    if (known || !kept.isOn()) return known
     const found = read(id)
     if (!found) return undefined
-    if (kept.size >= documentsMax) forget(kept.keys().next().value ?? '')
     const { etag, visible_from, shop_id, document } = found
     const held: KeptDocument = { etag, visible_from, shop_id, document: undefined }
-    kept.set(id, held)
+    kept.keep(id, held)
     keepText(id, held, document)
     return held
   }
@@ -100,7 +68,7 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
   return {
     keptNow,
     textOf,
-    forget,
+    forget: (id) => kept.forget(id),
     find(id) {
       const held = keptNow(id)
       const document = held && textOf(id, held)

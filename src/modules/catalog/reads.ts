@@ -1,3 +1,4 @@
+import { createCache } from '../../core/cache.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { Slice } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
@@ -95,7 +96,7 @@ async function searched(
 }
 
 /** The counted lists of what shops show, kept while the database does not change and no publication date passes. */
-export type Listings = { of(shopId: string, order: SortOrder, now: number): Promise<Listing> }
+export type Listings = { of(shopId: string, order: SortOrder, now: number): Listing | Promise<Listing> }
 /** `scheduled`: the shop has documents that are not visible yet, and that the buckets do not count. */
 export type Listing = { buckets: Bucket[]; scheduled: boolean }
 
@@ -103,24 +104,18 @@ const listingsMax = 1_000
 
 /** The listings of one process, bounded by number. */
 export function createListings({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Listings {
-  const kept = new Map<string, Listing & { version: number; from: number; until: number }>()
+  const cache = createCache<Listing & { from: number; until: number }>({ version: db.version, entriesMax: listingsMax })
   return {
-    async of(shopId, order, now) {
+    of(shopId, order, now) {
       const key = `${order} ${shopId}`
-      const version = db.version()
-      const known = kept.get(key)
-      if (known && known.version === version && known.from <= now && now < known.until) return known
-      const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
-      const buckets = withChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
-      const until = hidden.reduce((soonest, { visibleFrom }) => Math.min(soonest, visibleFrom), Number.POSITIVE_INFINITY)
-      const listing = { buckets, scheduled: hidden.length > 0 }
-      kept.delete(key)
-      if (version !== undefined) kept.set(key, { ...listing, version, from: now, until })
-      if (kept.size > listingsMax) {
-        const [oldest] = kept.keys()
-        if (oldest !== undefined) kept.delete(oldest)
-      }
-      return listing
+      const known = cache.get(key)
+      if (known && known.from <= now && now < known.until) return known
+      return cache.renew(key, async () => {
+        const { anchors, changes, hidden } = await catalogStore.listing(shopId, order, newestKeyAt(now + 1))
+        const buckets = withChanges(anchors, [...changes, ...hidden.map((one) => ({ key: one.key, documents: -1 }))])
+        const until = hidden.reduce((soonest, { visibleFrom }) => Math.min(soonest, visibleFrom), Number.POSITIVE_INFINITY)
+        return { buckets, scheduled: hidden.length > 0, from: now, until }
+      })
     },
   }
 }

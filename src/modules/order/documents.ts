@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/engine.ts'
-import { createMemory, type Memory } from '../../core/cache.ts'
+import { type Cache, createCache } from '../../core/cache.ts'
 import type { OrderStore } from './store.ts'
 import { orderView, type WholeOrder } from './view.ts'
 
@@ -15,13 +15,13 @@ export type OrderDocuments = {
 const documentsMax = 20_000
 const charactersMax = 24_000_000
 
-export type OrderMemory = Memory<OrderDocument>
+export type OrderCache = Cache<OrderDocument>
 
-/** What a process remembers of orders; whatever changes one forgets it. */
-export const createOrderMemory = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderMemory =>
-  createMemory({ foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
+/** What a process keeps of orders; whatever changes one forgets it. */
+export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderCache =>
+  createCache({ version: foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 
-export function createOrderDocuments(memory: OrderMemory, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
+export function createOrderDocuments(cache: OrderCache, { whole }: Pick<OrderStore, 'whole'>): OrderDocuments {
   function read(id: string): OrderDocument | undefined {
     const found = whole(id)
     return found instanceof Promise ? undefined : found && documentOf(found)
@@ -29,8 +29,8 @@ export function createOrderDocuments(memory: OrderMemory, { whole }: Pick<OrderS
 
   return {
     textNow(shopId, id) {
-      if (!memory.isOn()) return undefined
-      const found = memory.recall(id, () => read(id))
+      if (!cache.isOn()) return undefined
+      const found = cache.recall(id, () => read(id))
       return found instanceof Promise || found?.shopId !== shopId ? undefined : found.text
     },
   }

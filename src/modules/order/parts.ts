@@ -3,21 +3,21 @@ import type { Deps } from '../../core/deps.ts'
 import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
-import { createOrderDocuments, createOrderMemory, type OrderMemory } from './documents.ts'
+import { createOrderCache, createOrderDocuments, type OrderCache } from './documents.ts'
 import { createOrderStore } from './store.ts'
 
 /** What this process remembers of orders, and what drops it. Payments are shown with their order: theirs begins with this. */
-export function orderMemoryParts({ db }: Deps) {
-  const orderMemory: OrderMemory = createOrderMemory(db)
+export function orderCacheParts({ db }: Deps) {
+  const orderCache: OrderCache = createOrderCache(db)
   return {
-    orderMemory,
+    orderCache,
     /** Called inside every write that changes what an order shows. */
-    orderChanged: (tx: Writer, orderId: string) => tx.afterCommit(() => orderMemory.forget(orderId)),
+    orderChanged: (tx: Writer, orderId: string) => tx.afterCommit(() => orderCache.forget(orderId)),
   }
 }
 
-export function orderParts({ db, orderMemory, orderChanged }: Deps & ReturnType<typeof orderMemoryParts>) {
+export function orderParts({ db, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
   const orderStore = createOrderStore(db, orderChanged)
-  return { orderStore, orderDocuments: createOrderDocuments(orderMemory, orderStore) }
+  return { orderStore, orderDocuments: createOrderDocuments(orderCache, orderStore) }
 }
 export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & ReturnType<typeof orderParts>

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
-import { createMemory } from '../../core/cache.ts'
+import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
@@ -66,8 +66,8 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       .limit(1),
   )
   /** The keys and shops used lately, by hash and by id. Every function below that changes one forgets what it changed. */
-  const keys = createMemory<KnownKey>({ foreignVersion, entriesMax: keptMax })
-  const known = createMemory<Shop>({ foreignVersion, entriesMax: keptMax })
+  const keys = createCache<KnownKey>({ version: foreignVersion, entriesMax: keptMax })
+  const known = createCache<Shop>({ version: foreignVersion, entriesMax: keptMax })
   const forgetKeys = (tx: Writer, isStale: (key: KnownKey) => boolean) => tx.afterCommit(() => keys.forgetWhere(isStale))
 
   function readKey(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {

@@ -98,7 +98,7 @@ describe('the room for documents', () => {
     expect(marks.every((kept, at) => kept?.etag === `"${ids[at]}-1"`)).toBe(true)
     expect(held.length).toBeGreaterThanOrEqual(120)
     expect(held.length).toBeLessThanOrEqual(130)
-    // Every text more than once more: newcomers now and then take the place of the oldest, and the room stays.
+    // Every text more than once more: newcomers take the place of the oldest, and the room stays.
     const before = state.reads
     for (let round = 0; round < 4; round++) for (const id of ids) expect(textNow(id) === text(id)).toBe(true)
     expect(state.reads).toBeGreaterThan(before)

@@ -2,14 +2,14 @@ import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import {
-  binder,
-  type Compiled,
   type Database,
   DatabaseFull,
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
+  type Prepared,
   type Reader,
+  type Values,
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
@@ -63,25 +63,46 @@ function statementCache(connection: Sqlite): (text: string) => Statement {
 /** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
 
-const rowsOn = (queries: BunSQLiteDatabase) => ({ rows: async <T>(query: SQL): Promise<T[]> => queries.all<T>(query) })
+function rowsOn(queries: BunSQLiteDatabase) {
+  // Bound now: ours, of the same name, takes its place.
+  const all = queries.all.bind(queries)
+  return { rows: async <T>(query: SQL): Promise<T[]> => all<T>(query) }
+}
+
+/** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
+function preparedOn(connection: Sqlite) {
+  const statements = new WeakMap<Prepared<unknown>, Statement<Record<string, unknown>, never[]>>()
+  function statementOf(query: Prepared<unknown>) {
+    const known = statements.get(query)
+    if (known) return known
+    const made = connection.prepare<Record<string, unknown>, never[]>(query.compiled.text)
+    statements.set(query, made)
+    return made
+  }
+  return {
+    first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
+      const row = statementOf(query).get(...(query.compiled.bind(values) as never[]))
+      return row === null ? undefined : query.compiled.finish(row)
+    },
+    all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
+      return statementOf(query)
+        .all(...(query.compiled.bind(values) as never[]))
+        .map(query.compiled.finish)
+    },
+    run(query: Prepared<never>, values: Values = {}): void {
+      statementOf(query).run(...(query.compiled.bind(values) as never[]))
+    },
+  }
+}
 
 function readerOn(connection: Sqlite): Reader {
   const queries = drizzle({ client: clientOf(statementCache(connection)) })
-  function prepared<Row>(query: Compiled) {
-    const { sql, params } = query.toSQL()
-    return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
-  }
+  const { first, all } = preparedOn(connection)
   const begin = connection.prepare('BEGIN')
   const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
-    one<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.get(...bound(values)) ?? undefined
-    },
-    many<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.all(...bound(values))
-    },
+    first,
+    all,
     together<T>(reads: () => T): T {
       begin.run()
       try {
@@ -104,8 +125,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
   const prepare = statementCache(writer)
-  const prepared = drizzle({ client: clientOf((text) => writer.prepare(text)) }) as unknown as Writer
-  const workOf = new WeakMap<Writer, Work>()
+  const prepared = preparedOn(writer)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -223,11 +243,21 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       return prepare(text)
     })
     const queries = drizzle({ client })
-    const tx = Object.assign(queries as unknown as Writer, rowsOn(queries), {
+    return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+      first<Row>(query: Prepared<Row>, values?: Values) {
+        assertOpen(work)
+        return prepared.first(query, values)
+      },
+      all<Row>(query: Prepared<Row>, values?: Values) {
+        assertOpen(work)
+        return prepared.all(query, values)
+      },
+      run(query: Prepared<never>, values?: Values) {
+        assertOpen(work)
+        prepared.run(query, values)
+      },
       afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
     })
-    workOf.set(tx, work)
-    return tx
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -254,13 +284,6 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
 
   return {
     read: readerOn(reader),
-    statement(build) {
-      const query = build(prepared).prepare()
-      return async (tx, values) => {
-        assertOpen(workOf.get(tx))
-        return query.execute(values)
-      }
-    },
     write: (work) =>
       new Promise((resolve, reject) => {
         refuseNestedWrite()

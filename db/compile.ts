@@ -62,17 +62,20 @@ function named(field: Field, alias: string): SQL.Aliased {
 function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
   const slots = params.map((param) => {
     const value = is(param, Param) ? param.value : param
-    if (!is(value, Placeholder)) return { value: param }
-    const encoder = is(param, Param) ? param.encoder : undefined
-    return { name: value.name as string, encoder: encoder?.mapToDriverValue === Column.prototype.mapToDriverValue ? undefined : encoder }
+    if (!is(value, Placeholder)) return { name: undefined, encoder: undefined, fixed: param }
+    const encoder = is(param, Param) && param.encoder.mapToDriverValue !== Column.prototype.mapToDriverValue ? param.encoder : undefined
+    return { name: value.name as string, encoder, fixed: undefined }
   })
-  return (values: Values) =>
-    slots.map(({ name, encoder, value: fixed }) => {
-      if (name === undefined) return fixed
-      const value = values[name]
+  // Written out: this runs before every query.
+  return (values: Values) => {
+    const bound: unknown[] = []
+    for (const { name, encoder, fixed } of slots) {
+      const value = name === undefined ? fixed : values[name]
       if (value === undefined) throw new Error(`a prepared query was given no value for ${name}`)
-      return encoder === undefined || value === null ? value : encoder.mapToDriverValue(value)
-    })
+      bound.push(encoder === undefined || value === null ? value : encoder.mapToDriverValue(value))
+    }
+    return bound
+  }
 }
 
 /** What leaves a value as the driver has it. */

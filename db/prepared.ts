@@ -4,7 +4,7 @@
  */
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
-import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from './columns.ts'
 import { type Builder, compile } from './compile.ts'
 import type { Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
@@ -62,14 +62,19 @@ export function insertOf<Table extends SQLiteTable>(
 /**
  * Prepares updates that set whichever columns are given: each combination of columns is built when it is first met.
  * @param where of placeholders, whose names must differ from the columns'
+ * @param returned the columns to hand back; all of them unless told otherwise
  * @returns the rows after the change
  */
-export function updateOf<Table extends SQLiteTable>(
+export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table> & string = keyof Row<Table> & string>(
   table: Table,
   where: SQL | undefined,
-): (tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<Row<Table>[]> {
-  const prepared = new Map<string, Prepared<Row<Table>>>()
-  function updateSetting(names: readonly string[]): Prepared<Row<Table>> {
+  returned?: readonly Name[],
+): (tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<Pick<Row<Table>, Name>[]> {
+  type Changed = Pick<Row<Table>, Name>
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table)
+  const fields = returned ? Object.fromEntries(Object.entries(columns).filter(([name]) => returned.includes(name as Name))) : columns
+  const prepared = new Map<string, Prepared<Changed>>()
+  function updateSetting(names: readonly string[]): Prepared<Changed> {
     const shape = names.join()
     const known = prepared.get(shape)
     if (known) return known
@@ -78,8 +83,8 @@ export function updateOf<Table extends SQLiteTable>(
         .update(table)
         .set(placeholders(names) as never)
         .where(where)
-        .returning(),
-    ) as Prepared<Row<Table>>
+        .returning(fields),
+    ) as Prepared<unknown> as Prepared<Changed>
     prepared.set(shape, made)
     return made
   }

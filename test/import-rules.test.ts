@@ -149,4 +149,15 @@ test('one place reads the environment for the program, and one decides the diale
   expect(found).toEqual(['db/columns.ts', 'db/generate.ts', 'src/main.ts'])
 })
 
+test('queries are prepared in one way, and only db/ decodes what a column holds', async () => {
+  const all = await sources(['src', 'jobs'])
+  const prepares = all.filter(({ text }) => /\.prepare\(/.test(withoutComments(text)))
+  expect(prepares.map(({ file }) => file)).toEqual([])
+  const stores = all.filter(({ file }) => /[/-]store\.ts$/.test(file))
+  expect(stores.length).toBeGreaterThan(15)
+  expect(stores.filter(({ text }) => /\bJSON\.parse\(|\bmapFromDriverValue\b/.test(withoutComments(text))).map(({ file }) => file)).toEqual(
+    [],
+  )
+})
+
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')

@@ -71,26 +71,31 @@ function rowsOn(queries: BunSQLiteDatabase) {
 
 /** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
 function preparedOn(connection: Sqlite) {
-  const statements = new WeakMap<Prepared<unknown>, Statement<Record<string, unknown>, never[]>>()
-  function statementOf(query: Prepared<unknown>) {
-    const known = statements.get(query)
-    if (known) return known
-    const made = connection.prepare<Record<string, unknown>, never[]>(query.compiled.text)
-    statements.set(query, made)
+  const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
+  function meet({ compiled: { text, bind, finish } }: Prepared<unknown>) {
+    const statement = connection.prepare<Record<string, unknown>, never[]>(text)
+    return { statement, bound: bind as (values: Values) => never[], finish }
+  }
+  function known(query: Prepared<unknown>) {
+    const found = met.get(query)
+    if (found) return found
+    const made = meet(query)
+    met.set(query, made)
     return made
   }
   return {
     first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
-      const row = statementOf(query).get(...(query.compiled.bind(values) as never[]))
-      return row === null ? undefined : query.compiled.finish(row)
+      const { statement, bound, finish } = known(query)
+      const row = statement.get(...bound(values))
+      return row ? (finish(row) as Row) : undefined
     },
     all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
-      return statementOf(query)
-        .all(...(query.compiled.bind(values) as never[]))
-        .map(query.compiled.finish)
+      const { statement, bound, finish } = known(query)
+      return statement.all(...bound(values)).map(finish) as Row[]
     },
     run(query: Prepared<never>, values: Values = {}): void {
-      statementOf(query).run(...(query.compiled.bind(values) as never[]))
+      const { statement, bound } = known(query)
+      statement.run(...bound(values))
     },
   }
 }

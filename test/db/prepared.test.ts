@@ -62,5 +62,7 @@ test('an update sets the columns that it is given and no others, and hands back 
   expect(await db.write((tx) => update(tx, { title: 'Two', logoUrl: changed.logoUrl, contact: {} }, { which: shop.id }))).toEqual([changed])
   expect(await db.write((tx) => update(tx, { logoUrl: null }, { which: shop.id }))).toEqual([{ ...changed, logoUrl: null }])
   expect(await db.write((tx) => update(tx, { title: 'Three' }, { which: 'shop_2' }))).toEqual([])
+  const touch = updateOf(shops, eq(shops.id, sql.placeholder('which')), ['id', 'updatedAt'])
+  expect(await db.write((tx) => touch(tx, { updatedAt: 2 }, { which: shop.id }))).toEqual([{ id: shop.id, updatedAt: 2 }])
   expect(await db.read.select().from(shops)).toEqual([{ ...changed, logoUrl: null }])
 })

@@ -32,6 +32,7 @@ const insertCartLine = insertOf(cartLines)
 const saveCart = updateOf(
   carts,
   and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')),
+  ['id'],
 )
 
 /** What nobody needs once a cart is over. */

@@ -1,6 +1,7 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
+import { assertEngine } from '../columns.ts'
 import {
   type Database,
   type DatabaseStats,
@@ -87,6 +88,7 @@ function transactionOn(client: pg.PoolClient, work: Work): Writer {
 
 /** Any Postgres-wire engine: serializable transactions, run again when the engine says so. */
 export function openPostgres(url: string, random: () => number): Database {
+  assertEngine('postgres')
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000 })
   // A connection that the server closed, idle or at work, is replaced; its queries fail by themselves. Unhandled, the event would end the process.
   pool.on('error', () => undefined)

@@ -1,6 +1,7 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { assertEngine } from '../columns.ts'
 import {
   type Database,
   DatabaseFull,
@@ -122,6 +123,7 @@ function readerOn(connection: Sqlite): Reader {
 
 /** The embedded engine: one writer whose works share durable commits, one read-only reader. */
 export function openSqlite(file: string, { onFatal, synchronous, besideServer = false }: SqliteOptions = {}): Database {
+  assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
   // The loop must not stand still while another process writes: we retry by ourselves.

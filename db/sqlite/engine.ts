@@ -223,7 +223,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     savepoint.run()
     const work = newWork()
     try {
-      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOf(work))))
+      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOn(work))))
       release.run()
       return () => {
         try {
@@ -244,7 +244,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  function transactionOf(work: Work): Writer {
+  function transactionOn(work: Work): Writer {
     const client = clientOf((text) => {
       assertOpen(work)
       return prepare(text)

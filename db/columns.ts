@@ -1,11 +1,25 @@
 /** Column builders for the engine in use. Schema files import these and nothing dialect-specific. */
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
+import { DatabaseRefused } from './engine.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
 /** Decided once, when the program loads: the types are SQLite's, and both engines honour them. */
 export const engine: EngineName = /^\s*postgres/i.test(Bun.env['DATABASE_URL'] ?? '') ? 'postgres' : 'sqlite'
+const names = { sqlite: 'a SQLite file', postgres: 'PostgreSQL' } as const
+
+/**
+ * Says whether the columns are those of the engine that is to be opened.
+ * @throws DatabaseRefused when they are not: its values would be written in another engine's way
+ */
+export function assertEngine(opened: EngineName): void {
+  if (opened === engine) return
+  throw new DatabaseRefused(
+    `souk was started for ${names[engine]} and asked to open ${names[opened]}: set DATABASE_URL in its environment to the database that it is to open`,
+  )
+}
+
 const choose = <T>(onSqlite: T, onPostgres: unknown): T => (engine === 'sqlite' ? onSqlite : (onPostgres as T))
 
 export const table = choose(sqlite.sqliteTable, pg.pgTable)

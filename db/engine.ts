@@ -1,42 +1,53 @@
-import { getTableColumns, is, Placeholder, type SQL, sql, type Table } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 
-type Queries = BaseSQLiteDatabase<'async', unknown>
-/** Runs hand-written SQL for what the builders cannot say. Both engines bind parameters alike. */
-type Rows = { rows<T>(query: SQL): Promise<T[]> }
+type Builders = BaseSQLiteDatabase<'async', unknown>
+/** What a prepared query is built with. */
+export type Queries = Pick<Builders, 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete'>
+/** For the placeholders of a prepared query, by name. */
+export type Values = Readonly<Record<string, unknown>>
+/** SQLite answers at once, Postgres by a promise. */
+export type Answer<T> = T | Promise<T>
 
-/** Something that knows its SQL: a builder of ours. */
-export type Compiled = { toSQL(): { sql: string; params: unknown[] } }
+/** A query that was built once, by `prepare` of db/prepared.ts. */
+export type Prepared<Row, Kind extends 'read' | 'change' = 'read' | 'change'> = { readonly compiled: Compiled<Row>; readonly kind?: Kind }
+/** What an engine runs. */
+export type Compiled<Row> = {
+  readonly text: string
+  /** Under which a server may keep its plan. */
+  readonly name: string
+  /** Values in the order of the parameters. Throws when one is missing. */
+  bind(values: Values): unknown[]
+  /** Makes a row of what the driver answered, where it can of the same object. */
+  finish(row: Record<string, unknown>): Row
+}
 
-export type Reader = Pick<Queries, 'select' | 'selectDistinct'> &
-  Rows & {
-    /**
-     * Prepares a read of one row for the hottest paths: past drizzle, whose mapping costs more than the read. Columns come
-     * under their names in SQL, as the driver has them. SQLite answers at once, Postgres by a promise.
-     */
-    one<Row>(query: Compiled): (values: Record<string, unknown>) => Row | undefined | Promise<Row | undefined>
-    /** The same for as many rows as there are. */
-    many<Row>(query: Compiled): (values: Record<string, unknown>) => Row[] | Promise<Row[]>
-    /** Makes several of these reads as of one moment, where they answer at once; and then they are cheaper together. */
+type Runs<Kind extends 'read' | 'change'> = {
+  /** The first row of a prepared query. */
+  first<Row>(query: Prepared<Row, Kind>, values?: Values): Answer<Row | undefined>
+  /** All its rows. */
+  all<Row>(query: Prepared<Row, Kind>, values?: Values): Answer<Row[]>
+  /** Runs hand-written SQL for what the builders cannot say. Both engines bind parameters alike. */
+  rows<T>(query: SQL): Promise<T[]>
+}
+
+export type Reader = Pick<Builders, 'select' | 'selectDistinct'> &
+  Runs<'read'> & {
+    /** Makes several prepared reads as of one moment, where they answer at once; and then they are cheaper together. */
     together<T>(reads: () => T): T
   }
 
-export type Writer = Pick<Queries, 'select' | 'insert' | 'update' | 'delete'> &
-  Rows & {
+export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
+  Runs<'read' | 'change'> & {
+    /** Runs a prepared query that has no rows. */
+    run(query: Prepared<never, 'change'>, values?: Values): Answer<void>
     /** Runs once the commit is on disk, before anybody is told. For what this process remembers of the data, and no more. */
     afterCommit(effect: () => void): void
   }
 
-/** Something that a builder can prepare, whose rows it maps as it does its own. */
-export type Preparable<T> = Compiled & { prepare(): { execute(values?: Record<string, unknown>): Promise<T> } }
-/** A statement that was built once, and runs in any transaction. Placeholders are filled in by name. */
-export type Statement<T> = (tx: Writer, values: Record<string, unknown>) => Promise<T>
-
 export interface Database {
   /** Sees committed data only. */
   readonly read: Reader
-  /** Prepares a statement for the writes that every order makes: building one costs some ten times what it takes to run it. */
-  statement<T>(build: (queries: Pick<Queries, 'select' | 'insert' | 'update' | 'delete'>) => Preparable<T>): Statement<T>
   /**
    * Runs `work` and resolves once its commit is on disk. Many works may share one commit, and an engine may run a
    * work again, so no outside effect belongs inside and nothing but its own queries is awaited.
@@ -80,16 +91,6 @@ export function engineErrorCode(error: unknown): string | undefined {
     if ('code' in cause && typeof cause.code === 'string') return cause.code
   }
   return undefined
-}
-
-/** All columns of a table under the names that they have here, for reads past drizzle's mapping: JSON comes as text, and of SQLite a truth as 0 or 1. */
-export const namedColumns = (table: Table): Record<string, SQL.Aliased> =>
-  Object.fromEntries(Object.entries(getTableColumns(table)).map(([name, column]) => [name, sql`${column}`.as(name)]))
-
-/** Puts the values of a compiled query's parameters in order: placeholders are filled in by name. */
-export function binder(params: readonly unknown[]): (values: Record<string, unknown>) => unknown[] {
-  const names = params.map((param) => (is(param, Placeholder) ? param.name : undefined))
-  return (values) => names.map((name, at) => (name === undefined ? params[at] : values[name]))
 }
 
 /** Whether a write failed because a row with that unique key is already there, on either engine. */

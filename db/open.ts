@@ -1,6 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { statfsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { assertEngine } from './columns.ts'
 import { type Database, DatabaseRefused, engineErrorCode } from './engine.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
 import { openPostgres } from './postgres/engine.ts'
@@ -31,9 +32,11 @@ export type Opened = {
 
 /**
  * Opens the database ready for use: directory made, lock held, migrations run.
- * @throws DatabaseRefused, with what to do, when the file is in use, on a network file system, foreign or newer
+ * @throws DatabaseRefused, with what to do, when the file is in use, on a network file system, foreign or newer, or of another engine than
+ *   the program was started for
  */
 export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} }: OpenOptions): Promise<Opened> {
+  assertEngine(url.startsWith('file:') ? 'sqlite' : 'postgres')
   if (!url.startsWith('file:')) {
     const migrated = await migratePostgres(url, postgresMigrations, now)
     return { db: openPostgres(url, random), migrated, backup: undefined }

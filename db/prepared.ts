@@ -1,32 +1,42 @@
-/** Inserts and updates of whole rows that are built once: building one with drizzle costs some ten times what it takes to run it. */
-import { type Column, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database, Statement, Writer } from './engine.ts'
+/**
+ * Queries that are built once and run often: building one with drizzle costs some ten times what it takes to run it, and drizzle's
+ * mapping of a row more than the read. They belong to no database: whatever reads or writes runs them, by `first`, `all` and `run`.
+ */
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
+import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { engine } from './columns.ts'
+import { type Builder, compile } from './compile.ts'
+import type { Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
 
-type Row<Table extends SQLiteTable> = Table['$inferSelect']
-type Statements = Pick<Database, 'statement'>
-/** A placeholder that knows nothing of its column: values are encoded before they are filled in. */
-const bare = (name: string): SQL => sql`${sql.placeholder(name)}`
+type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
+/** Only a select has a mode. */
+type KindOf<B> = B extends { readonly _: { readonly selectMode: unknown } } ? 'read' : 'change'
 
-/** A value as the driver takes it. drizzle would write a null of a JSON column as the text `null`. */
-const encoded = (column: Column | undefined, value: unknown): unknown =>
-  value === null || value === undefined || column === undefined ? (value ?? null) : column.mapToDriverValue(value)
+// Without a session, since nothing runs here. The types are SQLite's.
+const builders: Queries =
+  engine === 'sqlite'
+    ? new BaseSQLiteDatabase('async', new SQLiteAsyncDialect(), undefined as never, undefined)
+    : (new PgDatabase(new PgDialect(), undefined as never, undefined) as unknown as Queries)
 
-function encodedRow(columns: Record<string, Column>, row: Record<string, unknown>): Record<string, unknown> {
-  const values: Record<string, unknown> = {}
-  for (const name in columns) values[name] = encoded(columns[name], row[name])
-  return values
-}
-
-/** Makes something of a database once: for stores that are plain objects. */
-export function perDatabase<Made>(make: (db: Statements) => Made): (db: Statements) => Made {
-  const made = new WeakMap<Statements, Made>()
-  return (db) => {
-    const known = made.get(db) ?? make(db)
-    made.set(db, known)
-    return known
+/**
+ * Prepares a query, which is built when it first runs.
+ * @param build what a builder makes of it, with `sql.placeholder` for each value that it is given when it runs. A value that is
+ *   inserted is encoded as its column has it; any other is handed to the driver as it is.
+ * @returns what `first`, `all` and `run` of a reader or a transaction take. Rows have the names and the types that the builder's have.
+ */
+export function prepare<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, KindOf<B>> {
+  let compiled: Compiled<RowsOf<B>> | undefined
+  return {
+    get compiled() {
+      compiled ??= compile<RowsOf<B>>(build(builders))
+      return compiled
+    },
   }
 }
+
+type Row<Table extends SQLiteTable> = Table['$inferSelect']
+const placeholders = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]))
 
 /**
  * Prepares the insert of one whole row.
@@ -34,55 +44,52 @@ export function perDatabase<Made>(make: (db: Statements) => Made): (db: Statemen
  * @returns whether the row was inserted, for `skip`; else it throws when it was not
  */
 export function insertOf<Table extends SQLiteTable>(
-  { statement }: Statements,
   table: Table,
   onTaken: 'throw' | 'skip' = 'throw',
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
-  const columns = getTableColumns(table) as Record<string, Column>
-  const values = Object.fromEntries(Object.keys(columns).map((name) => [name, bare(name)])) as Table['$inferInsert']
+  const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
   if (onTaken === 'throw') {
-    const insert = statement((queries) => queries.insert(table).values(values))
+    const insert = prepare((queries) => queries.insert(table).values(values))
     return async (tx, row) => {
-      await insert(tx, encodedRow(columns, row))
+      await tx.run(insert, row)
       return true
     }
   }
-  const insert = statement((queries) => queries.insert(table).values(values).onConflictDoNothing().returning({ done: sql<number>`1` }))
-  return async (tx, row) => (await insert(tx, encodedRow(columns, row))).length > 0
+  const insert = prepare((queries) => queries.insert(table).values(values).onConflictDoNothing().returning({ done: sql<number>`1` }))
+  return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
 /**
  * Prepares updates that set whichever columns are given: each combination of columns is built when it is first met.
  * @param where of placeholders, whose names must differ from the columns'
+ * @param returned the columns to hand back; all of them unless told otherwise
  * @returns the rows after the change
  */
-export function updateOf<Table extends SQLiteTable>(
-  { statement }: Statements,
+export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table> & string = keyof Row<Table> & string>(
   table: Table,
   where: SQL | undefined,
-): (tx: Writer, change: Partial<Row<Table>>, values: Record<string, unknown>) => Promise<Row<Table>[]> {
-  const columns = getTableColumns(table) as Record<string, Column>
-  const built = new Map<string, Statement<unknown>>()
-  function statementFor(names: readonly string[]): Statement<unknown> {
+  returned?: readonly Name[],
+): (tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<Pick<Row<Table>, Name>[]> {
+  type Changed = Pick<Row<Table>, Name>
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table)
+  const fields = returned ? Object.fromEntries(Object.entries(columns).filter(([name]) => returned.includes(name as Name))) : columns
+  const prepared = new Map<string, Prepared<Changed>>()
+  function updateSetting(names: readonly string[]): Prepared<Changed> {
     const shape = names.join()
-    const known = built.get(shape)
+    const known = prepared.get(shape)
     if (known) return known
-    const set = Object.fromEntries(names.map((name) => [name, bare(name)])) as Partial<Table['$inferInsert']>
-    const made: Statement<unknown> = statement(
-      (queries) =>
-        queries
-          .update(table)
-          .set(set as never)
-          .where(where)
-          .returning() as never,
-    )
-    built.set(shape, made)
+    const made = prepare((queries) =>
+      queries
+        .update(table)
+        .set(placeholders(names) as never)
+        .where(where)
+        .returning(fields),
+    ) as Prepared<unknown> as Prepared<Changed>
+    prepared.set(shape, made)
     return made
   }
-  return async (tx, change, values) => {
-    const names = Object.keys(change).filter((name) => (change as Record<string, unknown>)[name] !== undefined)
-    const given: Record<string, unknown> = { ...values }
-    for (const name of names) given[name] = encoded(columns[name], (change as Record<string, unknown>)[name])
-    return (await statementFor(names)(tx, given)) as Row<Table>[]
+  return async (tx, change: Values, values) => {
+    const names = Object.keys(change).filter((name) => change[name] !== undefined)
+    return tx.all(updateSetting(names), { ...change, ...values })
   }
 }

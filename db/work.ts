@@ -17,15 +17,12 @@ export async function asWork<T>(work: Work, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The work that the caller is part of; undefined outside. */
-export const workUnderWay = (): Work | undefined => underWay.getStore()
-
 /** Throws inside a work: a write that waits for its own transaction would wait forever, or outlive what called it. */
 export function refuseNestedWrite(): void {
   if (underWay.getStore()?.open) throw new Error('a database work may not begin another write')
 }
 
 /** Throws once the work has settled: its queries would run in somebody else's transaction. */
-export function assertOpen(work: Work | undefined): void {
-  if (!work?.open) throw new Error('a transaction was used after its work had settled')
+export function assertOpen(work: Work): void {
+  if (!work.open) throw new Error('a transaction was used after its work had settled')
 }

@@ -268,3 +268,13 @@ test('no file of the program is longer than 430 lines, and the composition is un
   expect(lengths.filter(([, lines]) => lines > 430)).toEqual([])
   expect(lengths.filter(([file, lines]) => ['src/parts.ts', 'src/instance.ts', 'src/app.ts'].includes(file) && lines >= 300)).toEqual([])
 })
+test('queries are prepared in one way, and only db/ decodes what a column holds', async () => {
+  const all = await sources(['src', 'jobs'])
+  const prepares = all.filter(({ text }) => /\.prepare\(/.test(withoutComments(text)))
+  expect(prepares.map(({ file }) => file)).toEqual([])
+  const stores = all.filter(({ file }) => /[/-]store\.ts$/.test(file))
+  expect(stores.length).toBeGreaterThan(15)
+  expect(stores.filter(({ text }) => /\bJSON\.parse\(|\bmapFromDriverValue\b/.test(withoutComments(text))).map(({ file }) => file)).toEqual(
+    [],
+  )
+})

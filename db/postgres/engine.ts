@@ -1,17 +1,18 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
+import { assertEngine } from '../columns.ts'
 import {
-  binder,
-  type Compiled,
   type Database,
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
+  type Prepared,
   type Reader,
+  type Values,
   type Writer,
 } from '../engine.ts'
-import { assertOpen, asWork, newWork, refuseNestedWrite, type Work, workUnderWay } from '../work.ts'
+import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 
 const connectionsMax = 10
 /** Writes under way or waiting for a connection. */
@@ -50,35 +51,48 @@ function isLostConnection(error: unknown): boolean {
 
 type Query = (query: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>
 
-/** Under which name the server keeps the plan of a statement, one a connection. */
-const planOf = (text: string): string => Bun.hash(text).toString(36)
+/** Runs prepared queries, whose plans the server keeps by their names, one a connection. */
+function preparedOn(query: Query) {
+  async function all<Row>({ compiled }: Prepared<Row>, values: Values = {}): Promise<Row[]> {
+    const { rows } = await query({ name: compiled.name, text: compiled.text, values: compiled.bind(values) })
+    return rows.map(compiled.finish)
+  }
+  return {
+    all,
+    first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0],
+    run: async (query: Prepared<never>, values?: Values): Promise<void> => void (await all(query, values)),
+  }
+}
 
 /** What of a connection drizzle uses. */
 const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
 
+function readerOn(pool: pg.Pool): Reader {
+  const query: Query = (query, values) => beforeCommit(() => pool.query(query, values))
+  const queries = drizzle({ client: clientOf(query) })
+  const { first, all } = preparedOn(query)
+  return Object.assign(queries as unknown as Reader, rowsOn(queries), { first, all, together: <T>(reads: () => T): T => reads() })
+}
+
 /** Refuses queries that come once the work has settled: the connection serves somebody else by then. */
 function transactionOn(client: pg.PoolClient, work: Work): Writer {
-  const guarded = clientOf((query, values) => {
+  const guarded: Query = async (query, values) => {
     assertOpen(work)
     return client.query(query, values)
-  })
-  const queries = drizzle({ client: guarded })
-  return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+  }
+  const queries = drizzle({ client: clientOf(guarded) })
+  return Object.assign(queries as unknown as Writer, rowsOn(queries), preparedOn(guarded), {
     afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
   })
 }
 
 /** Any Postgres-wire engine: serializable transactions, run again when the engine says so. */
 export function openPostgres(url: string, random: () => number): Database {
+  assertEngine('postgres')
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000 })
   // A connection that the server closed, idle or at work, is replaced; its queries fail by themselves. Unhandled, the event would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
-  const readQueries = drizzle({ client: clientOf((query, values) => beforeCommit(() => pool.query(query, values))) })
-  const clientOfWork = new WeakMap<Work, pg.PoolClient>()
-  const workOf = new WeakMap<Writer, Work>()
-  // Prepared before there is a transaction: they find the connection of the work that they run in.
-  const prepared = drizzle({ client: clientOf(async (query, values) => connectionUnderWay().query(query, values)) }) as unknown as Writer
   const stats: DatabaseStats = { writes: 0, commits: 0, retries: 0, queued: 0 }
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -91,24 +105,13 @@ export function openPostgres(url: string, random: () => number): Database {
     }
   }
 
-  function connectionUnderWay(): pg.PoolClient {
-    const work = workUnderWay()
-    assertOpen(work)
-    const client = work && clientOfWork.get(work)
-    if (!client) throw new Error('a work has no connection')
-    return client
-  }
-
   async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work): Promise<T> {
     const client = await connect()
     let broken = false
     try {
       const value = await beforeCommit(async () => {
         await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
-        const tx = transactionOn(client, scope)
-        clientOfWork.set(scope, client)
-        workOf.set(tx, scope)
-        return asWork(scope, () => work(tx))
+        return asWork(scope, () => work(transactionOn(client, scope)))
       })
       const { command } = await client.query('COMMIT')
       // The server answers ROLLBACK, and no error, when a query of the work had failed and the work went on all the same.
@@ -150,32 +153,8 @@ export function openPostgres(url: string, random: () => number): Database {
     await pool.end()
   }
 
-  function many<Row>(query: Compiled): (values: Record<string, unknown>) => Promise<Row[]> {
-    const { sql: text, params } = query.toSQL()
-    const name = planOf(text)
-    const bound = binder(params)
-    return async (values) => (await beforeCommit(() => pool.query({ name, text, values: bound(values) }))).rows as Row[]
-  }
-
   return {
-    read: Object.assign(readQueries as unknown as Reader, rowsOn(readQueries), {
-      many,
-      together: <T>(reads: () => T): T => reads(),
-      one<Row>(query: Compiled) {
-        const rows = many<Row>(query)
-        return async (values: Record<string, unknown>) => (await rows(values))[0]
-      },
-    }),
-    statement(build) {
-      const query = build(prepared)
-      // The types are SQLite's, where a statement has no name.
-      const prepare = query.prepare.bind(query) as (name: string) => ReturnType<typeof query.prepare>
-      const statement = prepare(planOf(query.toSQL().sql))
-      return async (tx, values) => {
-        assertOpen(workOf.get(tx))
-        return statement.execute(values)
-      }
-    },
+    read: readerOn(pool),
     async write(work) {
       refuseNestedWrite()
       if (closing) throw new DatabaseUnavailable('the database is closed')

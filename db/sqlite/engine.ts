@@ -2,15 +2,16 @@ import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { LRUCache } from 'lru-cache'
+import { assertEngine } from '../columns.ts'
 import {
-  binder,
-  type Compiled,
   type Database,
   DatabaseFull,
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
+  type Prepared,
   type Reader,
+  type Values,
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
@@ -57,25 +58,51 @@ function statementCache(connection: Sqlite): (text: string) => Statement {
 /** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
 
-const rowsOn = (queries: BunSQLiteDatabase) => ({ rows: async <T>(query: SQL): Promise<T[]> => queries.all<T>(query) })
+function rowsOn(queries: BunSQLiteDatabase) {
+  // Bound now: ours, of the same name, takes its place.
+  const all = queries.all.bind(queries)
+  return { rows: async <T>(query: SQL): Promise<T[]> => all<T>(query) }
+}
+
+/** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
+function preparedOn(connection: Sqlite) {
+  const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
+  function meet({ compiled: { text, bind, finish } }: Prepared<unknown>) {
+    const statement = connection.prepare<Record<string, unknown>, never[]>(text)
+    return { statement, bound: bind as (values: Values) => never[], finish }
+  }
+  function known(query: Prepared<unknown>) {
+    const found = met.get(query)
+    if (found) return found
+    const made = meet(query)
+    met.set(query, made)
+    return made
+  }
+  return {
+    first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
+      const { statement, bound, finish } = known(query)
+      const row = statement.get(...bound(values))
+      return row ? (finish(row) as Row) : undefined
+    },
+    all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
+      const { statement, bound, finish } = known(query)
+      return statement.all(...bound(values)).map(finish) as Row[]
+    },
+    run(query: Prepared<never>, values: Values = {}): void {
+      const { statement, bound } = known(query)
+      statement.run(...bound(values))
+    },
+  }
+}
 
 function readerOn(connection: Sqlite): Reader {
   const queries = drizzle({ client: clientOf(statementCache(connection)) })
-  function prepared<Row>(query: Compiled) {
-    const { sql, params } = query.toSQL()
-    return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
-  }
+  const { first, all } = preparedOn(connection)
   const begin = connection.prepare('BEGIN')
   const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
-    one<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.get(...bound(values)) ?? undefined
-    },
-    many<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.all(...bound(values))
-    },
+    first,
+    all,
     together<T>(reads: () => T): T {
       begin.run()
       try {
@@ -90,6 +117,7 @@ function readerOn(connection: Sqlite): Reader {
 
 /** The embedded engine: one writer whose works share durable commits, one read-only reader. */
 export function openSqlite(file: string, { onFatal, synchronous, besideServer = false }: SqliteOptions = {}): Database {
+  assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
   // The loop must not stand still while another process writes: we retry by ourselves.
@@ -98,8 +126,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
   const prepare = statementCache(writer)
-  const prepared = drizzle({ client: clientOf((text) => writer.prepare(text)) }) as unknown as Writer
-  const workOf = new WeakMap<Writer, Work>()
+  const prepared = preparedOn(writer)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -190,7 +217,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     savepoint.run()
     const work = newWork()
     try {
-      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOf(work))))
+      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOn(work))))
       release.run()
       return () => {
         try {
@@ -211,17 +238,27 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  function transactionOf(work: Work): Writer {
+  function transactionOn(work: Work): Writer {
     const client = clientOf((text) => {
       assertOpen(work)
       return prepare(text)
     })
     const queries = drizzle({ client })
-    const tx = Object.assign(queries as unknown as Writer, rowsOn(queries), {
+    return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+      first<Row>(query: Prepared<Row>, values?: Values) {
+        assertOpen(work)
+        return prepared.first(query, values)
+      },
+      all<Row>(query: Prepared<Row>, values?: Values) {
+        assertOpen(work)
+        return prepared.all(query, values)
+      },
+      run(query: Prepared<never>, values?: Values) {
+        assertOpen(work)
+        prepared.run(query, values)
+      },
       afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
     })
-    workOf.set(tx, work)
-    return tx
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -248,13 +285,6 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
 
   return {
     read: readerOn(reader),
-    statement(build) {
-      const query = build(prepared).prepare()
-      return async (tx, values) => {
-        assertOpen(workOf.get(tx))
-        return query.execute(values)
-      }
-    },
     write: (work) =>
       new Promise((resolve, reject) => {
         refuseNestedWrite()

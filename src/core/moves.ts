@@ -1,6 +1,6 @@
 import { and, type Column, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Database, Writer } from '../../db/engine.ts'
+import type { Writer } from '../../db/engine.ts'
 import { updateOf } from '../../db/prepared.ts'
 import type { SourceOf, StateOf, Transitions } from '../lib/transitions.ts'
 
@@ -35,14 +35,13 @@ type MoveOptions<Table extends SQLiteTable> = {
 
 /** The only ways to change the rows of a table whose `status` follows a table of transitions. */
 export function movesOf<Table extends Stateful, States extends Transitions>(
-  db: Pick<Database, 'statement'>,
   table: Table,
   _transitions: States,
   { changed, guard }: MoveOptions<Table> = {},
 ): Moves<Table, States> {
   const updates = new Map<string, ReturnType<typeof updateFrom>>()
   const updateFrom = (states: readonly string[]) =>
-    updateOf<SQLiteTable>(db, table, and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard))
+    updateOf<SQLiteTable>(table, and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard))
 
   /** Built once for each set of states that something starts from. */
   async function update(tx: Writer, id: string, states: readonly string[], fields: object, values: object = {}) {

@@ -32,8 +32,8 @@ test('an insert stores every column as it is read back: texts, nulls and JSON', 
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write(async (tx) => {
-    await insertOf(db, users)(tx, user)
-    await insertOf(db, shops)(tx, shop)
+    await insertOf(users)(tx, user)
+    await insertOf(shops)(tx, shop)
   })
   expect(await db.read.select().from(shops)).toEqual([shop])
 })
@@ -41,8 +41,8 @@ test('an insert stores every column as it is read back: texts, nulls and JSON', 
 test('a row whose key is taken is refused, or skipped where that was asked for', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  const insert = insertOf(db, users)
-  const insertNew = insertOf(db, users, 'skip')
+  const insert = insertOf(users)
+  const insertNew = insertOf(users, 'skip')
   expect(await db.write((tx) => insertNew(tx, user))).toBe(true)
   expect(await db.write((tx) => insertNew(tx, { ...user, passwordHash: 'y' }))).toBe(false)
   const refusal = await db.write((tx) => insert(tx, user)).catch((error: unknown) => error)
@@ -53,14 +53,16 @@ test('a row whose key is taken is refused, or skipped where that was asked for',
 test('an update sets the columns that it is given and no others, and hands back the row', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
-  const update = updateOf(db, shops, eq(shops.id, sql.placeholder('which')))
+  const update = updateOf(shops, eq(shops.id, sql.placeholder('which')))
   await db.write(async (tx) => {
-    await insertOf(db, users)(tx, user)
-    await insertOf(db, shops)(tx, shop)
+    await insertOf(users)(tx, user)
+    await insertOf(shops)(tx, shop)
   })
   const changed = { ...shop, title: 'Two', logoUrl: 'https://a.example/l.png', contact: {} }
   expect(await db.write((tx) => update(tx, { title: 'Two', logoUrl: changed.logoUrl, contact: {} }, { which: shop.id }))).toEqual([changed])
   expect(await db.write((tx) => update(tx, { logoUrl: null }, { which: shop.id }))).toEqual([{ ...changed, logoUrl: null }])
   expect(await db.write((tx) => update(tx, { title: 'Three' }, { which: 'shop_2' }))).toEqual([])
+  const touch = updateOf(shops, eq(shops.id, sql.placeholder('which')), ['id', 'updatedAt'])
+  expect(await db.write((tx) => touch(tx, { updatedAt: 2 }, { which: shop.id }))).toEqual([{ id: shop.id, updatedAt: 2 }])
   expect(await db.read.select().from(shops)).toEqual([{ ...changed, logoUrl: null }])
 })

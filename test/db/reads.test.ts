@@ -1,68 +1,152 @@
-/** Prepared reads past the builders. */
+/** Prepared reads: what their rows look like, and when they are of. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { asc, gte, sql } from 'drizzle-orm'
+import { asc, count, desc, eq, gte, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
+import { insertOf, prepare } from '../../db/prepared.ts'
 import { users } from '../../db/schema/people.ts'
+import { addresses } from '../../db/schema/selling.ts'
+import { shops } from '../../db/schema/shop.ts'
 import { openTestDatabase } from '../support/database.ts'
 
-type Row = { id: string; created_at: number }
+const userRow = (id: string, createdAt: number) => ({
+  id,
+  role: 'MERCHANT' as const,
+  email: `${id}@example.com`,
+  passwordHash: 'x',
+  createdAt,
+})
+const shopRow = {
+  id: 'shop_1',
+  merchantId: 'a',
+  name: 'one',
+  title: 'One',
+  description: '',
+  logoUrl: null,
+  currency: 'USD',
+  country: 'US',
+  mode: 'TEST' as const,
+  status: 'ACTIVE' as const,
+  contact: { email: 'c@d.example' },
+  address: {},
+  origins: ['https://a.example'],
+  taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: true }],
+  shippingMethods: [],
+  createdAt: 1,
+  updatedAt: 2,
+}
+const insertUser = insertOf(users)
+const insertShop = insertOf(shops)
 
 async function opened() {
   const test = await openTestDatabase()
-  const row = (id: string, createdAt: number) => ({
-    id,
-    role: 'MERCHANT' as const,
-    email: `${id}@example.com`,
-    passwordHash: 'x',
-    createdAt,
+  await test.db.write(async (tx) => {
+    for (const row of [userRow('a', 1), userRow('b', 2), userRow('c', 3)]) await insertUser(tx, row)
+    await insertShop(tx, shopRow)
   })
-  await test.db.write(async (tx) => void (await tx.insert(users).values([row('a', 1), row('b', 2), row('c', 3)])))
-  const query = test.db.read
-    .select({ id: users.id, created_at: users.createdAt })
-    .from(users)
-    .where(gte(users.createdAt, sql.placeholder('from')))
-    .orderBy(asc(users.id))
-  return { ...test, row, query, [Symbol.asyncDispose]: test[Symbol.asyncDispose] }
+  return test
 }
 
-test('many gives every row, in order and under the names of the columns, and none when there is none', async () => {
+const since = prepare((queries) =>
+  queries
+    .select({ id: users.id, madeAt: users.createdAt })
+    .from(users)
+    .where(gte(users.createdAt, sql.placeholder('from')))
+    .orderBy(asc(users.id)),
+)
+
+test('all gives every row, in order and under the names that were asked for, and first the first; none when there is none', async () => {
   await using on = await opened()
-  const many = on.db.read.many<Row>(on.query)
-  expect(await many({ from: 2 })).toEqual([
-    { id: 'b', created_at: 2 },
-    { id: 'c', created_at: 3 },
+  expect(await on.db.read.all(since, { from: 2 })).toEqual([
+    { id: 'b', madeAt: 2 },
+    { id: 'c', madeAt: 3 },
   ])
-  expect(await many({ from: 4 })).toEqual([])
-  expect(await on.db.read.one<Row>(on.query)({ from: 3 })).toEqual({ id: 'c', created_at: 3 })
-  expect(await on.db.read.one<Row>(on.query)({ from: 4 })).toBeUndefined()
+  expect(await on.db.read.all(since, { from: 4 })).toEqual([])
+  expect(await on.db.read.first(since, { from: 2 })).toEqual({ id: 'b', madeAt: 2 })
+  expect(await on.db.read.first(since, { from: 4 })).toBeUndefined()
+})
+
+test('SQLite answers at once, in a write and outside', async () => {
+  await using on = await opened()
+  const isPromise = (answer: unknown) => answer instanceof Promise
+  const inWrite = await on.db.write(async (tx) => {
+    const answer = tx.first(since, { from: 3 })
+    return [isPromise(answer), await answer]
+  })
+  expect(inWrite).toEqual([engine === 'postgres', { id: 'c', madeAt: 3 }])
+  expect(isPromise(on.db.read.all(since, { from: 3 }))).toBe(engine === 'postgres')
+})
+
+test('a row is what the builder gives: JSON, nulls, truths, sums', async () => {
+  await using on = await opened()
+  const { db } = on
+  const address = {
+    id: 'adr_1',
+    shopId: 'shop_1',
+    customerId: null,
+    enteredBy: null,
+    address: { line1: '1 Way' } as typeof addresses.$inferSelect.address,
+    isDefaultShipping: true,
+    isDefaultBilling: false,
+    createdAt: 1,
+    updatedAt: 1,
+  }
+  await db.write(async (tx) => void (await insertOf(addresses)(tx, address)))
+  const [built] = await db.read.select().from(shops)
+  expect(await db.read.first(prepare((queries) => queries.select().from(shops)))).toEqual(built)
+  expect(built).toEqual(shopRow)
+  const [builtAddress] = await db.read.select().from(addresses)
+  expect(await db.read.first(prepare((queries) => queries.select().from(addresses)))).toEqual(builtAddress)
+  expect(builtAddress).toEqual(address)
+  expect(await db.read.first(prepare((queries) => queries.select({ n: count() }).from(users)))).toEqual({ n: 3 })
+  const latest = prepare((queries) => queries.select({ at: sql<number>`max(${users.createdAt})`.as('latest') }).from(users))
+  expect(await db.read.first(latest)).toEqual({ at: 3 })
+})
+
+test('selections nest once: tables and parts of them, beside plain fields', async () => {
+  await using on = await opened()
+  const both = prepare((queries) =>
+    queries
+      .select({ name: shops.name, shop: shops, owner: { id: users.id, email: users.email } })
+      .from(shops)
+      .innerJoin(users, eq(users.id, shops.merchantId)),
+  )
+  expect(await on.db.read.all(both)).toEqual([{ name: 'one', shop: shopRow, owner: { id: 'a', email: 'a@example.com' } }])
+})
+
+test('what a row cannot be made of is refused: a second level, an outer join, the name of another column', () => {
+  const refused = [
+    prepare((queries) => queries.select({ a: { b: { c: users.id } } } as never).from(users)),
+    prepare((queries) => queries.select({ user: users, shop: shops }).from(users).leftJoin(shops, eq(shops.merchantId, users.id))),
+    prepare((queries) => queries.select({ email: users.id }).from(users).orderBy(desc(users.email))),
+  ]
+  for (const query of refused) expect(() => query.compiled).toThrow(/prepared query/)
 })
 
 test('reads together are as of one moment where they answer at once, whoever commits between them', async () => {
   await using on = await opened()
-  const many = on.db.read.many<Row>(on.query)
-  const count = async (rows: Row[] | Promise<Row[]>) => (await rows).length
+  const { read } = on.db
+  const countFrom = async (from: number) => (await read.all(since, { from })).length
   if (engine !== 'sqlite') {
-    const [first, second] = on.db.read.together(() => [many({ from: 1 }), many({ from: 2 })])
-    expect([await count(first ?? []), await count(second ?? [])]).toEqual([3, 2])
+    expect(await Promise.all(read.together(() => [countFrom(1), countFrom(2)]))).toEqual([3, 2])
     return
   }
   const other = new Sqlite(on.url.replace('file:', ''))
   try {
-    const seen = on.db.read.together(() => {
-      const before = many({ from: 1 })
+    const seen = read.together(() => {
+      const before = countFrom(1)
       other.run("DELETE FROM users WHERE id = 'b'")
-      return [before, many({ from: 1 })]
+      return [before, countFrom(1)]
     })
-    expect(await Promise.all(seen.map(count))).toEqual([3, 3])
-    expect(await count(many({ from: 1 }))).toBe(2)
+    expect(await Promise.all(seen)).toEqual([3, 3])
+    expect(await countFrom(1)).toBe(2)
     const refused = () =>
-      on.db.read.together(() => {
+      read.together(() => {
         throw new Error('not now')
       })
     expect(refused).toThrow('not now')
     other.run("DELETE FROM users WHERE id = 'c'")
-    expect(await count(many({ from: 1 }))).toBe(1)
+    expect(await countFrom(1)).toBe(1)
   } finally {
     other.close()
   }

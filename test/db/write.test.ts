@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { asc, eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { type Database, DatabaseUnavailable, isUniqueViolation, type Writer } from '../../db/engine.ts'
+import { prepare } from '../../db/prepared.ts'
 import { attempts, refreshTokens, sessions, users } from '../../db/schema/people.ts'
 import { openTestDatabase } from '../support/database.ts'
 
@@ -201,18 +202,21 @@ describe('a write', () => {
   })
 })
 
+const attemptById = prepare((queries) =>
+  queries
+    .select()
+    .from(attempts)
+    .where(eq(attempts.id, sql.placeholder('id')))
+    .limit(1),
+)
+
 test('a prepared read still works after hundreds of other statements', async () => {
   await using opened = await openTestDatabase()
   const { db } = opened
   await db.write(insert('a'))
-  const prepared = db.read
-    .select()
-    .from(attempts)
-    .where(eq(attempts.id, sql.placeholder('id')))
-    .limit(1)
-    .prepare()
+  expect(await db.read.first(attemptById, { id: 'a' })).toEqual(row('a'))
   for (let nth = 0; nth < 1_000; nth++) await db.read.rows(sql.raw(`select ${nth} as n`))
-  expect(await prepared.execute({ id: 'a' })).toEqual([row('a')])
+  expect(await db.read.first(attemptById, { id: 'a' })).toEqual(row('a'))
 })
 
 test('text sorts by its bytes, and numbers up to the largest amount come back as they went in', async () => {

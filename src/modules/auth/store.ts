@@ -1,23 +1,24 @@
 import { and, asc, count, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
 
 export type Session = typeof sessions.$inferSelect
 export type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
-export function createAuthStore({ read }: Pick<Database, 'read'>) {
-  const sessionById = read
+const sessionById = prepare((queries) =>
+  queries
     .select()
     .from(sessions)
     .where(eq(sessions.id, sql.placeholder('id')))
-    .limit(1)
-    .prepare()
+    .limit(1),
+)
 
+export function createAuthStore({ read }: Pick<Database, 'read'>) {
   return {
     async findSession(id: string): Promise<Session | undefined> {
-      const [session] = await sessionById.execute({ id })
-      return session
+      return read.first(sessionById, { id })
     },
     async insertSession(tx: Writer, session: Session, token: RefreshToken): Promise<void> {
       await tx.insert(sessions).values(session)

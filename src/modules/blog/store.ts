@@ -1,5 +1,6 @@
 import { and, count, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import { blogs } from '../../../db/schema/catalog.ts'
 import type { Blog } from './domain.ts'
 
@@ -11,20 +12,22 @@ export type BlogQuery = {
   publicAt?: number | undefined
 }
 
-export function createBlogStore({ read }: Pick<Database, 'read'>) {
-  const bySlug = read
+const bySlug = prepare((queries) =>
+  queries
     .select()
     .from(blogs)
     .where(eq(blogs.slug, sql.placeholder('slug')))
-    .limit(1)
-    .prepare()
-  const shopBySlug = read
+    .limit(1),
+)
+const shopBySlug = prepare((queries) =>
+  queries
     .select({ shopId: blogs.shopId })
     .from(blogs)
     .where(and(eq(blogs.slug, sql.placeholder('slug')), eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, sql.placeholder('now'))))
-    .limit(1)
-    .prepare()
+    .limit(1),
+)
 
+export function createBlogStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(shopId: string, id: string, from: Pick<Reader, 'select'> = read): Promise<Blog | undefined> {
       const [blog] = await from
@@ -36,13 +39,11 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     },
     /** Of whichever shop, published or not. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
-      const [blog] = await bySlug.execute({ slug })
-      return blog
+      return read.first(bySlug, { slug })
     },
     /** The shop of a blog that the public sees at `now`. */
     async publicShopOf(slug: string, now: number): Promise<string | undefined> {
-      const [row] = await shopBySlug.execute({ slug, now })
-      return row?.shopId
+      return (await read.first(shopBySlug, { slug, now }))?.shopId
     },
     /** Newest first: by publication for the public, else by creation. */
     async list(query: BlogQuery, { limit, offset }: { limit: number; offset: number }): Promise<{ blogs: Blog[]; total: number }> {

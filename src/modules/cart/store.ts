@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
+import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
@@ -7,54 +8,47 @@ import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.
 
 export type CartStore = ReturnType<typeof createCartStore>
 
-const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
-/** What nobody needs once a cart is over. */
-const personal = { email: null, shippingAddress: null, billingAddress: null }
-
-export function createCartStore(db: Pick<Database, 'read' | 'statement'>) {
-  const { read, statement } = db
-  const byId = read
+const cartById = prepare((queries) =>
+  queries
     .select()
     .from(carts)
     .where(eq(carts.id, sql.placeholder('id')))
-    .limit(1)
-    .prepare()
-  const linesOf = read
+    .limit(1),
+)
+const linesOfCart = prepare((queries) =>
+  queries
     .select()
     .from(cartLines)
     .where(eq(cartLines.cartId, sql.placeholder('cartId')))
-    .orderBy(asc(cartLines.id))
-    .prepare()
-  const giftCardsOf = read
+    .orderBy(asc(cartLines.id)),
+)
+const giftCardsOfCart = prepare((queries) =>
+  queries
     .select({ giftCardId: cartGiftCards.giftCardId })
     .from(cartGiftCards)
-    .where(eq(cartGiftCards.cartId, sql.placeholder('cartId')))
-    .prepare()
-  const insert = statement((queries) => queries.insert(carts).values({ ...fixed, ...changing }))
-  const save = statement((queries) =>
-    queries
-      .update(carts)
-      .set(changing)
-      .where(and(eq(carts.id, sql.placeholder('id')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')))
-      .returning({ id: carts.id }),
-  )
-  const unchanged = movesOf(db, carts, cartTransitions, {
-    guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
-  })
-  const insertLine = statement((queries) =>
-    queries.insert(cartLines).values({
-      id: sql.placeholder('id'),
-      cartId: sql.placeholder('cartId'),
-      variantId: sql.placeholder('variantId'),
-      quantity: sql.placeholder('quantity'),
-      unitPrice: sql.placeholder('unitPrice'),
-    }),
-  )
+    .where(eq(cartGiftCards.cartId, sql.placeholder('cartId'))),
+)
+const insertCart = insertOf(carts)
+const insertCartLine = insertOf(cartLines)
+const saveCart = updateOf(
+  carts,
+  and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')),
+  ['id'],
+)
 
+/** What nobody needs once a cart is over. */
+const personal = { email: null, shippingAddress: null, billingAddress: null }
+
+const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
+/** Of carts that are as they were when they were read, and whose time is not over. */
+const { move } = movesOf(carts, cartTransitions, {
+  guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
+})
+
+export function createCartStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(id: string, tx?: Writer): Promise<Cart | undefined> {
-      const [cart] = tx ? await tx.select().from(carts).where(eq(carts.id, id)).limit(1) : await byId.execute({ id })
-      return cart
+      return tx ? tx.first(cartById, { id }) : read.first(cartById, { id })
     },
     /** The customer's cart that was begun last, of those that are open. */
     async latestOf(shopId: string, customerId: string, now: number): Promise<Cart | undefined> {
@@ -68,23 +62,24 @@ export function createCartStore(db: Pick<Database, 'read' | 'statement'>) {
     },
     /** In the order in which they were put in. */
     async linesOf(cartId: string): Promise<CartLine[]> {
-      return linesOf.execute({ cartId })
+      return read.all(linesOfCart, { cartId })
     },
     /** The ids of the gift cards on a cart. */
     async giftCardsOf(cartId: string): Promise<string[]> {
-      const rows = await giftCardsOf.execute({ cartId })
+      const rows = await read.all(giftCardsOfCart, { cartId })
       return rows.map(({ giftCardId }) => giftCardId)
     },
 
     async insert(tx: Writer, cart: Cart): Promise<void> {
-      await insert(tx, encoded(cart))
+      await insertCart(tx, cart)
     },
     /**
      * Stores what may change of an open cart, if it is still as it was at `seen`. False when it is not: nothing that was decided
      * by what was read of it holds then.
      */
     async save(tx: Writer, cart: Cart, seen: number): Promise<boolean> {
-      return (await save(tx, { ...encoded(cart), seen })).length > 0
+      const { id, shopId, currency, status, createdAt, ...change } = cart
+      return (await saveCart(tx, change, { which: id, seen })).length > 0
     },
     /** Notes who sent the shopper, on a cart that is open and within reach; false when there is no such cart. */
     async refer(
@@ -118,7 +113,7 @@ export function createCartStore(db: Pick<Database, 'read' | 'statement'>) {
         .where(and(eq(carts.id, id), eq(carts.updatedAt, updatedAt), eq(carts.status, 'OPEN')))
     },
     async insertLine(tx: Writer, line: CartLine): Promise<void> {
-      await insertLine(tx, line)
+      await insertCartLine(tx, line)
     },
     async changeLine(tx: Writer, { id, quantity, unitPrice }: CartLine): Promise<void> {
       await tx.update(cartLines).set({ quantity, unitPrice }).where(eq(cartLines.id, id))
@@ -135,7 +130,7 @@ export function createCartStore(db: Pick<Database, 'read' | 'statement'>) {
     /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       const converted = { ...personal, updatedAt: now }
-      return (await unchanged.move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
+      return (await move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {
@@ -168,33 +163,4 @@ const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt
 function within(reach: Reach): SQL | undefined {
   if (reach === 'all') return undefined
   return reach === 'guests' ? isNull(carts.customerId) : or(isNull(carts.customerId), eq(carts.customerId, reach.customerId))
-}
-
-/** Values for the columns of a cart: those that stay, and those that change. */
-const fixed = {
-  id: sql.placeholder('id'),
-  shopId: sql.placeholder('shopId'),
-  currency: sql.placeholder('currency'),
-  status: sql.placeholder('status'),
-  createdAt: sql.placeholder('createdAt'),
-}
-const value = (name: keyof Cart) => sql`${sql.placeholder(name)}`
-const changing = {
-  customerId: value('customerId'),
-  email: value('email'),
-  shippingAddress: value('shippingAddress'),
-  billingAddress: value('billingAddress'),
-  shippingMethod: value('shippingMethod'),
-  affiliateCode: value('affiliateCode'),
-  affiliateAt: value('affiliateAt'),
-  shownTotal: value('shownTotal'),
-  shownDue: value('shownDue'),
-  expiresAt: value('expiresAt'),
-  updatedAt: value('updatedAt'),
-}
-
-/** As the engines store it: a placeholder knows nothing of its column. */
-function encoded(cart: Cart): Record<string, unknown> {
-  const jsonOf = (address: Cart['shippingAddress']) => (address === null ? null : JSON.stringify(address))
-  return { ...cart, shippingAddress: jsonOf(cart.shippingAddress), billingAddress: jsonOf(cart.billingAddress) }
 }

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import {
   collectionProducts,
   listingAnchors,
@@ -28,34 +29,109 @@ const keyColumns = { newest: productDocuments.newestKey, title: productDocuments
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
 
-export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
-  const documentById = read.one<StoredDocument>(
-    read
-      .select({
-        document: productDocuments.document,
-        etag: productDocuments.etag,
-        visible_from: productDocuments.visibleFrom,
-        shop_id: productDocuments.shopId,
-      })
-      .from(productDocuments)
-      .where(eq(productDocuments.productId, sql.placeholder('id')))
-      .limit(1),
-  )
+const documentById = prepare((queries) =>
+  queries
+    .select({
+      document: productDocuments.document,
+      etag: productDocuments.etag,
+      visible_from: productDocuments.visibleFrom,
+      shop_id: productDocuments.shopId,
+    })
+    .from(productDocuments)
+    .where(eq(productDocuments.productId, sql.placeholder('id')))
+    .limit(1),
+)
 
-  const pageFrom = (order: SortOrder, condition?: SQL) =>
-    read
+const pageFrom = (order: SortOrder, condition?: SQL) =>
+  prepare((queries) =>
+    queries
       .select({ document: productDocuments.document })
       .from(productDocuments)
       .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
       .orderBy(asc(keyColumns[order]))
       .limit(sql.placeholder('limit'))
-      .offset(sql.placeholder('offset'))
-      .prepare()
-  // Without a condition, rows are skipped in the index alone.
-  const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
-  const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
-  const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
+      .offset(sql.placeholder('offset')),
+  )
+// Without a condition, rows are skipped in the index alone.
+const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
+const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
+const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
 
+const sellableColumns = {
+  id: products.id,
+  shopId: products.shopId,
+  handle: products.handle,
+  title: products.title,
+  status: products.status,
+  currency: products.currency,
+  images: products.images,
+  publishedAt: products.publishedAt,
+}
+
+const idAt = (at: number): string => `id${at}`
+const quantity = sql.placeholder('quantity')
+/** So many promises fewer, and never fewer than none. */
+const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
+
+/** One for each number of ids that was asked for: there are as many as lines in a cart. */
+const sellablesByCount = new Map<number, ReturnType<typeof sellablesFor>>()
+function sellablesOf(count: number): ReturnType<typeof sellablesFor> {
+  const known = sellablesByCount.get(count) ?? sellablesFor(count)
+  sellablesByCount.set(count, known)
+  return known
+}
+const sellablesFor = (count: number) =>
+  prepare((queries) =>
+    queries
+      .select({ variant: variants, product: sellableColumns })
+      .from(variants)
+      .innerJoin(products, eq(products.id, variants.productId))
+      .where(
+        inArray(
+          variants.id,
+          Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at))),
+        ),
+      ),
+  )
+
+const changeStock = (
+  change: { onHand?: SQL; reserved?: SQL },
+  guard?: SQL,
+): ((tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>) => {
+  const changed = prepare((queries) =>
+    queries
+      .update(variants)
+      .set(change)
+      .where(and(eq(variants.id, sql.placeholder('id')), guard))
+      .returning({
+        productId: variants.productId,
+        trackInventory: variants.trackInventory,
+        allowBackorder: variants.allowBackorder,
+        onHand: variants.onHand,
+        reserved: variants.reserved,
+      }),
+  )
+  return async (tx, id, quantity) => tx.first(changed, { id, quantity })
+}
+const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+/** Changes of the stock of a variant, relative, so that no two writes can undo each other. Undefined when nothing was changed. */
+const stock = {
+  /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
+  reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
+  /** Takes a promise back. */
+  release: changeStock({ reserved: fewerPromised }),
+  /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
+  commit: changeStock({
+    onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
+    reserved: fewerPromised,
+  }),
+  /** Undoes a `commit`. */
+  uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
+  restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
+}
+
+export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
   /** Joined from the filter's side: a rare tag or a collection is a few rows of a large shop. */
   function matching<Columns extends Record<string, SQL | typeof productDocuments.document>>(
@@ -79,61 +155,6 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
   const taggedBefore = (shopId: string, tag: string, key: string) =>
     and(eq(productTags.shopId, shopId), eq(productTags.tag, tag), lt(productTags.newestKey, key))
 
-  /** One statement for each number of ids that was asked for: there are as many as lines in a cart. */
-  const sellablesByCount = new Map<number, ReturnType<typeof prepareSellables>>()
-  function sellablesOf(count: number): ReturnType<typeof prepareSellables> {
-    const known = sellablesByCount.get(count) ?? prepareSellables(count)
-    sellablesByCount.set(count, known)
-    return known
-  }
-  function prepareSellables(count: number) {
-    const ids = Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at)))
-    const from = (queries: Queries) =>
-      queries
-        .select({ variant: variants, product: sellableColumns })
-        .from(variants)
-        .innerJoin(products, eq(products.id, variants.productId))
-        .where(inArray(variants.id, ids))
-    return { inWork: statement(from), readNow: from(read).prepare() }
-  }
-
-  const changeStock = (
-    change: { onHand?: SQL; reserved?: SQL },
-    guard?: SQL,
-  ): ((tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>) => {
-    const changed = statement((queries) =>
-      queries
-        .update(variants)
-        .set(change)
-        .where(and(eq(variants.id, sql.placeholder('id')), guard))
-        .returning({
-          productId: variants.productId,
-          trackInventory: variants.trackInventory,
-          allowBackorder: variants.allowBackorder,
-          onHand: variants.onHand,
-          reserved: variants.reserved,
-        }),
-    )
-    return async (tx, id, quantity) => (await changed(tx, { id, quantity }))[0]
-  }
-  const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-  const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
-  /** Changes of the stock of a variant, relative, so that no two writes can undo each other. Undefined when nothing was changed. */
-  const stock = {
-    /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
-    reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
-    /** Takes a promise back. */
-    release: changeStock({ reserved: fewerPromised }),
-    /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
-    commit: changeStock({
-      onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
-      reserved: fewerPromised,
-    }),
-    /** Undoes a `commit`. */
-    uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
-    restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
-  }
-
   /** The documents of these products, in the order of the ids. */
   async function documentsOf(ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return []
@@ -147,7 +168,7 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
 
   return {
     /** The public document of a product, whenever it becomes visible. */
-    findDocument: (id: string) => documentById({ id }),
+    findDocument: (id: string) => read.first(documentById, { id }),
 
     /**
      * The shop's anchors, the changes since, and the documents that are not visible yet: those with a `newestKey` of at
@@ -174,7 +195,7 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
       { key, skip }: { key: string; skip: number },
       { now, limit, scheduled }: { now: number; limit: number; scheduled: boolean },
     ): Promise<string[]> {
-      const rows = await (scheduled ? pagesOfVisible : pages)[order].execute({ shopId, key, now, limit, offset: skip })
+      const rows = await read.all((scheduled ? pagesOfVisible : pages)[order], { shopId, key, now, limit, offset: skip })
       return rows.map(({ document }) => document)
     },
 
@@ -313,9 +334,9 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
 
     /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
     async sellables(variantIds: readonly string[], shopId?: string, tx?: Writer): Promise<Sellable[]> {
-      const { inWork, readNow } = sellablesOf(variantIds.length)
+      const query = sellablesOf(variantIds.length)
       const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
-      const found: Sellable[] = await (tx ? inWork(tx, ids) : readNow.execute(ids))
+      const found: Sellable[] = await (tx ? tx.all(query, ids) : read.all(query, ids))
       return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
     },
     /** A product with its variants, whosever it is. */
@@ -397,22 +418,6 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
     sortOrders,
   }
 }
-
-const sellableColumns = {
-  id: products.id,
-  shopId: products.shopId,
-  handle: products.handle,
-  title: products.title,
-  status: products.status,
-  currency: products.currency,
-  images: products.images,
-  publishedAt: products.publishedAt,
-}
-
-const idAt = (at: number): string => `id${at}`
-const quantity = sql.placeholder('quantity')
-/** So many promises fewer, and never fewer than none. */
-const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
 
 const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
   Promise.resolve(

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
@@ -7,25 +8,26 @@ import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from
 export type CustomerStore = ReturnType<typeof createCustomerStore>
 type Queries = Pick<Reader, 'select'>
 
-export function createCustomerStore({ read }: Pick<Database, 'read'>) {
-  /** No row when the shop has no such customer. */
-  const orderTotal = read.one<{ orders: number }>(
-    read
-      .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders}), 0) as integer)`.as('orders') })
-      .from(customers)
-      .leftJoin(customerTotals, eq(customerTotals.customerId, customers.id))
-      .where(and(eq(customers.id, sql.placeholder('customerId')), eq(customers.shopId, sql.placeholder('shopId'))))
-      .groupBy(customers.id),
-  )
-  const orderIds = read
+/** No row when the shop has no such customer. */
+const orderTotal = prepare((queries) =>
+  queries
+    .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders}), 0) as integer)` })
+    .from(customers)
+    .leftJoin(customerTotals, eq(customerTotals.customerId, customers.id))
+    .where(and(eq(customers.id, sql.placeholder('customerId')), eq(customers.shopId, sql.placeholder('shopId'))))
+    .groupBy(customers.id),
+)
+const orderIds = prepare((queries) =>
+  queries
     .select({ id: orders.id })
     .from(orders)
     .where(and(eq(orders.customerId, sql.placeholder('customerId')), eq(orders.shopId, sql.placeholder('shopId'))))
     .orderBy(desc(orders.id))
     .limit(sql.placeholder('limit'))
-    .offset(sql.placeholder('offset'))
-    .prepare()
+    .offset(sql.placeholder('offset')),
+)
 
+export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(shopId: string, id: string, from: Queries = read): Promise<Customer | undefined> {
       const [customer] = await from
@@ -60,11 +62,11 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     },
     /** How many orders a customer has placed; undefined when the shop has no such customer. */
     async countOrders(shopId: string, customerId: string): Promise<number | undefined> {
-      return (await orderTotal({ shopId, customerId }))?.orders
+      return (await read.first(orderTotal, { shopId, customerId }))?.orders
     },
     /** Newest first. */
     async orderIds(shopId: string, customerId: string, { limit, offset }: { limit: number; offset: number }): Promise<string[]> {
-      const rows = await orderIds.execute({ shopId, customerId, limit, offset })
+      const rows = await read.all(orderIds, { shopId, customerId, limit, offset })
       return rows.map(({ id }) => id)
     },
 

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf } from '../../../db/prepared.ts'
+import type { Writer } from '../../../db/engine.ts'
+import { insertOf, prepare } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -10,27 +10,25 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
 
-export function createIdempotencyStore({ statement }: Pick<Database, 'statement'>) {
-  const [scope, key, attempt] = [sql.placeholder('scope'), sql.placeholder('key'), sql.placeholder('attempt')]
-  const at = and(eq(idempotencyKeys.scope, scope), eq(idempotencyKeys.key, key))
-  const mine = and(at, eq(idempotencyKeys.attempt, attempt))
-  const insert = insertOf({ statement }, idempotencyKeys, 'skip')
-  const find = statement((queries) => queries.select().from(idempotencyKeys).where(at).limit(1))
-  const answer = statement((queries) =>
-    queries
-      .update(idempotencyKeys)
-      .set({ sealedAnswer: sql`${sql.placeholder('sealedAnswer')}` })
-      .where(mine)
-      .returning({ key: idempotencyKeys.key }),
-  )
-  const release = statement((queries) => queries.delete(idempotencyKeys).where(mine))
+const at = and(eq(idempotencyKeys.scope, sql.placeholder('scope')), eq(idempotencyKeys.key, sql.placeholder('key')))
+const mine = and(at, eq(idempotencyKeys.attempt, sql.placeholder('attempt')))
+const insert = insertOf(idempotencyKeys, 'skip')
+const find = prepare((queries) => queries.select().from(idempotencyKeys).where(at).limit(1))
+const answer = prepare((queries) =>
+  queries
+    .update(idempotencyKeys)
+    .set({ sealedAnswer: sql`${sql.placeholder('sealedAnswer')}` })
+    .where(mine)
+    .returning({ key: idempotencyKeys.key }),
+)
+const release = prepare((queries) => queries.delete(idempotencyKeys).where(mine))
 
+export function createIdempotencyStore(_db?: unknown) {
   return {
     /** False when the key is there already. */
     insert,
     async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
-      const [row] = await find(tx, { scope, key })
-      return row
+      return tx.first(find, { scope, key })
     },
     async replace(tx: Writer, row: IdempotencyRow): Promise<void> {
       await tx
@@ -40,10 +38,10 @@ export function createIdempotencyStore({ statement }: Pick<Database, 'statement'
     },
     /** False when another attempt has taken the key over. */
     async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
-      return (await answer(tx, { scope, key, attempt, sealedAnswer })).length > 0
+      return (await tx.first(answer, { scope, key, attempt, sealedAnswer })) !== undefined
     },
     async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
-      await release(tx, { scope, key, attempt })
+      await tx.run(release, { scope, key, attempt })
     },
   }
 }

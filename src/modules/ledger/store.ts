@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, perDatabase } from '../../../db/prepared.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { insertOf } from '../../../db/prepared.ts'
 import { unifiedTransactions as transactions } from '../../../db/schema/ledger.ts'
 
 export type Transaction = typeof transactions.$inferSelect
@@ -9,14 +9,13 @@ export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 export type Unpriced = RateKey & Pick<Transaction, 'id' | 'amount'>
 type From = Pick<Reader, 'select'>
-type Statements = Pick<Database, 'statement'>
 
-const inserts = perDatabase((db) => insertOf(db, transactions, 'skip'))
+const insertNew = insertOf(transactions, 'skip')
 
 export const ledgerStore = {
   /** Those whose key is there already are left out. */
-  async insertNew(db: Statements, tx: Writer, rows: readonly Transaction[]): Promise<void> {
-    for (const row of rows) await inserts(db)(tx, row)
+  async insertNew(_db: unknown, tx: Writer, rows: readonly Transaction[]): Promise<void> {
+    for (const row of rows) await insertNew(tx, row)
   },
   /** The rates by which rows of these orders were priced. */
   async ratesOf(from: From, orderIds: readonly string[]): Promise<(RateKey & Pick<Transaction, 'usdPerUnit'>)[]> {

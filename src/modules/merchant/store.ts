@@ -1,21 +1,23 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
 import type { User } from './domain.ts'
 
 export type UserStore = ReturnType<typeof createUserStore>
 
-export function createUserStore({ read }: Pick<Database, 'read'>) {
-  const byEmail = read
+const byEmail = prepare((queries) =>
+  queries
     .select()
     .from(users)
     .where(eq(users.email, sql.placeholder('email')))
-    .limit(1)
-    .prepare()
+    .limit(1),
+)
+
+export function createUserStore({ read }: Pick<Database, 'read'>) {
   return {
     async findByEmail(email: string): Promise<User | undefined> {
-      const [user] = await byEmail.execute({ email })
-      return user
+      return read.first(byEmail, { email })
     },
     async find(id: string): Promise<User | undefined> {
       const [user] = await read.select().from(users).where(eq(users.id, id)).limit(1)

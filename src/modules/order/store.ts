@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
-import { insertOf, updateOf } from '../../../db/prepared.ts'
+import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
+import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { isUnderWay, type Payment } from '../payment/domain.ts'
@@ -21,117 +21,97 @@ import type { WholeOrder } from './view.ts'
 export type OrderStore = ReturnType<typeof createOrderStore>
 type Queries = Pick<Reader, 'select'>
 
-/** A row as the driver has it: JSON is text. */
-type Raw<Row, Json extends keyof Row> = Omit<Row, Json> & { [Name in Json]: string | Extract<Row[Name], null> }
-type RawOrder = Raw<Order, 'shippingAddress' | 'billingAddress' | 'shippingMethod'>
-/** On SQLite a truth is 0 or 1. */
-type RawLine = Omit<OrderLine, 'taxInclusive' | 'tracked'> & { taxInclusive: unknown; tracked: unknown }
-type RawEvent = Raw<OrderEvent, 'detail'>
-type RawPayment = Raw<Payment, 'clientParameters'>
-type RawRefund = Raw<Refund, 'giftCards'>
 /** All that an order is shown with. */
-type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], RawPayment[], RawRefund[]]
+type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[]]
+
+const id = sql.placeholder('id')
+const which = sql.placeholder('which')
+const prepared = {
+  order: prepare((queries) => queries.select().from(orders).where(eq(orders.id, id)).limit(1)),
+  byCart: prepare((queries) => queries.select().from(orders).where(eq(orders.cartId, id)).limit(1)),
+  lines: prepare((queries) => queries.select().from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position))),
+  giftCards: prepare((queries) =>
+    queries.select().from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
+  ),
+  events: prepare((queries) => queries.select().from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id))),
+  payments: prepare((queries) => queries.select().from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
+  refunds: prepare((queries) => queries.select().from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
+  steps: prepare((queries) => queries.select().from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
+  nextNumber: prepare((queries) =>
+    queries
+      .insert(orderNumbers)
+      .values({ shopId: id, last: 1 })
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
+      .returning({ last: orderNumbers.last }),
+  ),
+}
+const inserts = {
+  order: insertOf(orders),
+  line: insertOf(orderLines),
+  giftCard: insertOf(orderGiftCards),
+  step: insertOf(sagaSteps),
+  event: insertOf(orderEvents),
+}
+const resting = updateOf(
+  orders,
+  and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.resumeAt, sql.placeholder('wasToResumeAt'))),
+)
+const stepsTakenOf = onceFor((statuses: readonly OrderStatus[]) =>
+  updateOf(
+    sagaSteps,
+    and(
+      eq(sagaSteps.orderId, which),
+      eq(sagaSteps.position, sql.placeholder('nth')),
+      eq(sagaSteps.state, sql.placeholder('from')),
+      inArray(sql`(select ${orders.status} from ${orders} where ${orders.id} = ${which})`, [...statuses]),
+    ),
+  ),
+)
+const stepsDoneOf = onceFor((steps: readonly string[]) =>
+  updateOf(sagaSteps, and(eq(sagaSteps.orderId, which), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE'))),
+)
 
 /** @param changed called inside every write that changes what an order shows */
-export function createOrderStore(db: Pick<Database, 'read' | 'statement'>, changed: (tx: Writer, orderId: string) => void) {
-  const { read, statement } = db
-  const all = {
-    orders: namedColumns(orders),
-    lines: namedColumns(orderLines),
-    giftCards: namedColumns(orderGiftCards),
-    events: namedColumns(orderEvents),
-    payments: namedColumns(payments),
-    refunds: namedColumns(refunds),
-    steps: namedColumns(sagaSteps),
-  }
-  const id = sql.placeholder('id')
-  const prepared = {
-    order: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.id, id)).limit(1)),
-    byCart: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.cartId, id)).limit(1)),
-    lines: read.many<RawLine>(read.select(all.lines).from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position))),
-    giftCards: read.many<OrderGiftCard>(
-      read.select(all.giftCards).from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
-    ),
-    events: read.many<RawEvent>(read.select(all.events).from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id))),
-    payments: read.many<RawPayment>(read.select(all.payments).from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
-    refunds: read.many<RawRefund>(read.select(all.refunds).from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
-    steps: read.many<SagaStep>(read.select(all.steps).from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
-  }
-  const which = sql.placeholder('which')
-  const inserts = {
-    order: insertOf({ statement }, orders),
-    line: insertOf({ statement }, orderLines),
-    giftCard: insertOf({ statement }, orderGiftCards),
-    step: insertOf({ statement }, sagaSteps),
-    event: insertOf({ statement }, orderEvents),
-  }
-  const writing = {
-    order: statement((queries) => queries.select().from(orders).where(eq(orders.id, id)).limit(1)),
-    nextNumber: statement((queries) =>
-      queries
-        .insert(orderNumbers)
-        .values({ shopId: id, last: 1 })
-        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
-        .returning({ last: orderNumbers.last }),
-    ),
-  }
-  const orderMoves = movesOf(db, orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id) })
-  const refundMoves = movesOf(db, refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
-  const resting = updateOf(
-    { statement },
-    orders,
-    and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.resumeAt, sql.placeholder('wasToResumeAt'))),
-  )
-  const stepsTakenOf = onceFor((statuses: readonly OrderStatus[]) =>
-    updateOf(
-      { statement },
-      sagaSteps,
-      and(
-        eq(sagaSteps.orderId, which),
-        eq(sagaSteps.position, sql.placeholder('nth')),
-        eq(sagaSteps.state, sql.placeholder('from')),
-        inArray(sql`(select ${orders.status} from ${orders} where ${orders.id} = ${which})`, [...statuses]),
-      ),
-    ),
-  )
-  const stepsDoneOf = onceFor((steps: readonly string[]) =>
-    updateOf({ statement }, sagaSteps, and(eq(sagaSteps.orderId, which), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE'))),
-  )
+export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {
+  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id) })
+  const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
 
   async function find(id: string): Promise<Order | undefined> {
-    return orderOf(await prepared.order({ id }))
+    return read.first(prepared.order, { id })
   }
 
   return {
     find,
     async findByCart(cartId: string): Promise<Order | undefined> {
-      return orderOf(await prepared.byCart({ id: cartId }))
+      return read.first(prepared.byCart, { id: cartId })
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Order | undefined> {
-      const [order] = await writing.order(tx, { id })
-      return order
+      return tx.first(prepared.order, { id })
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
       const parts = read.together(() => {
-        const found = order({ id })
-        return found && ([found, lines({ id }), giftCards({ id }), events({ id }), paid({ id }), back({ id })] as const)
+        const found = read.first(order, { id })
+        if (!found) return undefined
+        const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { id })
+        return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
     },
-    lines: async (id: string): Promise<OrderLine[]> => (await prepared.lines({ id })).map(lineOf),
-    giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards({ id }),
+    lines: async (id: string): Promise<OrderLine[]> => read.all(prepared.lines, { id }),
+    giftCards: async (id: string): Promise<OrderGiftCard[]> => read.all(prepared.giftCards, { id }),
     async saga(id: string): Promise<Saga | undefined> {
-      const parts = read.together(() => [prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })] as const)
-      const [order, steps, all] = await Promise.all(parts)
+      const parts = read.together(
+        () => [read.first(prepared.order, { id }), read.all(prepared.steps, { id }), read.all(prepared.payments, { id })] as const,
+      )
+      const [order, steps, paid] = await Promise.all(parts)
       if (!order) return undefined
-      const paid = all.map(paymentOf)
       // Of several at most one is alive; ids of two processes need not be in the order of their making.
       const live = paid.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
-      return { order: orderOf(order), steps, payment: live ?? paid.at(-1) }
+      return { order, steps, payment: live ?? paid.at(-1) }
     },
 
     async list(
@@ -151,7 +131,7 @@ export function createOrderStore(db: Pick<Database, 'read' | 'statement'>, chang
 
     /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
     async nextNumber(tx: Writer, shopId: string): Promise<number> {
-      const [row] = await writing.nextNumber(tx, { id: shopId })
+      const row = await tx.first(prepared.nextNumber, { id: shopId })
       if (!row) throw new Error('a counter gave no number')
       return row.last
     },
@@ -292,34 +272,5 @@ const areThere = <Parts extends readonly unknown[]>(
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const wholeOf = ([order, lines, giftCards, events, paid, back]: Readonly<RawWhole>): WholeOrder | undefined =>
-  order && {
-    order: orderOf(order),
-    lines: lines.map(lineOf),
-    giftCards,
-    events: events.map(eventOf),
-    payments: paid.map(paymentOf),
-    refunds: back.map(refundOf),
-  }
-
-const maybe = <T>(json: string | null): T | null => (json === null ? null : (JSON.parse(json) as T))
-
-function orderOf(row: RawOrder): Order
-function orderOf(row: RawOrder | undefined): Order | undefined
-function orderOf(row: RawOrder | undefined): Order | undefined {
-  return (
-    row && {
-      ...row,
-      shippingAddress: maybe(row.shippingAddress),
-      billingAddress: maybe(row.billingAddress),
-      shippingMethod: maybe(row.shippingMethod),
-    }
-  )
-}
-const lineOf = (row: RawLine): OrderLine => ({ ...row, taxInclusive: Boolean(row.taxInclusive), tracked: Boolean(row.tracked) })
-const eventOf = (row: RawEvent): OrderEvent => ({ ...row, detail: JSON.parse(row.detail) as OrderEvent['detail'] })
-const paymentOf = (row: RawPayment): Payment => ({
-  ...row,
-  clientParameters: JSON.parse(row.clientParameters) as Payment['clientParameters'],
-})
-const refundOf = (row: RawRefund): Refund => ({ ...row, giftCards: JSON.parse(row.giftCards) as Refund['giftCards'] })
+const wholeOf = ([order, lines, giftCards, events, paid, back]: Readonly<Parts>): WholeOrder | undefined =>
+  order && { order, lines, giftCards, events, payments: paid, refunds: back }

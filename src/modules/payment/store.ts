@@ -1,36 +1,34 @@
 import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf } from '../../../db/prepared.ts'
+import { insertOf, prepare } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
-/** @param orderChanged called inside every write that changes what an order shows of its payments */
-export function createPaymentStore(db: Pick<Database, 'read' | 'statement'>, orderChanged: (tx: Writer, orderId: string) => void) {
-  const { read, statement } = db
-  const id = sql.placeholder('id')
-  const insert = insertOf(db, payments)
-  const byId = statement((queries) => queries.select().from(payments).where(eq(payments.id, id)).limit(1))
-  const captured = statement((queries) =>
-    queries
-      .select()
-      .from(payments)
-      .where(and(eq(payments.orderId, id), eq(payments.status, 'CAPTURED')))
-      .limit(1),
-  )
+const id = sql.placeholder('id')
+const byId = prepare((queries) => queries.select().from(payments).where(eq(payments.id, id)).limit(1))
+const captured = prepare((queries) =>
+  queries
+    .select()
+    .from(payments)
+    .where(and(eq(payments.orderId, id), eq(payments.status, 'CAPTURED')))
+    .limit(1),
+)
+const insert = insertOf(payments)
 
+/** @param orderChanged called inside every write that changes what an order shows of its payments */
+export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {
   return {
-    ...movesOf(db, payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId) }),
+    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId) }),
 
     async insert(tx: Writer, payment: Payment): Promise<void> {
       await insert(tx, payment)
       orderChanged(tx, payment.orderId)
     },
     async find(id: string): Promise<Payment | undefined> {
-      const [payment] = await read.select().from(payments).where(eq(payments.id, id)).limit(1)
-      return payment
+      return read.first(byId, { id })
     },
     /** By the name that its processor has for it. */
     async findByReference(processor: string, reference: string): Promise<Payment | undefined> {
@@ -47,8 +45,7 @@ export function createPaymentStore(db: Pick<Database, 'read' | 'statement'>, ord
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {
-      const [payment] = await byId(tx, { id })
-      return payment
+      return tx.first(byId, { id })
     },
     async count(tx: Writer, orderId: string): Promise<number> {
       const [row] = await tx.select({ n: count() }).from(payments).where(eq(payments.orderId, orderId))
@@ -65,8 +62,7 @@ export function createPaymentStore(db: Pick<Database, 'read' | 'statement'>, ord
     },
     /** The payment that an order was paid with. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {
-      const [payment] = await captured(tx, { id: orderId })
-      return payment
+      return tx.first(captured, { id: orderId })
     },
   }
 }

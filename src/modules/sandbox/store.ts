@@ -1,38 +1,36 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, updateOf } from '../../../db/prepared.ts'
+import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 export type SandboxRefund = typeof sandboxRefunds.$inferSelect
 export type SandboxStore = ReturnType<typeof createSandboxStore>
 
-export function createSandboxStore({ read, statement }: Pick<Database, 'read' | 'statement'>) {
-  const payment = statement((queries) =>
-    queries
-      .select()
-      .from(sandboxPayments)
-      .where(eq(sandboxPayments.id, sql.placeholder('id')))
-      .limit(1),
-  )
-  const update = updateOf(
-    { statement },
-    sandboxPayments,
-    and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
-  )
+const paymentById = prepare((queries) =>
+  queries
+    .select()
+    .from(sandboxPayments)
+    .where(eq(sandboxPayments.id, sql.placeholder('id')))
+    .limit(1),
+)
+const insertPayment = insertOf(sandboxPayments, 'skip')
+const updatePayment = updateOf(
+  sandboxPayments,
+  and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
+)
 
+export function createSandboxStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(id: string): Promise<SandboxPayment | undefined> {
-      const [row] = await read.select().from(sandboxPayments).where(eq(sandboxPayments.id, id)).limit(1)
-      return row
+      return read.first(paymentById, { id })
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
-      const [row] = await payment(tx, { id })
-      return row
+      return tx.first(paymentById, { id })
     },
     /** False when it is there already. */
-    insert: insertOf({ statement }, sandboxPayments, 'skip'),
+    insert: insertPayment,
     /** Moves a payment on from `from`; does nothing in any other status. */
     async move(
       tx: Writer,
@@ -40,7 +38,7 @@ export function createSandboxStore({ read, statement }: Pick<Database, 'read' | 
       from: SandboxPayment['status'],
       change: Partial<Pick<SandboxPayment, 'status' | 'captured'>>,
     ): Promise<void> {
-      await update(tx, change, { which: id, from })
+      await updatePayment(tx, change, { which: id, from })
     },
     async findRefund(tx: Writer, id: string): Promise<SandboxRefund | undefined> {
       const [row] = await tx.select().from(sandboxRefunds).where(eq(sandboxRefunds.id, id)).limit(1)

@@ -1,99 +1,74 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
-import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
+import type { Database, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
 
-/** The same as the driver has it: JSON is text. */
-type KeyRow = {
-  id: string
-  mode: ApiKey['mode']
-  scopes: string
-  expires_at: number | null
-  last_used_at: number | null
-  shop_id: string
-  merchant_id: string
-  currency: string
-  shop_mode: Shop['mode']
-  origins: string
-}
-
-type JsonOfShop = 'contact' | 'address' | 'origins' | 'taxRates' | 'shippingMethods'
-type ShopRow = Omit<Shop, JsonOfShop> & Record<JsonOfShop, string>
-
 const keptMax = 1_000
 
-export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
-  const byId = read.one<ShopRow>(
-    read
-      .select(namedColumns(shops))
-      .from(shops)
-      .where(eq(shops.id, sql.placeholder('id')))
-      .limit(1),
-  )
-  const byName = read
+const byId = prepare((queries) =>
+  queries
+    .select()
+    .from(shops)
+    .where(eq(shops.id, sql.placeholder('id')))
+    .limit(1),
+)
+const byName = prepare((queries) =>
+  queries
     .select()
     .from(shops)
     .where(eq(shops.name, sql.placeholder('name')))
-    .limit(1)
-    .prepare()
-  const firstOf = read
+    .limit(1),
+)
+const firstOfMerchant = prepare((queries) =>
+  queries
     .select()
     .from(shops)
     .where(eq(shops.merchantId, sql.placeholder('merchantId')))
     .orderBy(asc(shops.id))
-    .limit(1)
-    .prepare()
-  const keyByHash = read.one<KeyRow>(
-    read
-      .select({
-        id: apiKeys.id,
-        mode: apiKeys.mode,
-        scopes: apiKeys.scopes,
-        expires_at: apiKeys.expiresAt,
-        last_used_at: apiKeys.lastUsedAt,
-        shop_id: apiKeys.shopId,
-        merchant_id: shops.merchantId,
-        currency: shops.currency,
-        shop_mode: sql`${shops.mode}`.as('shop_mode'),
-        origins: shops.origins,
-      })
-      .from(apiKeys)
-      .innerJoin(shops, eq(shops.id, apiKeys.shopId))
-      .where(eq(apiKeys.hash, sql.placeholder('hash')))
-      .limit(1),
-  )
+    .limit(1),
+)
+const keyByHash = prepare((queries) =>
+  queries
+    .select({
+      id: apiKeys.id,
+      mode: apiKeys.mode,
+      scopes: apiKeys.scopes,
+      expiresAt: apiKeys.expiresAt,
+      lastUsedAt: apiKeys.lastUsedAt,
+      shop: { id: apiKeys.shopId, merchantId: shops.merchantId, currency: shops.currency, mode: shops.mode, origins: shops.origins },
+    })
+    .from(apiKeys)
+    .innerJoin(shops, eq(shops.id, apiKeys.shopId))
+    .where(eq(apiKeys.hash, sql.placeholder('hash')))
+    .limit(1),
+)
+
+export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
   /** The keys and shops used lately, by hash and by id. Every function below that changes one forgets what it changed. */
   const keys = createCache<KnownKey>({ version: foreignVersion, entriesMax: keptMax })
   const known = createCache<Shop>({ version: foreignVersion, entriesMax: keptMax })
   const forgetKeys = (tx: Writer, isStale: (key: KnownKey) => boolean) => tx.afterCommit(() => keys.forgetWhere(isStale))
 
-  function readKey(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
-    const found = keyByHash({ hash })
-    return found instanceof Promise ? found.then(asKnown) : asKnown(found)
-  }
-
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
-    const found = byId({ id })
-    return found instanceof Promise ? found.then(asShop) : asShop(found)
+    const found = read.first(byId, { id })
+    return found instanceof Promise ? found.then(frozen) : frozen(found)
   }
 
   return {
     /** Outside a write, one that many others may have in hand: it is not to be changed. */
     async find(id: string, tx?: Writer): Promise<Readonly<Shop> | undefined> {
       if (!tx) return known.recall(id, () => readShop(id))
-      const [shop] = await tx.select().from(shops).where(eq(shops.id, id)).limit(1)
-      return shop
+      return tx.first(byId, { id })
     },
     async findByName(name: string): Promise<Shop | undefined> {
-      const [shop] = await byName.execute({ name })
-      return shop
+      return read.first(byName, { name })
     },
     async firstOf(merchantId: string): Promise<Shop | undefined> {
-      const [shop] = await firstOf.execute({ merchantId })
-      return shop
+      return read.first(firstOfMerchant, { merchantId })
     },
     async listOf(merchantId: string): Promise<Shop[]> {
       return read.select().from(shops).where(eq(shops.merchantId, merchantId)).orderBy(asc(shops.id)).limit(100)
@@ -109,7 +84,8 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** The key with this hash, valid or not. SQLite answers at once. */
-    findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> => keys.recall(hash, () => readKey(hash)),
+    findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> =>
+      keys.recall(hash, () => read.first(keyByHash, { hash })),
     /** Whether `findKey` answers at once. */
     findsKeysAtOnce: (): boolean => keys.isOn(),
     /** The newest key of a kind that has no end set. */
@@ -156,29 +132,4 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   }
 }
 
-const asKnown = (row: KeyRow | undefined): KnownKey | undefined =>
-  row && {
-    id: row.id,
-    mode: row.mode,
-    scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    shop: {
-      id: row.shop_id,
-      merchantId: row.merchant_id,
-      currency: row.currency,
-      mode: row.shop_mode,
-      origins: JSON.parse(row.origins) as string[],
-    },
-  }
-
-const asShop = (row: ShopRow | undefined): Shop | undefined =>
-  row &&
-  Object.freeze({
-    ...row,
-    contact: JSON.parse(row.contact) as Shop['contact'],
-    address: JSON.parse(row.address) as Shop['address'],
-    origins: JSON.parse(row.origins) as Shop['origins'],
-    taxRates: JSON.parse(row.taxRates) as Shop['taxRates'],
-    shippingMethods: JSON.parse(row.shippingMethods) as Shop['shippingMethods'],
-  })
+const frozen = (shop: Shop | undefined): Shop | undefined => shop && Object.freeze(shop)

@@ -1,22 +1,18 @@
 import { and, asc, count, desc, eq, inArray, isNull, lte, notInArray, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, perDatabase } from '../../../db/prepared.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { insertOf, prepare } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import type { WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 export type OutboxRow = typeof outbox.$inferSelect
-type Statements = Pick<Database, 'statement'>
 
-/** What every order does to the outbox. */
-const messages = perDatabase((db) => ({
-  insert: insertOf(db, outbox, 'skip'),
-  release: db.statement((queries) =>
-    queries
-      .update(outbox)
-      .set({ status: 'PENDING' })
-      .where(and(eq(outbox.key, sql.placeholder('key')), eq(outbox.status, 'HELD'))),
-  ),
-}))
+const insertMessage = insertOf(outbox, 'skip')
+const releaseMessage = prepare((queries) =>
+  queries
+    .update(outbox)
+    .set({ status: 'PENDING' })
+    .where(and(eq(outbox.key, sql.placeholder('key')), eq(outbox.status, 'HELD'))),
+)
 
 type Selects = Pick<Reader, 'select'>
 type Slice = { limit: number; offset: number }
@@ -31,12 +27,12 @@ const live = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), isNull
 
 export const webhookStore = {
   /** Leaves the one that is there under that key. */
-  async insertMessage(db: Statements, tx: Writer, row: OutboxRow): Promise<void> {
-    await messages(db).insert(tx, row)
+  async insertMessage(_db: unknown, tx: Writer, row: OutboxRow): Promise<void> {
+    await insertMessage(tx, row)
   },
   /** Lets a held message go; one that is on its way already stays as it is. */
-  async releaseMessage(db: Statements, tx: Writer, key: string): Promise<void> {
-    await messages(db).release(tx, { key })
+  async releaseMessage(_db: unknown, tx: Writer, key: string): Promise<void> {
+    await tx.run(releaseMessage, { key })
   },
   /** Removes a message that is still held. */
   async removeHeldMessage(tx: Writer, key: string): Promise<void> {

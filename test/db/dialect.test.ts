@@ -1,0 +1,46 @@
+/** The dialect is chosen when the program loads: another engine is refused, and not written to in the wrong way. */
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+
+const root = join(import.meta.dir, '..', '..')
+
+/** What a process that was started with one DATABASE_URL says when it evaluates `code`. */
+async function said(databaseUrl: string, code: string): Promise<string> {
+  const child = Bun.spawn(
+    [process.execPath, '--eval', `try { ${code}; console.log('opened') } catch (error) { console.log(error.name + ': ' + error.message) }`],
+    {
+      cwd: root,
+      env: { ...process.env, DATABASE_URL: databaseUrl },
+      stdout: 'pipe',
+    },
+  )
+  return (await new Response(child.stdout).text()).trim()
+}
+
+const open = (url: string, dataDir: string) =>
+  `const { openDatabase } = await import('./db/open.ts');
+   await openDatabase({ url: '${url}', dataDir: '${dataDir}', as: 'server', now: 0, random: Math.random })`
+
+test('a file is refused by a program that was started for PostgreSQL, and nothing is made', async () => {
+  const dir = temporaryDir()
+  const refusal =
+    'DatabaseRefused: souk was started for PostgreSQL and asked to open a SQLite file: set DATABASE_URL in its environment to the database that it is to open'
+  const url = `file:${join(dir, 'souk.db')}`
+  expect(await said('postgres://souk@127.0.0.1:1/nowhere', open(url, join(dir, 'data')))).toBe(refusal)
+  const direct = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
+  expect(await said('postgres://souk@127.0.0.1:1/nowhere', direct)).toBe(refusal)
+  expect(readdirSync(dir)).toEqual([])
+  expect(await said(url, open(url, join(dir, 'data')))).toBe('opened')
+})
+
+test('PostgreSQL is refused by a program that was started for a file, before anything is connected', async () => {
+  const dir = temporaryDir()
+  const refusal =
+    'DatabaseRefused: souk was started for a SQLite file and asked to open PostgreSQL: set DATABASE_URL in its environment to the database that it is to open'
+  const url = 'postgres://souk@127.0.0.1:1/nowhere'
+  expect(await said(`file:${join(dir, 'souk.db')}`, open(url, dir))).toBe(refusal)
+  const direct = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`
+  expect(await said('', direct)).toBe(refusal)
+})

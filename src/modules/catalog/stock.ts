@@ -2,18 +2,18 @@ import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import { documentOf, isAvailable, type Sellable, type Stock, shortageOf } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
-import type { StockRow } from './store.ts'
+import { type StockRow, stockStore as store } from './stock-store.ts'
 
 export type StockLine = { variantId: string; quantity: number }
 
 /** Variants of a shop by their ids, whatever their status; those that the shop does not have are missing. */
 export async function sellables(
-  { catalogStore }: Pick<CatalogDeps, 'catalogStore'>,
+  { db }: Pick<CatalogDeps, 'db'>,
   variantIds: readonly string[],
   shopId: string,
 ): Promise<Map<string, Sellable>> {
   if (variantIds.length === 0) return new Map()
-  const found = await catalogStore.sellables([...new Set(variantIds)], shopId)
+  const found = await store.sellables(db.read, [...new Set(variantIds)], shopId)
   return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
 }
 
@@ -28,13 +28,12 @@ type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents'>
  * @throws AppError CONFLICT, naming the product and what is left of it; then the write must not go on
  */
 export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<Set<string>> {
-  const { stock } = deps.catalogStore
   const counted = new Set<string>()
   const changes: Change[] = []
   for (const { variantId, quantity } of merged(lines)) {
-    const after = await stock.reserve(tx, variantId, quantity)
+    const after = await store.reserve(tx, variantId, quantity)
     if (after) counted.add(variantId)
-    else await assertUncounted(tx, deps, variantId)
+    else await assertUncounted(tx, variantId)
     changes.push({ after, before: after && { ...after, reserved: after.reserved - quantity } })
   }
   await follow(tx, deps, changes)
@@ -43,13 +42,13 @@ export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly 
 
 /** Takes promises back. */
 export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, { lines, change: deps.catalogStore.stock.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
+  each(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })
 
 /** Hands over what was promised: it leaves the shelf. */
 export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   each(tx, deps, {
     lines,
-    change: deps.catalogStore.stock.commit,
+    change: store.commit,
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
   })
 
@@ -57,13 +56,13 @@ export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLi
 export const uncommitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   each(tx, deps, {
     lines,
-    change: deps.catalogStore.stock.uncommit,
+    change: store.uncommit,
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand - quantity, reserved: reserved - quantity }),
   })
 
 /** Puts back on the shelf what was handed over. */
 export const restock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, { lines, change: deps.catalogStore.stock.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })
+  each(tx, deps, { lines, change: store.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })
 
 type Each = {
   lines: readonly StockLine[]
@@ -80,8 +79,8 @@ async function each(tx: Writer, deps: StockDeps, { lines, change, undo }: Each):
   await follow(tx, deps, changes)
 }
 
-async function assertUncounted(tx: Writer, { catalogStore }: StockDeps, variantId: string): Promise<void> {
-  const [sellable] = await catalogStore.sellables([variantId], undefined, tx)
+async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
+  const [sellable] = await store.sellables(tx, [variantId])
   if (!sellable) throw new AppError('CONFLICT', 'A product of the order is not sold any more')
   if (sellable.variant.trackInventory) throw new AppError('CONFLICT', shortageOf(sellable))
 }

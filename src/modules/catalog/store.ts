@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare } from '../../../db/prepared.ts'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../db/schema/catalog.ts'
 import { productSearch } from '../../../db/search.ts'
 import type { SearchQuery } from '../../../db/search-words.ts'
-import type { Product, ProductDocument, Sellable, SortOrder, Stock, Variant, Whole } from './domain.ts'
+import type { Product, ProductDocument, SortOrder, Variant, Whole } from './domain.ts'
 import type { Bucket } from './listing.ts'
 
 export type CatalogStore = ReturnType<typeof createCatalogStore>
@@ -20,8 +20,6 @@ export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'select'>
 /** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
 export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
-/** The stock of a variant after a change. */
-export type StockRow = Stock & { productId: string }
 /** A public document as the driver answers it. */
 export type StoredDocument = { document: string; etag: string; visible_from: number; shop_id: string }
 
@@ -56,80 +54,6 @@ const pageFrom = (order: SortOrder, condition?: SQL) =>
 const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
 const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
 const pagesOfVisible = { newest: pages.newest, title: pageFrom('title', visibleNow), price: pageFrom('price', visibleNow) }
-
-const sellableColumns = {
-  id: products.id,
-  shopId: products.shopId,
-  handle: products.handle,
-  title: products.title,
-  status: products.status,
-  currency: products.currency,
-  images: products.images,
-  publishedAt: products.publishedAt,
-}
-
-const idAt = (at: number): string => `id${at}`
-const quantity = sql.placeholder('quantity')
-/** So many promises fewer, and never fewer than none. */
-const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
-
-/** One for each number of ids that was asked for: there are as many as lines in a cart. */
-const sellablesByCount = new Map<number, ReturnType<typeof sellablesFor>>()
-function sellablesOf(count: number): ReturnType<typeof sellablesFor> {
-  const known = sellablesByCount.get(count) ?? sellablesFor(count)
-  sellablesByCount.set(count, known)
-  return known
-}
-const sellablesFor = (count: number) =>
-  prepare((queries) =>
-    queries
-      .select({ variant: variants, product: sellableColumns })
-      .from(variants)
-      .innerJoin(products, eq(products.id, variants.productId))
-      .where(
-        inArray(
-          variants.id,
-          Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at))),
-        ),
-      ),
-  )
-
-const changeStock = (
-  change: { onHand?: SQL; reserved?: SQL },
-  guard?: SQL,
-): ((tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>) => {
-  const changed = prepare((queries) =>
-    queries
-      .update(variants)
-      .set(change)
-      .where(and(eq(variants.id, sql.placeholder('id')), guard))
-      .returning({
-        productId: variants.productId,
-        trackInventory: variants.trackInventory,
-        allowBackorder: variants.allowBackorder,
-        onHand: variants.onHand,
-        reserved: variants.reserved,
-      }),
-  )
-  return async (tx, id, quantity) => tx.first(changed, { id, quantity })
-}
-const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
-/** Changes of the stock of a variant, relative, so that no two writes can undo each other. Undefined when nothing was changed. */
-const stock = {
-  /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
-  reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
-  /** Takes a promise back. */
-  release: changeStock({ reserved: fewerPromised }),
-  /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
-  commit: changeStock({
-    onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
-    reserved: fewerPromised,
-  }),
-  /** Undoes a `commit`. */
-  uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
-  restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
-}
 
 export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   const visible = (shopId: string, now: number) => and(eq(productDocuments.shopId, shopId), lte(productDocuments.visibleFrom, now))
@@ -332,19 +256,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       }
     },
 
-    /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
-    async sellables(variantIds: readonly string[], shopId?: string, tx?: Writer): Promise<Sellable[]> {
-      const query = sellablesOf(variantIds.length)
-      const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
-      const found: Sellable[] = await (tx ? tx.all(query, ids) : read.all(query, ids))
-      return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
-    },
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
       const [product] = await tx.select().from(products).where(eq(products.id, productId)).limit(1)
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    stock,
     /** Puts a document in the place of one that sorts, and is found, alike. */
     async renewDocument(
       tx: Writer,

@@ -1,0 +1,90 @@
+import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { prepare } from '../../../db/prepared.ts'
+import { products, variants } from '../../../db/schema/catalog.ts'
+import type { Sellable, Stock } from './domain.ts'
+
+/** The stock of a variant after a change. */
+export type StockRow = Stock & { productId: string }
+type Reads = Pick<Reader, 'all'>
+
+const sellableColumns = {
+  id: products.id,
+  shopId: products.shopId,
+  handle: products.handle,
+  title: products.title,
+  status: products.status,
+  currency: products.currency,
+  images: products.images,
+  publishedAt: products.publishedAt,
+}
+
+const idAt = (at: number): string => `id${at}`
+const quantity = sql.placeholder('quantity')
+/** So many promises fewer, and never fewer than none. */
+const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${variants.reserved} - ${quantity} else 0 end`
+
+/** One for each number of ids that was asked for: there are as many as lines in a cart. */
+const sellablesByCount = new Map<number, ReturnType<typeof sellablesFor>>()
+function sellablesOf(count: number): ReturnType<typeof sellablesFor> {
+  const known = sellablesByCount.get(count) ?? sellablesFor(count)
+  sellablesByCount.set(count, known)
+  return known
+}
+const sellablesFor = (count: number) =>
+  prepare((queries) =>
+    queries
+      .select({ variant: variants, product: sellableColumns })
+      .from(variants)
+      .innerJoin(products, eq(products.id, variants.productId))
+      .where(
+        inArray(
+          variants.id,
+          Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at))),
+        ),
+      ),
+  )
+
+const changeStock = (
+  change: { onHand?: SQL; reserved?: SQL },
+  guard?: SQL,
+): ((tx: Writer, id: string, quantity: number) => Promise<StockRow | undefined>) => {
+  const changed = prepare((queries) =>
+    queries
+      .update(variants)
+      .set(change)
+      .where(and(eq(variants.id, sql.placeholder('id')), guard))
+      .returning({
+        productId: variants.productId,
+        trackInventory: variants.trackInventory,
+        allowBackorder: variants.allowBackorder,
+        onHand: variants.onHand,
+        reserved: variants.reserved,
+      }),
+  )
+  return async (tx, id, quantity) => tx.first(changed, { id, quantity })
+}
+const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+/** Variants as they are sold, and changes of their stock: relative, so that no two writes can undo each other, and undefined when nothing was changed. */
+export const stockStore = {
+  /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
+  async sellables(from: Reads, variantIds: readonly string[], shopId?: string): Promise<Sellable[]> {
+    const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
+    const found: Sellable[] = await from.all(sellablesOf(variantIds.length), ids)
+    return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
+  },
+
+  /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
+  reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
+  /** Takes a promise back. */
+  release: changeStock({ reserved: fewerPromised }),
+  /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */
+  commit: changeStock({
+    onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
+    reserved: fewerPromised,
+  }),
+  /** Undoes a `commit`. */
+  uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
+  restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
+}

@@ -80,19 +80,16 @@ function sellablesOf(count: number): ReturnType<typeof sellablesFor> {
   sellablesByCount.set(count, known)
   return known
 }
-const sellablesFor = (count: number) =>
-  prepare((queries) =>
+function sellablesFor(count: number) {
+  const ids = Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at)))
+  return prepare((queries) =>
     queries
       .select({ variant: variants, product: sellableColumns })
       .from(variants)
       .innerJoin(products, eq(products.id, variants.productId))
-      .where(
-        inArray(
-          variants.id,
-          Array.from({ length: count }, (_, at) => sql.placeholder(idAt(at))),
-        ),
-      ),
+      .where(inArray(variants.id, ids)),
   )
+}
 
 const changeStock = (
   change: { onHand?: SQL; reserved?: SQL },

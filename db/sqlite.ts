@@ -60,6 +60,15 @@ function statementCache(connection: Sqlite): (text: string) => Statement {
   }
 }
 
+/** Makes a statement when it is first wanted: there are so many of them that a start would take longer for it than for the rest of the database. */
+function once<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 /** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
 
@@ -67,20 +76,27 @@ const rowsOn = (queries: BunSQLiteDatabase) => ({ rows: async <T>(query: SQL): P
 
 function readerOn(connection: Sqlite): Reader {
   const queries = drizzle({ client: clientOf(statementCache(connection)) })
-  function prepared<Row>(query: Compiled) {
-    const { sql, params } = query.toSQL()
-    return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
-  }
+  const prepared = <Row>(query: Compiled) =>
+    once(() => {
+      const { sql, params } = query.toSQL()
+      return { statement: connection.prepare<Row, never[]>(sql), bound: binder(params) as (values: Record<string, unknown>) => never[] }
+    })
   const begin = connection.prepare('BEGIN')
   const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
     one<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.get(...bound(values)) ?? undefined
+      const made = prepared<Row>(query)
+      return (values: Record<string, unknown>) => {
+        const { statement, bound } = made()
+        return statement.get(...bound(values)) ?? undefined
+      }
     },
     many<Row>(query: Compiled) {
-      const { statement, bound } = prepared<Row>(query)
-      return (values: Record<string, unknown>) => statement.all(...bound(values))
+      const made = prepared<Row>(query)
+      return (values: Record<string, unknown>) => {
+        const { statement, bound } = made()
+        return statement.all(...bound(values))
+      }
     },
     together<T>(reads: () => T): T {
       begin.run()
@@ -255,10 +271,10 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   return {
     read: readerOn(reader),
     statement(build) {
-      const query = build(prepared).prepare()
+      const query = once(() => build(prepared).prepare())
       return async (tx, values) => {
         assertOpen(workOf.get(tx))
-        return query.execute(values)
+        return query().execute(values)
       }
     },
     write: (work) =>

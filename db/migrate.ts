@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { copyInto, makeDirectory, publish } from './copy.ts'
 import { DatabaseRefused, engineErrorCode } from './engine.ts'
 import { applicationId, configure } from './sqlite.ts'
@@ -175,7 +175,8 @@ export async function pendingPostgres(url: string, migrations: readonly Migratio
 }
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  const { Client } = (await import('pg')).default
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   // The queries fail by themselves when the connection is lost. Unhandled, the event would end the process.
   client.on('error', () => undefined)
   await client.connect()

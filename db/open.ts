@@ -5,7 +5,6 @@ import { makeDirectory } from './copy.ts'
 import { type Database, engineErrorCode } from './engine.ts'
 import { DatabaseRefused, isCurrentSqlite, migratePostgres, migrateSqlite } from './migrate.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
-import { openPostgres } from './postgres.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 export type OpenOptions = {
@@ -34,6 +33,7 @@ export type Opened = {
  */
 export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} }: OpenOptions): Promise<Opened> {
   if (!url.startsWith('file:')) {
+    const { openPostgres } = await import('./postgres.ts')
     const migrated = await migratePostgres(url, postgresMigrations, now)
     return { db: openPostgres(url, random), migrated, backup: undefined }
   }

@@ -5,7 +5,7 @@ WORKDIR /souk
 # Packages first: this layer is kept while only the sources change.
 COPY package.json bun.lock ./
 RUN npx --yes bun@1.4.4 install --frozen-lockfile
-COPY bunfig.toml tsconfig.json ./
+COPY bunfig.toml tsconfig.json build.ts ./
 COPY src src
 COPY db db
 COPY jobs jobs

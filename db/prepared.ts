@@ -18,6 +18,18 @@ function encodedRow(columns: Record<string, Column>, row: Record<string, unknown
   return values
 }
 
+/**
+ * Builds something when it is first wanted, and keeps it. For prepared reads: to build all of them would be a good part of every start.
+ * @param make what builds it
+ */
+export function once<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 /** Makes something of a database once: for stores that are plain objects. */
 export function perDatabase<Made>(make: (db: Statements) => Made): (db: Statements) => Made {
   const made = new WeakMap<Statements, Made>()

@@ -12,6 +12,7 @@ import {
   type Reader,
   type Writer,
 } from './engine.ts'
+import { once } from './prepared.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from './work.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
@@ -57,15 +58,6 @@ function statementCache(connection: Sqlite): (text: string) => Statement {
     statements.set(text, statement)
     if (statements.size > preparedStatementsMax) statements.delete(statements.keys().next().value ?? '')
     return statement
-  }
-}
-
-/** Makes a statement when it is first wanted: there are so many of them that a start would take longer for it than for the rest of the database. */
-function once<Made extends object>(make: () => Made): () => Made {
-  let made: Made | undefined
-  return () => {
-    made ??= make()
-    return made
   }
 }
 

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { once } from '../../../db/prepared.ts'
 import {
   collectionProducts,
   listingAnchors,
@@ -42,14 +43,16 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
   )
 
   const pageFrom = (order: SortOrder, condition?: SQL) =>
-    read
-      .select({ document: productDocuments.document })
-      .from(productDocuments)
-      .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
-      .orderBy(asc(keyColumns[order]))
-      .limit(sql.placeholder('limit'))
-      .offset(sql.placeholder('offset'))
-      .prepare()
+    once(() =>
+      read
+        .select({ document: productDocuments.document })
+        .from(productDocuments)
+        .where(and(eq(productDocuments.shopId, sql.placeholder('shopId')), gte(keyColumns[order], sql.placeholder('key')), condition))
+        .orderBy(asc(keyColumns[order]))
+        .limit(sql.placeholder('limit'))
+        .offset(sql.placeholder('offset'))
+        .prepare(),
+    )
   // Without a condition, rows are skipped in the index alone.
   const pages = { newest: pageFrom('newest'), title: pageFrom('title'), price: pageFrom('price') }
   const visibleNow = lte(productDocuments.visibleFrom, sql.placeholder('now'))
@@ -173,7 +176,7 @@ export function createCatalogStore({ read, statement }: Pick<Database, 'read' | 
       { key, skip }: { key: string; skip: number },
       { now, limit, scheduled }: { now: number; limit: number; scheduled: boolean },
     ): Promise<string[]> {
-      const rows = await (scheduled ? pagesOfVisible : pages)[order].execute({ shopId, key, now, limit, offset: skip })
+      const rows = await (scheduled ? pagesOfVisible : pages)[order]().execute({ shopId, key, now, limit, offset: skip })
       return rows.map(({ document }) => document)
     },
 

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { type Database, namedColumns, type Reader, type Writer } from '../../../db/engine.ts'
-import { insertOf, updateOf } from '../../../db/prepared.ts'
+import { insertOf, once, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import type { Memory } from '../../lib/memory.ts'
 import {
@@ -37,28 +37,34 @@ type RawWhole = [RawOrder | undefined, RawLine[], OrderGiftCard[], RawEvent[], R
 
 /** @param kept what is remembered of orders: every function below that changes what an order shows forgets it */
 export function createOrderStore({ read, statement }: Pick<Database, 'read' | 'statement'>, kept: Pick<Memory<unknown>, 'forget'>) {
-  const all = {
-    orders: namedColumns(orders),
-    lines: namedColumns(orderLines),
-    giftCards: namedColumns(orderGiftCards),
-    events: namedColumns(orderEvents),
-    payments: namedColumns(payments),
-    refunds: namedColumns(refunds),
-    steps: namedColumns(sagaSteps),
-  }
   const id = sql.placeholder('id')
-  const prepared = {
-    order: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.id, id)).limit(1)),
-    byCart: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.cartId, id)).limit(1)),
-    lines: read.many<RawLine>(read.select(all.lines).from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position))),
-    giftCards: read.many<OrderGiftCard>(
-      read.select(all.giftCards).from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
-    ),
-    events: read.many<RawEvent>(read.select(all.events).from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id))),
-    payments: read.many<RawPayment>(read.select(all.payments).from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
-    refunds: read.many<RawRefund>(read.select(all.refunds).from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
-    steps: read.many<SagaStep>(read.select(all.steps).from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
-  }
+  const prepared = once(() => {
+    const all = {
+      orders: namedColumns(orders),
+      lines: namedColumns(orderLines),
+      giftCards: namedColumns(orderGiftCards),
+      events: namedColumns(orderEvents),
+      payments: namedColumns(payments),
+      refunds: namedColumns(refunds),
+      steps: namedColumns(sagaSteps),
+    }
+    return {
+      order: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.id, id)).limit(1)),
+      byCart: read.one<RawOrder>(read.select(all.orders).from(orders).where(eq(orders.cartId, id)).limit(1)),
+      lines: read.many<RawLine>(
+        read.select(all.lines).from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position)),
+      ),
+      giftCards: read.many<OrderGiftCard>(
+        read.select(all.giftCards).from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
+      ),
+      events: read.many<RawEvent>(
+        read.select(all.events).from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id)),
+      ),
+      payments: read.many<RawPayment>(read.select(all.payments).from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
+      refunds: read.many<RawRefund>(read.select(all.refunds).from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
+      steps: read.many<SagaStep>(read.select(all.steps).from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
+    }
+  })
   const which = sql.placeholder('which')
   const inserts = {
     order: insertOf({ statement }, orders),
@@ -116,13 +122,13 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
   const changed = (tx: Writer, orderId: string) => tx.afterCommit(() => kept.forget(orderId))
 
   async function find(id: string): Promise<Order | undefined> {
-    return orderOf(await prepared.order({ id }))
+    return orderOf(await prepared().order({ id }))
   }
 
   return {
     find,
     async findByCart(cartId: string): Promise<Order | undefined> {
-      return orderOf(await prepared.byCart({ id: cartId }))
+      return orderOf(await prepared().byCart({ id: cartId }))
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Order | undefined> {
@@ -131,7 +137,7 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
-      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
+      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared()
       const parts = read.together(() => {
         const found = order({ id })
         return found && ([found, lines({ id }), giftCards({ id }), events({ id }), paid({ id }), back({ id })] as const)
@@ -139,11 +145,11 @@ export function createOrderStore({ read, statement }: Pick<Database, 'read' | 's
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
     },
-    lines: async (id: string): Promise<OrderLine[]> => (await prepared.lines({ id })).map(lineOf),
-    giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared.giftCards({ id }),
-    payments: async (id: string): Promise<Payment[]> => (await prepared.payments({ id })).map(paymentOf),
+    lines: async (id: string): Promise<OrderLine[]> => (await prepared().lines({ id })).map(lineOf),
+    giftCards: async (id: string): Promise<OrderGiftCard[]> => prepared().giftCards({ id }),
+    payments: async (id: string): Promise<Payment[]> => (await prepared().payments({ id })).map(paymentOf),
     async saga(id: string): Promise<Saga | undefined> {
-      const parts = read.together(() => [prepared.order({ id }), prepared.steps({ id }), prepared.payments({ id })] as const)
+      const parts = read.together(() => [prepared().order({ id }), prepared().steps({ id }), prepared().payments({ id })] as const)
       const [order, steps, all] = await Promise.all(parts)
       if (!order) return undefined
       const paid = all.map(paymentOf)

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type Database, namedColumns, type Writer } from '../../../db/engine.ts'
+import { once } from '../../../db/prepared.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createMemory } from '../../lib/memory.ts'
 
@@ -39,19 +40,23 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       .where(eq(shops.id, sql.placeholder('id')))
       .limit(1),
   )
-  const byName = read
-    .select()
-    .from(shops)
-    .where(eq(shops.name, sql.placeholder('name')))
-    .limit(1)
-    .prepare()
-  const firstOf = read
-    .select()
-    .from(shops)
-    .where(eq(shops.merchantId, sql.placeholder('merchantId')))
-    .orderBy(asc(shops.id))
-    .limit(1)
-    .prepare()
+  const byName = once(() =>
+    read
+      .select()
+      .from(shops)
+      .where(eq(shops.name, sql.placeholder('name')))
+      .limit(1)
+      .prepare(),
+  )
+  const firstOf = once(() =>
+    read
+      .select()
+      .from(shops)
+      .where(eq(shops.merchantId, sql.placeholder('merchantId')))
+      .orderBy(asc(shops.id))
+      .limit(1)
+      .prepare(),
+  )
   const keyByHash = read.one<KeyRow>(
     read
       .select({
@@ -94,11 +99,11 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       return shop
     },
     async findByName(name: string): Promise<Shop | undefined> {
-      const [shop] = await byName.execute({ name })
+      const [shop] = await byName().execute({ name })
       return shop
     },
     async firstOf(merchantId: string): Promise<Shop | undefined> {
-      const [shop] = await firstOf.execute({ merchantId })
+      const [shop] = await firstOf().execute({ merchantId })
       return shop
     },
     async listOf(merchantId: string): Promise<Shop[]> {

@@ -12,7 +12,7 @@ const flags = [
   ...['--minify-syntax', '--minify-whitespace'],
   // The format is named because bytecode alone would make CommonJS, where main.ts may not await.
   ...['--bytecode', '--format=esm', '--splitting'],
-  // Code that runs once is not worth compiling; `serve` sets it back when it is ready, other commands at once.
+  // Code that runs once is not worth compiling; `serve` sets it back at the first request (src/server.ts), other commands at once.
   '--compile-jit-policy=100',
 ]
 

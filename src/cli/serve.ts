@@ -71,8 +71,6 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('SIGINT', () => void stop('SIGINT'))
 
-  // The binary starts with a JIT that holds back (build.ts): what runs once at a start is not worth compiling.
-  Bun.unsafe.setJITPolicy(1)
   // Last: whoever reads it may send a signal at once.
   try {
     process.stdout.write(await announce(instance, serving.url))

@@ -1,5 +1,5 @@
 /**
- * `bun run bench [catalog|orders|buying …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|orders|buying …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
@@ -7,12 +7,14 @@ import { measureCatalog } from './catalog.ts'
 import { generatorName } from './load.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
+import { measureStart } from './start.ts'
 
 const named = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
 const isWanted = (part: string) => named.length === 0 || named.includes(part)
 
 try {
   say(`souk against the floor, ${rounds} rounds in turn of ${reading.seconds} s, ${reading.connections} connections, by ${generatorName}`)
+  if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
   if (isWanted('orders') || isWanted('buying')) await measureSelling({ orders: isWanted('orders'), buying: isWanted('buying') })
   process.stdout.write(`${table()}\n`)

@@ -4,8 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { assertEngine } from './columns.ts'
 import { type Database, DatabaseRefused, engineErrorCode } from './engine.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
-import { openPostgres } from './postgres/engine.ts'
-import { migratePostgres } from './postgres/migrate.ts'
 import { makeDirectory } from './sqlite/copy.ts'
 import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
 import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
@@ -38,6 +36,7 @@ export type Opened = {
 export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} }: OpenOptions): Promise<Opened> {
   assertEngine(url.startsWith('file:') ? 'sqlite' : 'postgres')
   if (!url.startsWith('file:')) {
+    const [{ openPostgres }, { migratePostgres }] = await Promise.all([import('./postgres/engine.ts'), import('./postgres/migrate.ts')])
     const migrated = await migratePostgres(url, postgresMigrations, now)
     return { db: openPostgres(url, random), migrated, backup: undefined }
   }

@@ -44,7 +44,8 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
         deps.log.error('job.failed', { job: name, error })
       }
     }
-    const cron = new Cron(pattern, { name, protect: true, timezone: 'UTC' }, () => {
+    // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
+    const cron = new Cron(pattern, { name, protect: true, utcOffset: 0 }, () => {
       const work = once().finally(() => running.delete(work))
       running.add(work)
       return work

@@ -26,6 +26,13 @@ export function listen(
   { edge, deps, close }: Pick<Instance, 'edge' | 'deps' | 'close'>,
   { host, port }: { host: string; port: number },
 ): Serving {
+  let asked = false
+  /** The binary starts with a JIT that holds back (build.ts). It compiles as usual once somebody comes: a server that idles needs none. */
+  function firstAsked(): void {
+    asked = true
+    Bun.unsafe.setJITPolicy(1)
+  }
+
   const server = Bun.serve({
     hostname: host,
     port,
@@ -38,10 +45,18 @@ export function listen(
     routes: Object.fromEntries(
       hotPaths(deps.config).map(([path, answer]) => [
         path,
-        { GET: (request: BunRequest<string>, self: Server<undefined>) => edge[answer](request, request.params['id'] ?? '', self) },
+        {
+          GET: (request: BunRequest<string>, self: Server<undefined>) => {
+            if (!asked) firstAsked()
+            return edge[answer](request, request.params['id'] ?? '', self)
+          },
+        },
       ]),
     ),
-    fetch: (request, self) => edge.fetch(request, self),
+    fetch: (request, self) => {
+      if (!asked) firstAsked()
+      return edge.fetch(request, self)
+    },
     error: (error) => {
       deps.log.error('server.failed', { error })
       return answerTo(asAppError(error))

@@ -81,6 +81,7 @@ const rules: readonly Rule[] = [
       /^(bun|node:\w+)$/,
     ],
   },
+  { what: 'the build', files: /^src\/build\.ts$/, may: [/^node:/] },
   { what: 'the entry', files: /^src\/main\.ts$/, may: [/^src\/cli\/index\.ts$/] },
   {
     what: 'the demo',

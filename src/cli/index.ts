@@ -39,6 +39,8 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
     return 0
   }
   checkPositionals(name, command, positionals)
+  // A server compiles as usual once somebody asks it for something (server.ts); all other commands work at once.
+  if (name !== 'serve') Bun.unsafe.setJITPolicy(1)
   return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), switches, values, positionals })
 }
 

@@ -1,7 +1,6 @@
 /** The one way to call addresses that somebody else chose. */
-import { lookup as resolveName } from 'node:dns/promises'
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import type { SafeAnswer, SafeFetch, SafeFetchOptions } from '../core/outgoing.ts'
 import { OutgoingError, type OutgoingFailure } from '../core/outgoing.ts'
@@ -10,8 +9,13 @@ import { createAddressGuard, hostOf } from '../lib/networks.ts'
 /** Every address of a name. */
 export type Lookup = (name: string) => Promise<readonly string[]>
 
-const systemLookup: Lookup = async (name) => (await resolveName(name, { all: true })).map(({ address }) => address)
+const systemLookup: Lookup = async (name) => {
+  const { lookup } = await import('node:dns/promises')
+  return (await lookup(name, { all: true })).map(({ address }) => address)
+}
 
+/** What of node:http and node:https is used. */
+type Client = { request(options: RequestOptions): ClientRequest }
 type Target = { url: URL; host: string; addresses: readonly string[] }
 
 /**
@@ -40,7 +44,7 @@ export function createSafeFetch({
     const deadline = deadlineIn(options.timeoutMs)
     try {
       const addresses = await Promise.race([addressesOf(host, options.trusted ?? false), deadline.passed])
-      return await exchange({ url, host, addresses }, options, deadline.signal)
+      return await exchange(await clientFor(url), { url, host, addresses }, options, deadline.signal)
     } catch (error) {
       throw error instanceof OutgoingError ? error : new OutgoingError('connection failed', undefined, { cause: error })
     } finally {
@@ -67,10 +71,13 @@ function deadlineIn(timeoutMs: number) {
   return { signal: controller.signal, passed, clear: () => clearTimeout(timer) }
 }
 
+/** Loaded with the first call: a start has nobody to call, and a shop without webhooks may never have. */
+const clientFor = ({ protocol }: URL): Promise<Client> => (protocol === 'https:' ? import('node:https') : import('node:http'))
+
 /** One request on a connection of its own, and its whole answer. */
-function exchange(target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeAnswer> {
+function exchange(client: Client, target: Target, options: SafeFetchOptions, deadline: AbortSignal): Promise<SafeAnswer> {
   return new Promise((resolve, reject) => {
-    const request = open(target, options)
+    const request = open(client, target, options)
     let status: number | undefined
     // The first of these counts; what comes after it finds the promise settled.
     const fail = (kind: OutgoingFailure, cause?: unknown) => {
@@ -92,8 +99,7 @@ function exchange(target: Target, options: SafeFetchOptions, deadline: AbortSign
   })
 }
 
-function open({ url, host, addresses }: Target, { method = 'GET', headers = {} }: SafeFetchOptions): ClientRequest {
-  const { request } = url.protocol === 'https:' ? https : http
+function open({ request }: Client, { url, host, addresses }: Target, { method = 'GET', headers = {} }: SafeFetchOptions): ClientRequest {
   return request({
     method,
     hostname: host,

@@ -1,7 +1,7 @@
-import sanitizeHtml from 'sanitize-html'
+import type { IOptions } from 'sanitize-html'
 import { AppError } from './errors.ts'
 
-const options: sanitizeHtml.IOptions = {
+const options: IOptions = {
   allowedTags: [
     ...[
       'h1',
@@ -39,9 +39,12 @@ const options: sanitizeHtml.IOptions = {
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['http', 'https'] },
   allowProtocolRelative: false,
-  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow' }) },
+  transformTags: { a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: 'noopener noreferrer nofollow' } }) },
   nestingLimit: 64,
 }
+
+/** Loaded with the first text that has markup: most starts never need it, and its parser's tables are large. */
+const sanitizer = () => require('sanitize-html') as typeof import('sanitize-html')
 
 /** Characters of a text, before and after: the sanitiser may add some. A page of 100 products holds 100 of these. */
 export const htmlLengthMax = 64 * 1024
@@ -55,7 +58,7 @@ const tagsMax = 5_000
  */
 export function sanitize(html: string, field: string): string {
   if (html.split('<', tagsMax + 2).length > tagsMax + 1) throw new AppError('INVALID', `${field} (body): at most ${tagsMax} tags`)
-  const clean = /[<>&]/.test(html) ? sanitizeHtml(html, options) : html
+  const clean = /[<>&]/.test(html) ? sanitizer()(html, options) : html
   if (clean.length > htmlLengthMax)
     throw new AppError('INVALID', `${field} (body): at most ${htmlLengthMax} characters once it is sanitised`)
   return clean

@@ -7,7 +7,7 @@ import { access } from './access.ts'
 import { publicJson } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
-import { type DocumentedRoute, openApiDocument } from './openapi.ts'
+import type { DocumentedRoute } from './openapi.ts'
 import { notModified, refusals } from './schema.ts'
 import { type StaticFile, staticFiles } from './static.ts'
 
@@ -53,8 +53,9 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
   const home = homeHtml(deps.build.version)
   let made: { body: string; etag: string } | undefined
 
-  function document() {
+  async function document() {
     if (made) return made
+    const { openApiDocument } = await import('./openapi.ts')
     const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix))
     made = { body, etag: etagOf(body) }
     return made
@@ -72,14 +73,21 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
       response: { 200: Page, ...refusals() },
       detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
     })
-    .get('/docs/json', ({ request }) => publicJson(request, document().body, document().etag) as never, {
-      access: 'public',
-      response: {
-        200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
-        304: notModified,
-        ...refusals(),
+    .get(
+      '/docs/json',
+      async ({ request }) => {
+        const { body, etag } = await document()
+        return publicJson(request, body, etag) as never
       },
-      detail: { summary: 'This document' },
-    })
+      {
+        access: 'public',
+        response: {
+          200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
+          304: notModified,
+          ...refusals(),
+        },
+        detail: { summary: 'This document' },
+      },
+    )
     .use(staticFiles(deps, '/docs', assets, assetCacheControl))
 }

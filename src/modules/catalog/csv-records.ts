@@ -1,4 +1,4 @@
-import { CsvError, type Parser, parse } from 'csv-parse'
+import type { Parser } from 'csv-parse'
 import { AppError } from '../../core/errors.ts'
 
 /** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
@@ -19,7 +19,7 @@ const invalid = (message: string) => new AppError('INVALID', message)
  */
 export async function* readRecords(source: CsvSource, onProgress?: (bytesRead: number) => void): AsyncGenerator<CsvRecord[]> {
   const guard = new ByteGuard()
-  const reader = new RecordReader()
+  const reader = new RecordReader(await import('csv-parse'))
   let bytesRead = 0
   try {
     for await (const slice of slicesOf(source())) {
@@ -55,16 +55,18 @@ async function* slicesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 class RecordReader {
   private line = 1
   private records: CsvRecord[] = []
-  private readonly parser: Parser = parse({
-    bom: true,
-    delimiter: ',',
-    record_delimiter: ['\r\n', '\n'],
-    relax_column_count: true,
-    max_record_size: recordMaxBytes,
-    on_record: (cells) => this.add(cells),
-  })
+  private readonly parser: Parser
 
-  constructor() {
+  /** @param library loaded with the first file, which few starts ever see */
+  constructor(private readonly library: typeof import('csv-parse')) {
+    this.parser = library.parse({
+      bom: true,
+      delimiter: ',',
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      max_record_size: recordMaxBytes,
+      on_record: (cells) => this.add(cells),
+    })
     // The callbacks below report it; a stream whose error nobody listens to takes the process down.
     this.parser.on('error', () => undefined)
   }
@@ -103,7 +105,7 @@ class RecordReader {
   }
 
   private explain(error: unknown): unknown {
-    if (!(error instanceof CsvError)) return error
+    if (!(error instanceof this.library.CsvError)) return error
     const row = `Row ${this.line}`
     if (error.code === 'CSV_MAX_RECORD_SIZE') return invalid(`${row} is larger than 1 MB, or a quote opens in it that is never closed.`)
     if (error.code === 'CSV_QUOTE_NOT_CLOSED') return invalid(`${row}: a quote opens that is never closed.`)

@@ -6,7 +6,7 @@ import { countries } from './domain.ts'
 import { Countries } from './model.ts'
 
 export const locationRoutes = (deps: HttpDeps) =>
-  new Elysia({ tags: ['Integration'] }).use(access(deps)).get('/locations/countries', () => ({ data: [...countries] }), {
+  new Elysia({ tags: ['Integration'] }).use(access(deps)).get('/locations/countries', async () => ({ data: await countries() }), {
     access: 'integration',
     response: { 200: Countries, ...refusals(401) },
     detail: { summary: 'Countries', description: 'The 249 countries and territories of ISO 3166-1.' },

@@ -51,7 +51,6 @@ export function createMemory<Value>({
   }
 
   function keep(key: string, value: Value): void {
-    forget(key)
     const more = charactersOf(value)
     if (more > charactersMax) return
     for (const oldest of kept.keys()) {

@@ -84,6 +84,13 @@ describe('the room', () => {
     expect([recall('b'), state.reads]).toEqual(['b', 6])
   })
 
+  test('is not taken up by what is not there', () => {
+    const { stored, state, recall } = memoryOf()
+    for (const key of ['a', 'b', 'c']) stored.set(key, key)
+    for (const key of ['a', 'b', 'c', 'none', 'a']) recall(key)
+    expect(state.reads).toBe(4)
+  })
+
   test('is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
     const { memory, stored, state, recall } = memoryOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
     for (const [key, length] of Object.entries({ a: 4, b: 4, c: 2, d: 5, e: 11 })) stored.set(key, key.repeat(length))

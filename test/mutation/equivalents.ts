@@ -41,4 +41,56 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
   },
   { file: 'src/modules/fx/domain.ts', mutant: '} catch {}', why: 'a function that ends returns undefined' },
   { file: 'src/modules/gift-card/domain.ts', mutant: 'return a.id <= b.id ? -1 : 1', why: 'no two cards have the same id' },
+  {
+    file: 'src/lib/day.ts',
+    mutant: 'const ms = /\\d{4}-\\d{2}-\\d{2}$/.test(text) ? startOf(text) : Number.NaN',
+    why: 'a text with more before the day differs from the day that it is read as',
+  },
+  {
+    file: 'src/lib/day.ts',
+    mutant: 'const ms = /^\\d{4}-\\d{2}-\\d{2}/.test(text) ? startOf(text) : Number.NaN',
+    why: 'a text with more behind the day is no moment once the time is added',
+  },
+  {
+    file: 'src/lib/instant.ts',
+    mutant: 'return day <= daysInMonth && hour <= 23 ? Date.parse(text.toLowerCase()) : Number.NaN',
+    why: 'Bun reads small letters too; the standard promises capitals only',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `const [address = "Stryker was here!", bits] = block.split('/')`,
+    why: 'split always gives a first part',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `const host = false ? bare : (URL.parse(\`http://\${bare}/\`)?.hostname ?? bare)`,
+    why: 'a host that has been read comes out as it is when it is read again: that is only saved',
+  },
+  { file: 'src/lib/networks.ts', mutant: "return host.replace(/\\[|\\]$/g, '')", why: 'a host has a bracket at its beginning only' },
+  { file: 'src/lib/networks.ts', mutant: "return host.replace(/^\\[|\\]/g, '')", why: 'a host has a bracket at its end only' },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'return true && (isPublic(plain) || isAllowed(plain))',
+    why: 'asked for the compiler: no list holds undefined',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'if (false) return undefined',
+    why: 'asked for the compiler: the text "undefined" embeds no address',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'const [, high, low] = /^(?:::ffff|64:ff9b:):(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(spelt) ?? ["Stryker was here"]',
+    why: 'the first element is passed over',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `return [high ?? "", low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')`,
+    why: 'the bits of NaN are zeros',
+  },
+  {
+    file: 'src/lib/seal.ts',
+    mutant: `const sealed = Buffer.concat([iv.subarray(0, ivBytes), cipher.update(plain, ""), cipher.final(), cipher.getAuthTag()])`,
+    why: 'a text is UTF-8 unless told otherwise',
+  },
 ]

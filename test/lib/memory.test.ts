@@ -101,6 +101,7 @@ describe('the room', () => {
     recall('d')
     expect([recall('c'), recall('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
     memory.forget('d')
+    memory.forget('none')
     recall('a')
     recall('b')
     expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])

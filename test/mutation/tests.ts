@@ -8,7 +8,7 @@ const moneyFiles = /^src\/(lib\/(money|rounding|decimal)|modules\/(affiliate|car
 export const holdsMoney = (file: string): boolean => moneyFiles.test(file)
 
 /** Tests that stand elsewhere than their source says, or there too; the quick ones first, because the first that fails is enough. */
-const elsewhere: Readonly<Record<string, readonly string[]>> = {
+export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/lib/errors.ts': ['test/http/errors.test.ts'],
   'src/lib/etag.ts': ['test/modules/catalog/caching.test.ts'],
   'src/lib/origin.ts': ['test/http/cors.test.ts'],

@@ -21,10 +21,19 @@ const work = mkdtempSync(join(tmpdir(), 'souk-mutate-'))
 process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 
 type Options = ConstructorParameters<typeof Stryker>[0]
-type Outcome = { file: string; mutants: number; killed: number; timeouts: number; survived: Mutation[]; explained: number; score: number }
+type Outcome = {
+  file: string
+  mutants: number
+  killed: number
+  timeouts: Mutation[]
+  survived: Mutation[]
+  explained: number
+  score: number
+}
 
 /** Runs the tests against every mutant of a file. @throws Error when they fail without any mutant */
 async function mutate(file: string, tests: readonly string[]): Promise<Outcome> {
+  const source = await Bun.file(file).text()
   const runner = `${process.execPath} test --bail --timeout 20000 --preload ./test/mutation/seed.ts`
   const stryker = new Stryker({
     mutate: [file],
@@ -33,7 +42,9 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
     commandRunner: { command: tests.map((test) => `${runner} ./${test}`).join(' && ') },
     coverageAnalysis: 'off',
     concurrency: 1,
+    // Ample, because what runs out of time counts as killed, and the machine may have become busier.
     timeoutMS: 10_000,
+    timeoutFactor: 4,
     tempDirName: work,
     ignorePatterns: ['dist', 'data', 'docs/openapi.json', '*.db', '*.db-*'],
     plugins: [],
@@ -44,10 +55,8 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
     tsconfigFile: 'none',
   })
   const results = await stryker.runMutationTest()
-  const source = await Bun.file(file).text()
-  const of = (status: string) => results.filter((result) => result.status === status)
-  const [killed, timeouts] = [of('Killed').length, of('Timeout').length]
-  const alive = of('Survived').map((result) => mutationOf(source, result))
+  const of = (status: string) => results.filter((result) => result.status === status).map((result) => mutationOf(source, result))
+  const [killed, timeouts, alive] = [of('Killed').length, of('Timeout'), of('Survived')]
   // One entry explains one survivor: the same line may stand in a file twice.
   const reasons = new Set(equivalents.filter((entry) => entry.file === file))
   const survived = alive.filter(({ after }) => {
@@ -56,14 +65,14 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
   })
   for (const { mutant } of reasons) say(`explained in test/mutation/equivalents.ts, and no survivor any more: ${mutant}`)
   if (reasons.size > 0) process.exitCode = 1
-  const mutants = killed + timeouts + alive.length
+  const mutants = killed + timeouts.length + alive.length
   const explained = alive.length - survived.length
-  const score = mutants === explained ? 100 : (100 * (killed + timeouts)) / (mutants - explained)
+  const score = mutants === explained ? 100 : (100 * (killed + timeouts.length)) / (mutants - explained)
   return { file, mutants, killed, timeouts, survived, explained, score }
 }
 
 function report({ file, mutants, killed, timeouts, survived, explained, score }: Outcome): string {
-  const cells = [mutants, killed, timeouts, survived.length, explained].map((count) => String(count).padStart(9))
+  const cells = [mutants, killed, timeouts.length, survived.length, explained].map((count) => String(count).padStart(9))
   return `${file.padEnd(36)}${cells.join('')}${score.toFixed(1).padStart(8)} %`
 }
 
@@ -90,7 +99,11 @@ for (const file of files) {
   const outcome = await mutate(file, tests)
   outcomes.push(outcome)
   say(`${file}: ${outcome.score.toFixed(1)} % of ${outcome.mutants} mutants, by ${tests.join(' ')}`)
-  for (const { at, before, after } of outcome.survived) say(`  survived at ${at}\n    - ${before}\n    + ${after}`)
+  const list = (what: string, mutations: readonly Mutation[]) => {
+    for (const { at, before, after } of mutations) say(`  ${what} at ${at}\n    - ${before}\n    + ${after}`)
+  }
+  list('ran out of time', outcome.timeouts)
+  list('survived', outcome.survived)
 }
 
 say(`\n${'file'.padEnd(36)}  mutants   killed timeouts survived explained  score`)

@@ -13,6 +13,7 @@ export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/lib/origin.ts': ['test/http/cors.test.ts'],
   'src/modules/affiliate/domain.ts': ['test/modules/affiliate/domain.test.ts', 'test/modules/affiliate/routes.test.ts'],
   'src/modules/auth/domain.ts': ['test/modules/auth/login.test.ts', 'test/modules/merchant/signup.test.ts'],
+  'src/modules/checkout/domain.ts': ['test/modules/checkout/domain.test.ts', 'test/modules/checkout/checkout.test.ts'],
   'src/modules/customer/domain.ts': ['test/modules/customer/domain.test.ts', 'test/modules/customer/addresses.test.ts'],
   'src/modules/gift-card/domain.ts': [
     'test/modules/gift-card/domain.test.ts',

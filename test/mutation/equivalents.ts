@@ -103,4 +103,9 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: `return changedBlog({ ...blank, words: "Stryker was here!" }, input, now)`,
     why: 'the words are worked out at once, whatever they were',
   },
+  {
+    file: 'src/modules/shop/domain.ts',
+    mutant: 'if (!url || !/^https?:/.test(url.protocol) || url.username || url.password) return undefined',
+    why: 'a protocol ends with its colon',
+  },
 ]

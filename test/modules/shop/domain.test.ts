@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { normalOrigin } from '../../../src/modules/shop/domain.ts'
+import { keySeal, normalOrigin, shopNamePattern, walletSeal } from '../../../src/modules/shop/domain.ts'
 
 test('an origin is known by its scheme, host and port, however it is written', () => {
   const written: [text: string, origin: string][] = [
@@ -19,4 +19,16 @@ test('what says more than an origin, or is none that a browser sends, is refused
     ...['https://a.example/path', 'https://a.example?query', 'https://a.example#part'],
   ]
   for (const text of refused) expect([text, normalOrigin(text)]).toEqual([text, undefined])
+})
+
+test('the handle of a shop is 3 to 63 small letters, digits and hyphens, without a hyphen at either end', () => {
+  const pattern = new RegExp(shopNamePattern)
+  for (const name of ['abc', 'a-1', '1'.repeat(63)]) expect([name, pattern.test(name)]).toEqual([name, true])
+  for (const name of ['', 'ab', '-ab', 'ab-', 'Abc', 'a.b', 'a_b', 'abc\n', '1'.repeat(64)])
+    expect([name, pattern.test(name)]).toEqual([name, false])
+})
+
+test('secrets of a shop stay bound to what they were sealed for', () => {
+  expect(keySeal('shop_1', 'key_1')).toBe('shop_1/api-key/key_1')
+  expect(walletSeal('shop_1')).toBe('shop_1/wallet')
 })

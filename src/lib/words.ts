@@ -29,8 +29,8 @@ export function handleOf(title: string): string {
     // Only the diacritics of Latin, Greek and Cyrillic: other scripts' marks are vowels, and words without them are others.
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFC')
-  const handle = plain.replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-').replace(/^-+|-+$/g, '')
-  return cut(handle, handleLengthMax).replace(/-+$/, '')
+  const handle = plain.replace(/[^\p{L}\p{M}\p{Nd}]+/gu, '-').replace(/^-|-$/g, '')
+  return cut(handle, handleLengthMax).replace(/-$/, '')
 }
 
 /** What a reader sees of HTML, as far as words go. */

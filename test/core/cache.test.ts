@@ -84,6 +84,13 @@ describe('the room', () => {
     expect([recall('b'), state.reads]).toEqual(['b', 6])
   })
 
+  test('is not taken up by what is not there', () => {
+    const { stored, state, recall } = cacheOf()
+    for (const key of ['a', 'b', 'c']) stored.set(key, key)
+    for (const key of ['a', 'b', 'c', 'none', 'a']) recall(key)
+    expect(state.reads).toBe(4)
+  })
+
   test('is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
     const { cache, stored, state, recall } = cacheOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
     for (const [key, length] of Object.entries({ a: 4, b: 4, c: 2, d: 5, e: 11 })) stored.set(key, key.repeat(length))
@@ -94,6 +101,7 @@ describe('the room', () => {
     recall('d')
     expect([recall('c'), recall('d'), state.reads]).toEqual(['cc', 'ddddd', 6])
     cache.forget('d')
+    cache.forget('none')
     recall('a')
     recall('b')
     expect([recall('a'), recall('b'), recall('c'), state.reads]).toEqual(['aaaa', 'bbbb', 'cc', 8])

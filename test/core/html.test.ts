@@ -11,6 +11,45 @@ function outcome(html: string): unknown {
 }
 
 describe('sanitising', () => {
+  test('keeps what an editor writes as it was written', () => {
+    const link = '<a href="https://a.example" title="A" target="_blank" rel="noopener noreferrer nofollow">a</a>'
+    const image = '<img src="https://a.example/a.png" alt="A" title="A" width="1" height="1" loading="lazy" />'
+    const table =
+      '<table><caption>a</caption><colgroup><col span="2" /></colgroup><thead><tr><th colspan="2" rowspan="1" scope="col">a</th></tr></thead>' +
+      '<tbody><tr><td colspan="2" rowspan="1">a</td></tr></tbody><tfoot><tr><td>a</td></tr></tfoot></table>'
+    const around = (tags: string) => tags.split(' ').map((tag) => `<${tag}>a</${tag}>`)
+    const written = [
+      ...around('h1 h2 h3 h4 h5 h6 p div span blockquote pre code b strong i em u s small sub sup mark figcaption'),
+      ...['<br />', '<hr />', '<ul><li>a</li></ul>', '<ol><li>a</li></ol>', '<dl><dt>a</dt><dd>a</dd></dl>'],
+      ...[link, image, `<figure>${image}</figure>`, table, '<p lang="ar" dir="rtl">a</p>'],
+      ...['<img src="http://a.example" />', '<img src="/a.png" />'],
+    ]
+    for (const html of written) expect(outcome(html)).toBe(html)
+    for (const href of ['http://a.example', 'https://a.example', 'mailto:a@a.example', 'tel:+1', '/a', '#a'])
+      expect(outcome(`<a href="${href}">a</a>`)).toBe(`<a href="${href}" rel="noopener noreferrer nofollow">a</a>`)
+  })
+
+  test('takes out whatever could run, load, cover the page or lead anywhere else', () => {
+    const changed: [html: string, clean: string][] = [
+      ['<script>alert(1)</script>a', 'a'],
+      ['<style>p { color: red }</style>a', 'a'],
+      ['<iframe src="https://a.example">a</iframe>', 'a'],
+      ['<p onclick="alert(1)" style="position: fixed" class="a" id="a">a</p>', '<p>a</p>'],
+      ['<a href="javascript:alert(1)" rel="opener">a</a>', '<a rel="noopener noreferrer nofollow">a</a>'],
+      ['<a href="//a.example">a</a>', '<a rel="noopener noreferrer nofollow">a</a>'],
+      ['<img src="data:image/png;base64,AA==" />', '<img />'],
+      ['<img src="mailto:a@a.example" />', '<img />'],
+      ['<img src="//a.example/a.png" />', '<img />'],
+    ]
+    for (const [html, clean] of changed) expect([html, outcome(html)]).toEqual([html, clean])
+  })
+
+  test('takes tags as deep as 64, and drops those within', () => {
+    const nested = (depth: number) => `${'<b>'.repeat(depth)}a${'</b>'.repeat(depth)}`
+    expect(outcome(nested(64))).toBe(nested(64))
+    expect(outcome(nested(65))).toBe(nested(64))
+  })
+
   test('takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
     for (const [unit, times] of [
       ['<b>', 5_000],

@@ -10,6 +10,9 @@ test('numbers are read to the last digit, with points and exponents', () => {
     ['1.5e-7', 15n, 100_000_000n],
     ['1.25E+1', 125n, 10n],
     ['1e3', 1_000n, 1n],
+    ['1e20', 10n ** 20n, 1n],
+    ['1e-20', 1n, 10n ** 20n],
+    ['9'.repeat(40), 10n ** 40n - 1n, 1n],
   ]
   for (const [text, numerator, denominator] of read) {
     const fraction = fractionOf(text)

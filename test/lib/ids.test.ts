@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createNewId, encodeSuffix, type IdKind, idPrefixes } from '../../src/lib/ids.ts'
+import { createNewId, encodeSuffix, type IdKind, idBoundary, idPrefixes, newCartId } from '../../src/lib/ids.ts'
 
 const bytesOf = (uuid: string) => new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
 
@@ -48,6 +48,21 @@ describe('ids', () => {
     const newId = createNewId(() => Bun.randomUUIDv7('buffer'))
     for (const kind of Object.keys(idPrefixes) as IdKind[])
       expect(newId(kind)).toMatch(new RegExp(`^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
+  })
+
+  test('of carts are all chance but for the six bits that a UUIDv4 fixes', () => {
+    const cartIdOf = (uuid: string) => `cart_${encodeSuffix(bytesOf(uuid))}`
+    expect(newCartId((count) => new Uint8Array(count))).toBe(cartIdOf('00000000-0000-4000-8000-000000000000'))
+    expect(newCartId((count) => new Uint8Array(count).fill(255))).toBe(cartIdOf('ffffffff-ffff-4fff-bfff-ffffffffffff'))
+  })
+
+  test('of one moment and later sort after its boundary, and older ones before', () => {
+    const at = 1_767_700_800_000
+    const idAt = (ms: number) => createNewId(() => Bun.randomUUIDv7('buffer', ms))('message')
+    const boundary = idBoundary('message', at)
+    expect(boundary).toMatch(/^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+    expect(idAt(at - 1) < boundary).toBe(true)
+    expect(idAt(at) > boundary).toBe(true)
   })
 
   test('of two kinds never share a prefix', () => {

@@ -56,6 +56,10 @@ describe('amounts', () => {
     expect(parseAmount('1000000000000.01', 'USD')).toBeUndefined()
   })
 
+  test('may have blanks around them', () => {
+    expect(parseAmount(' \t42.50\n', 'USD')).toBe(4_250)
+  })
+
   test('that are no plain decimals are refused', () => {
     for (const text of ['', ' ', '-1', '+1', '1,5', '1e3', '0x10', '.5', '1.2.3', '١٢', 'NaN', 'Infinity', '1 000', '9'.repeat(16)])
       expect([text, parseAmount(text, 'USD')]).toEqual([text, undefined])
@@ -74,6 +78,6 @@ describe('currencies', () => {
   test('of other kinds are none: withdrawn, metals, tests, lower case, names of objects', () => {
     for (const code of ['HRK', 'DEM', 'XAU', 'XXX', 'XTS', 'usd', 'USDT', '', 'constructor', '__proto__'])
       expect([code, isCurrency(code)]).toEqual([code, false])
-    expect(() => decimalsOf('XXX')).toThrow(RangeError)
+    expect(() => decimalsOf('XXX')).toThrow(new RangeError('not an ISO 4217 currency'))
   })
 })

@@ -120,7 +120,15 @@ describe('an address that somebody else chose', () => {
       '198.20.0.0',
       '223.255.255.255',
     ]
-    const six = ['2606:4700:4700::1111', '2a00:1450:4001:800::200e', '2001:4860:4860::8888', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2400::']
+    const six = [
+      '2606:4700:4700::1111',
+      '2a00:1450:4001:800::200e',
+      '2001:4860:4860::8888',
+      '::ffff:8.8.8.8',
+      '64:ff9b::8.8.8.8',
+      '2400::',
+      '2400::ffff:7f00:1',
+    ]
     for (const address of [...publicOnes, ...besidePrivate, ...six]) expect([address, mayCall(address)]).toEqual([address, true])
   })
 
@@ -142,7 +150,16 @@ describe('an address that somebody else chose', () => {
     ['compatible with IPv4', ['::127.0.0.1', '::7f00:1', '::8.8.8.8']],
     [
       'translated to one of these',
-      ['64:ff9b::127.0.0.1', '64:ff9b::a00:1', '64:ff9b::1', '64:ff9b::', '64:ff9b:1::8.8.8.8', '::ffff:0:127.0.0.1'],
+      [
+        '64:ff9b::127.0.0.1',
+        '64:ff9b::a00:1',
+        '64:ff9b::1',
+        '64:ff9b::',
+        '64:ff9b:1::8.8.8.8',
+        '64:ff9b::808:808:0:1',
+        'fe80::ffff:808:808',
+        '::ffff:0:127.0.0.1',
+      ],
     ],
     ['tunnelled', ['2002:7f00:1::1', '2002:808:808::1']],
     [
@@ -160,6 +177,7 @@ describe('an address that somebody else chose', () => {
         'fe80::1%eth0',
         '8.8.8.8%1',
         '::g',
+        '2400::1]/[',
       ],
     ],
   ])('is not called when it is %s', (_, addresses) => {
@@ -170,12 +188,17 @@ describe('an address that somebody else chose', () => {
     const opened = createAddressGuard(['127.0.0.0/8', 'fd00:1::/32', '192.168.1.7'])
     for (const address of ['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', '::ffff:7f00:1', 'fd00:1::9', '192.168.1.7', '8.8.8.8'])
       expect([address, opened(address)]).toEqual([address, true])
+    expect(createAddressGuard(['0.0.0.0/8'])('64:ff9b::1')).toBe(true)
     for (const address of ['10.0.0.1', '128.0.0.0/8', '::1', 'fd00:2::9', '192.168.1.8', '169.254.169.254'])
       expect([address, opened(address)]).toEqual([address, false])
   })
 })
 
 describe('the host of a URL', () => {
+  test('is empty when it is nothing but a dot', () => {
+    expect(hostOf(new URL('http://./'))).toBe('')
+  })
+
   test.each([
     ['http://127.0.0.1/', '127.0.0.1'],
     ['http://2130706433/', '127.0.0.1'],

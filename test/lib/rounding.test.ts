@@ -18,6 +18,10 @@ test('halves go to the even neighbour, on both sides of zero', () => {
   }
 })
 
+test('nothing divided is nothing, whatever it is divided by', () => {
+  for (const denominator of [1n, 2n, -3n]) expect(divideHalfEven(0n, denominator)).toBe(0n)
+})
+
 test('no whole number is nearer than the one that is found, and of two that are as near it is the even one', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.bigInt({ min: 1n }), (numerator, denominator) => {

@@ -59,6 +59,13 @@ describe('a sealed secret', () => {
     expect(key.fingerprint).not.toContain(key.bytes.toString('hex').slice(0, 16))
     expect(masterKey('a-secret-of-at-least-32-characters!', 'jwt').fingerprint).not.toBe(key.fingerprint)
   })
+
+  test('stays openable for ever: a secret gives the key, and the name of it, that it always gave', () => {
+    const { version, fingerprint, bytes } = masterKey('0123456789abcdef0123456789abcdef', 'encryption')
+    expect(version).toBe('1a465fb6')
+    expect(fingerprint).toBe('1a465fb6a738b59efa0daf2218043c3499fe3378e500d0a5cec884aab65881c5')
+    expect(bytes.toString('hex')).toBe('6e37e47b7320a1b56dfe272c61a18ef58ef17db123c9a1c2ae23bd9315aec0dd')
+  })
 })
 
 test('secrets compare by their whole text', () => {

@@ -3,6 +3,7 @@ import { createTurns } from '../../src/lib/turns.ts'
 
 /** Whether a promise has settled by now. */
 async function settled(promise: Promise<void> | undefined): Promise<boolean> {
+  if (!promise) return false
   const pending = Symbol()
   return (await Promise.race([promise, Promise.resolve().then(() => pending)])) !== pending
 }
@@ -36,6 +37,15 @@ test('an end since the watch began is not missed, though nobody is at work any m
   expect(await settled(watch.next())).toBe(true)
   expect(stranger.next()).toBeUndefined()
   expect(turns.watch(['a']).next()).toBeUndefined()
+})
+
+test('a watch that was stopped hears of no end', () => {
+  const turns = createTurns(10)
+  const end = turns.begin(['a'])
+  const watch = turns.watch(['a'])
+  watch.stop()
+  end()
+  expect(watch.next()).toBeUndefined()
 })
 
 test('so many wait and no more; who was woken leaves room for others', async () => {

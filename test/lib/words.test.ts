@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { handleOf, wordsOf } from '../../src/lib/words.ts'
+import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../src/lib/words.ts'
 
 describe('words', () => {
   test('are lower case, without diacritics, each once, in the order of the text', () => {
@@ -18,7 +18,7 @@ describe('words', () => {
         return words.length <= most && words.every((word) => /^[\p{L}\p{N}]{1,40}$/u.test(word) && word.isWellFormed())
       }),
     )
-    expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)[0]?.isWellFormed()).toBe(true)
+    expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
   })
 
   test('of search syntax are no syntax', () => {
@@ -46,6 +46,18 @@ describe('handles', () => {
         )
       }),
     )
-    expect(handleOf(`a${'𐌰'.repeat(100)}`).isWellFormed()).toBe(true)
+    expect(handleOf(`a${'𐌰'.repeat(100)}`)).toBe(`a${'𐌰'.repeat(59)}`)
+    expect(handleOf(`${'a'.repeat(119)} b`)).toBe('a'.repeat(119))
   })
+})
+
+test('of HTML a reader sees the text between tags, without entities', () => {
+  expect(wordsOf(textOfHtml('<p class="big">Tea<br/>pot</p><p>salt&amp;pepper&#39;s &#x41; < done'), 20)).toEqual([
+    ...['tea', 'pot', 'salt', 'pepper', 's', 'done'],
+  ])
+})
+
+test('tags are each kept once, as they were first written, without blanks around them', () => {
+  expect(distinctTags([' Tea ', 'tea', 'TEA', '', '  ', 'ß', 'ss', 'Pot'])).toEqual(['Tea', 'ß', 'ss', 'Pot'])
+  expect(distinctTags([])).toEqual([])
 })

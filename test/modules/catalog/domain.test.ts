@@ -2,14 +2,21 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
 import {
+  availableCount,
   changedProduct,
   createdProduct,
+  documentOf,
   type Given,
+  isAvailable,
   isListed,
+  isSellable,
+  labelOf,
   managementView,
   newestKeyAt,
   type ProductInput,
   publicView,
+  searchWords,
+  shortageOf,
   sortKeys,
   type Whole,
 } from '../../../src/modules/catalog/domain.ts'
@@ -196,4 +203,151 @@ test('the public view holds neither cost nor stock, whatever the product; the sh
       )
     }),
   )
+})
+
+test('a product of nothing but a title is a draft with one variant that is free and not counted', () => {
+  const { product, variants } = made({ title: 'Green Tea' })
+  expect(product).toEqual({
+    id: 'prod_1',
+    shopId: 'shop_1',
+    handle: 'green-tea',
+    title: 'Green Tea',
+    descriptionHtml: '',
+    vendor: '',
+    type: '',
+    tags: [],
+    status: 'DRAFT',
+    currency: 'USD',
+    options: [],
+    images: [],
+    seoTitle: null,
+    seoDescription: null,
+    publishedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  })
+  expect(variants).toEqual([
+    {
+      id: 'var_0',
+      productId: 'prod_1',
+      position: 1,
+      sku: null,
+      barcode: null,
+      title: 'Default Title',
+      optionValues: [],
+      price: 0,
+      compareAtPrice: null,
+      cost: null,
+      weightGrams: 0,
+      taxable: true,
+      trackInventory: false,
+      allowBackorder: false,
+      onHand: 0,
+      reserved: 0,
+      imageId: null,
+    },
+  ])
+  expect(made({ title: '!' }).product.handle).toBe('product')
+})
+
+test('a variant of a changed product keeps what is left out, and a new currency drops the sums that were in another', () => {
+  const one = made({ variants: [{ price: usd(5), compareAtPrice: usd(9), cost: usd(2), sku: 'A', onHand: 3 }] })
+  const again = changedProduct(one, { variants: [{ id: 'var_0' }] }, given())
+  expect(again.variants).toEqual(one.variants)
+  expect(one.variants[0]).toMatchObject({ price: 5, compareAtPrice: 9, cost: 2, sku: 'A', onHand: 3, trackInventory: true })
+  const euros = changedProduct(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, given())
+  expect(euros.product.currency).toBe('EUR')
+  expect(euros.variants).toEqual([{ ...one.variants[0], price: 4, compareAtPrice: null, cost: null } as (typeof one.variants)[0]])
+  const cleared = changedProduct(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
+  expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
+})
+
+test('a variant loses its picture with the image, and finds one by its URL', () => {
+  const images = [{ url: 'https://i.example/a', alt: 'A', width: 2, height: 3 }, { url: 'https://i.example/b' }]
+  const one = made({ images, variants: [{ price: usd(1), imageUrl: 'https://i.example/b' }] })
+  expect(one.product.images).toEqual([
+    { id: 'img_0', url: 'https://i.example/a', alt: 'A', position: 1, width: 2, height: 3 },
+    { id: 'img_1', url: 'https://i.example/b', alt: null, position: 2, width: null, height: null },
+  ])
+  const imageOf = (input: ProductInput) => changedProduct(one, input, given()).variants[0]?.imageId
+  expect(imageOf({})).toBe('img_1')
+  expect(imageOf({ images: [{ id: 'img_0', url: 'https://i.example/a' }] })).toBeNull()
+  expect(imageOf({ variants: [{ id: 'var_0', imageUrl: null }] })).toBeNull()
+  expect(imageOf({ variants: [{ id: 'var_0', imageUrl: 'https://i.example/none' }] })).toBe('img_1')
+  expect(imageOf({ variants: [{ id: 'var_0', imageId: 'img_0' }] })).toBe('img_0')
+})
+
+const stock = (onHand: number, reserved: number) => ({ trackInventory: true, allowBackorder: false, onHand, reserved })
+
+test('of what is counted as many can be bought as nobody has reserved, and of anything else as many as anybody wants', () => {
+  expect(availableCount(stock(5, 2))).toBe(3)
+  expect(availableCount(stock(2, 5))).toBe(0)
+  expect(availableCount({ ...stock(0, 0), allowBackorder: true })).toBe(Number.POSITIVE_INFINITY)
+  expect(availableCount({ ...stock(0, 0), trackInventory: false })).toBe(Number.POSITIVE_INFINITY)
+  expect([stock(1, 0), stock(1, 1), stock(0, 0)].map(isAvailable)).toEqual([true, false, false])
+})
+
+test('what was promised to orders can neither be counted away nor become too few because counting begins', () => {
+  const promised = (fields: object): Whole => {
+    const one = made({ variants: [{ price: usd(1), onHand: 3 }] })
+    return { ...one, variants: one.variants.map((variant) => ({ ...variant, reserved: 2, ...fields })) }
+  }
+  const recounted = (whole: Whole, fields: object) => () => changedProduct(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
+  const conflict = expect.objectContaining({
+    code: 'CONFLICT',
+    message: 'variants.0.onHand (body): 2 are promised to orders that are not complete',
+  })
+  expect(recounted(promised({}), { onHand: 2 })).not.toThrow()
+  expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)
+  expect(recounted(promised({}), { onHand: 1, allowBackorder: true })).not.toThrow()
+  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { title: 'One' })).not.toThrow()
+  expect(recounted(promised({ trackInventory: false, onHand: 0 }), { trackInventory: true })).toThrow(conflict)
+})
+
+test('a shortage is told by the names of product and variant, and not by how many there are', () => {
+  const tea = { title: 'Tea' }
+  expect(labelOf({ product: tea, variant: { title: 'Default Title' } })).toBe('Tea')
+  expect(labelOf({ product: tea, variant: { title: 'Green' } })).toBe('Tea (Green)')
+  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(1, 1) } })).toBe('Tea (Green) is sold out')
+  expect(shortageOf({ product: tea, variant: { title: 'Green', ...stock(2, 1) } })).toBe('There are not that many of Tea (Green) left')
+})
+
+test('shoppers may buy what is active, from its publication date on', () => {
+  const active = { status: 'ACTIVE' as const, publishedAt: 5 }
+  expect([4, 5, 6].map((at) => isSellable(active, at))).toEqual([false, true, true])
+  expect(isSellable({ ...active, publishedAt: null }, 6)).toBe(false)
+  for (const status of ['DRAFT', 'ARCHIVED'] as const) expect(isSellable({ ...active, status }, 6)).toBe(false)
+})
+
+test('the public document is the public view, found by the words of everything that a shopper reads of the product', () => {
+  const whole = made({
+    status: 'ACTIVE',
+    publishedAt: 5,
+    title: 'Green Tea',
+    vendor: 'Ann',
+    type: 'drink',
+    tags: ['Hot'],
+    descriptionHtml: '<p>From <b>Uji</b></p>',
+    options: [{ name: 'Size', values: ['S', 'M'] }],
+    variants: [
+      { price: usd(3), sku: 'T1', optionValues: ['S'] },
+      { price: usd(2), optionValues: ['M'], onHand: 0 },
+    ],
+    seo: { title: 'Best', description: 'Tea' },
+  })
+  const { document, ...rest } = documentOf(whole)
+  expect(rest).toMatchObject({ productId: 'prod_1', shopId: 'shop_1', visibleFrom: 5, ...sortKeys(whole) })
+  expect(JSON.parse(document)).toMatchObject({
+    id: 'prod_1',
+    seo: { title: 'Best', description: 'Tea' },
+    available: true,
+    publishedAt: '1970-01-01T00:00:00.005Z',
+    createdAt: '2026-01-06T00:00:00.000Z',
+    variants: [
+      { id: 'var_0', sku: 'T1', title: 'S', price: usd(3), compareAtPrice: null, available: true, position: 1 },
+      { id: 'var_1', sku: null, title: 'M', price: usd(2), available: false, position: 2 },
+    ],
+  })
+  expect(publicView(made({})).publishedAt).toBeNull()
+  expect(searchWords(whole)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
 })

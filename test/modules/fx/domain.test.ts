@@ -73,7 +73,8 @@ describe('an amount in cents', () => {
   })
 
   test('needs a rate that is a positive number, and a currency', () => {
-    for (const rate of ['0', '-1', '', 'NaN']) expect(() => usdCentsOf(1, 'EUR', rate)).toThrow(RangeError)
+    for (const rate of ['0', '-1', '', 'NaN'])
+      expect(() => usdCentsOf(1, 'EUR', rate)).toThrow(new RangeError('a rate is a positive decimal number'))
     expect(() => usdCentsOf(1, 'XXX', '1')).toThrow(RangeError)
   })
 })
@@ -123,27 +124,32 @@ describe('the answer of a rate service', () => {
     expect(Object.keys(rates)).toEqual(['KWD', 'GBP', 'CLF', 'IRR', 'LBP', 'UYW'])
   })
 
+  test('may have a minor unit worth half a dollar at most, and a billion units for a dollar', () => {
+    const rates = '{"JPY":2,"KRW":1.9999999,"VND":1e9,"LBP":1000000000.1}'
+    expect(ratesOf(`{"base":"USD","rates":${rates}}`)).toMatchObject({ rates: { JPY: '0.5', VND: '0.000000001' }, refused: ['KRW', 'LBP'] })
+  })
+
   test.each([
-    ['nothing', ''],
-    ['a page', '<html></html>'],
-    ['half of it', '{"base":"USD","rates":{"EUR":0.92'],
-    ['a list', '[{"base":"USD"}]'],
-    ['null', 'null'],
-    ['a hundred thousand brackets', '['.repeat(100_000)],
-    ['no base', answer({ base: undefined })],
-    ['a base that is no currency', answer({ base: 'XXX' })],
-    ['a base that is a number', answer({ base: 1 })],
-    ['no rates', answer({ rates: undefined })],
-    ['rates in a list', answer({ rates: [{ EUR: 0.92 }] })],
-    ['no rate that we know', answer({ rates: { XXX: 1 } })],
-    ['only rates that are not plausible', answer({ rates: { EUR: -0.92 } })],
-    ['a date that is none', answer({ date: '2026-02-30' })],
-    ['a date that is a number', answer({ date: 20_260_106 })],
-    ['tomorrow', answer({ date: '2026-01-07' })],
-    ['more than a week ago', answer({ date: '2025-12-29' })],
-    ['a base without its dollars', '{"base":"EUR","rates":{"USD":0,"GBP":0.85}}'],
-  ])('is not believed when it is %s', (_, text) => {
-    expect(readRates(text, today)).toEqual({ problem: expect.any(String) })
+    ['nothing', '', 'not a JSON object'],
+    ['a page', '<html></html>', 'not a JSON object'],
+    ['half of it', '{"base":"USD","rates":{"EUR":0.92', 'not a JSON object'],
+    ['a list', '[{"base":"USD"}]', 'not a JSON object'],
+    ['null', 'null', 'not a JSON object'],
+    ['a hundred thousand brackets', '['.repeat(100_000), 'not a JSON object'],
+    ['no base', answer({ base: undefined }), '`base` is not a currency'],
+    ['a base that is no currency', answer({ base: 'XXX' }), '`base` is not a currency'],
+    ['a base that is a number', answer({ base: 1 }), '`base` is not a currency'],
+    ['no rates', answer({ rates: undefined }), '`rates` is not an object'],
+    ['rates in a list', answer({ rates: [{ EUR: 0.92 }] }), '`rates` is not an object'],
+    ['no rate that we know', answer({ rates: { XXX: 1 } }), '`rates` has none that can be used'],
+    ['only rates that are not plausible', answer({ rates: { EUR: -0.92 } }), '`rates` has none that can be used'],
+    ['a date that is none', answer({ date: '2026-02-30' }), '`date` is not a day'],
+    ['a date that is a number', answer({ date: 20_260_106 }), '`date` is not a day'],
+    ['tomorrow', answer({ date: '2026-01-07' }), '`date` is to come, or too long ago'],
+    ['more than a week ago', answer({ date: '2025-12-29' }), '`date` is to come, or too long ago'],
+    ['a base without its dollars', '{"base":"EUR","rates":{"USD":0,"GBP":0.85}}', '`rates` has no USD to convert by'],
+  ])('is not believed when it is %s, and says why', (_, text, problem) => {
+    expect(readRates(text, today)).toEqual({ problem })
   })
 
   test('of a week ago is still believed', () => {

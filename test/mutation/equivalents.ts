@@ -1,0 +1,111 @@
+/**
+ * Mutants that no test can tell from the source, each with the reason. `bun run mutate` prints survivors as they are to be
+ * written here: `mutant` is the line of the source with the change in it. An entry without a survivor fails the run.
+ */
+export const equivalents: readonly { file: string; mutant: string; why: string }[] = [
+  {
+    file: 'src/lib/rounding.ts',
+    mutant: 'if (denominator <= 0n) return divideHalfEven(-numerator, -denominator)',
+    why: 'nothing can be divided by zero: it throws a RangeError either way',
+  },
+  {
+    file: 'src/lib/decimal.ts',
+    mutant: `const [, whole, decimals = '', exponent = ""] = /^(\\d+)(?:\\.(\\d+))?(?:[eE]([+-]?\\d{1,3}))?$/.exec(text) ?? []`,
+    why: 'Number("") is 0 too',
+  },
+  {
+    file: 'src/lib/decimal.ts',
+    mutant: `const [, whole, decimals = '', exponent = '0'] = /^(\\d+)(?:\\.(\\d+))?(?:[eE]([+-]?\\d{1,3}))?$/.exec(text) ?? ["Stryker was here"]`,
+    why: 'the first element is passed over',
+  },
+  {
+    file: 'src/lib/decimal.ts',
+    mutant: 'const tenTo = (exponent: number): bigint => (exponent >= 0 ? 10n ** BigInt(exponent) : 1n)',
+    why: '10 to the 0 is 1',
+  },
+  {
+    file: 'src/modules/fx/domain.ts',
+    mutant: "if (false || !isCurrency(base)) return { problem: '`base` is not a currency' }",
+    why: 'the type is asked for the compiler: what is no text is no currency either',
+  },
+  {
+    file: 'src/modules/fx/domain.ts',
+    mutant: "if (false || !isDay(date)) return { problem: '`date` is not a day' }",
+    why: 'the type is asked for the compiler: what is no text is no day either',
+  },
+  {
+    file: 'src/modules/fx/domain.ts',
+    mutant:
+      "const digits = (_: string, value: unknown, context?: { source?: string }) => (typeof value === 'number' ? context.source : value)",
+    why: 'Bun always gives the context; the compiler does not know of it',
+  },
+  { file: 'src/modules/fx/domain.ts', mutant: '} catch {}', why: 'a function that ends returns undefined' },
+  { file: 'src/modules/gift-card/domain.ts', mutant: 'return a.id <= b.id ? -1 : 1', why: 'no two cards have the same id' },
+  {
+    file: 'src/lib/day.ts',
+    mutant: 'const ms = /\\d{4}-\\d{2}-\\d{2}$/.test(text) ? startOf(text) : Number.NaN',
+    why: 'a text with more before the day differs from the day that it is read as',
+  },
+  {
+    file: 'src/lib/day.ts',
+    mutant: 'const ms = /^\\d{4}-\\d{2}-\\d{2}/.test(text) ? startOf(text) : Number.NaN',
+    why: 'a text with more behind the day is no moment once the time is added',
+  },
+  {
+    file: 'src/lib/instant.ts',
+    mutant: 'return day <= daysInMonth && hour <= 23 ? Date.parse(text.toLowerCase()) : Number.NaN',
+    why: 'Bun reads small letters too; the standard promises capitals only',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `const [address = "Stryker was here!", bits] = block.split('/')`,
+    why: 'split always gives a first part',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `const host = false ? bare : (URL.parse(\`http://\${bare}/\`)?.hostname ?? bare)`,
+    why: 'a host that has been read comes out as it is when it is read again: that is only saved',
+  },
+  { file: 'src/lib/networks.ts', mutant: "return host.replace(/\\[|\\]$/g, '')", why: 'a host has a bracket at its beginning only' },
+  { file: 'src/lib/networks.ts', mutant: "return host.replace(/^\\[|\\]/g, '')", why: 'a host has a bracket at its end only' },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'return true && (isPublic(plain) || isAllowed(plain))',
+    why: 'asked for the compiler: no list holds undefined',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'if (false) return undefined',
+    why: 'asked for the compiler: the text "undefined" embeds no address',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: 'const [, high, low] = /^(?:::ffff|64:ff9b:):(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(spelt) ?? ["Stryker was here"]',
+    why: 'the first element is passed over',
+  },
+  {
+    file: 'src/lib/networks.ts',
+    mutant: `return [high ?? "", low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')`,
+    why: 'the bits of NaN are zeros',
+  },
+  {
+    file: 'src/lib/seal.ts',
+    mutant: `const sealed = Buffer.concat([iv.subarray(0, ivBytes), cipher.update(plain, ""), cipher.final(), cipher.getAuthTag()])`,
+    why: 'a text is UTF-8 unless told otherwise',
+  },
+  {
+    file: 'src/core/publication.ts',
+    mutant: 'if (false || ms === undefined || (ms >= firstMs && ms < lastMs)) return',
+    why: 'asked for the compiler: null counts as 0, which is a moment of 1970',
+  },
+  {
+    file: 'src/modules/blog/domain.ts',
+    mutant: `return changedBlog({ ...blank, words: "Stryker was here!" }, input, now)`,
+    why: 'the words are worked out at once, whatever they were',
+  },
+  {
+    file: 'src/modules/shop/domain.ts',
+    mutant: 'if (!url || !/^https?:/.test(url.protocol) || url.username || url.password) return undefined',
+    why: 'a protocol ends with its colon',
+  },
+]

@@ -109,7 +109,7 @@ function processorInMemory(): Processor {
     name: 'sandbox',
     modes: ['TEST'],
     create: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'AUTHORIZED', authorized: amount, captured: 0 }),
-    find: async ({ paymentId }) => payments.get(paymentId),
+    retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),
     void: async ({ paymentId }) => found(paymentId),
     refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),

@@ -11,9 +11,9 @@ import { cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
 import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/collections-routes.ts'
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
+import { countryRoutes } from './modules/countries/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
-import { locationRoutes } from './modules/location/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
@@ -43,7 +43,7 @@ export function createApp(deps: AppDeps) {
     .use(paymentWebhookRoutes(deps))
     .use(affiliateRoutes(deps))
     .use(webhookRoutes(deps))
-    .use(locationRoutes(deps))
+    .use(countryRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)

@@ -79,7 +79,9 @@ export async function openInstance({
       newId: createNewId(() => Bun.randomUUIDv7('buffer', clock.now())),
       log,
       keyring,
-      passwords: given.passwords ?? createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', undefined, 1)),
+      passwords:
+        given.passwords ??
+        createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: 1 })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),

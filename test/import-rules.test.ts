@@ -226,7 +226,7 @@ async function ownedParts(): Promise<{ name: string; folder: string }[]> {
     const made = Object.values(module).map((parts) => (parts as (deps: object, more: unknown[]) => object)(anyDeps, []))
     return made.flatMap((parts) => Object.keys(parts)).map((name) => ({ name, folder: dirname(file) }))
   })
-  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Cache$|Turns$|^folds$|^listings$/.test(name))
+  return (await Promise.all(owned)).flat().filter(({ name }) => /Store$|Cache$|Waitlist$|^folds$|^listings$/.test(name))
 }
 
 test("nobody reaches for another module's stores and caches", async () => {

@@ -1,17 +1,18 @@
 /**
- * What went wrong, in the caller's terms: `message` is public and names what to fix, never what was sent.
- * `details` is for the log and never leaves the process. Thrown, never returned; `http/errors.ts` answers it.
+ * What went wrong, in the caller's terms: the message is public and names what to fix, never what was sent. Thrown, never returned;
+ * `http/errors.ts` answers it.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
+  /** Seconds after which trying again makes sense; sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
   constructor(
     readonly code: ErrorCode,
     publicMessage: string,
-    readonly details?: unknown,
-    /** Seconds after which trying again makes sense; sent as `Retry-After`. */
-    readonly retryAfterSeconds?: number,
+    { retryAfterSeconds, ...options }: ErrorOptions & { retryAfterSeconds?: number } = {},
   ) {
-    super(publicMessage)
+    super(publicMessage, options)
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Principal } from '../core/principal.ts'
 import { shareOf } from '../lib/rounding.ts'
 import { approveCommissions } from '../modules/affiliate/index.ts'
-import { addItem, applyGiftCard, cartOf, contentsOf, createCart, priced } from '../modules/cart/index.ts'
+import { addItem, applyGiftCard, cartOf, createCart, priced, snapshotOf } from '../modules/cart/index.ts'
 import { codeOf } from '../modules/gift-card/domain.ts'
 import { type Order, pendingPaymentMs, refundWindowMs } from '../modules/order/domain.ts'
 import {
@@ -114,7 +114,7 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const { deps, market, planned } = sale
   deps.clock.to(planned.at)
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
-  const contents = await contentsOf(deps, cart)
+  const contents = await snapshotOf(deps, cart)
   const { email } = planned.buyer
   await placeOrder(deps, { contents, priced: priced(contents, deps.clock.now()), email }, choiceOf(planned, 1))
 }

@@ -17,7 +17,7 @@ const standIn = (name: string): Processor => {
       if (token === declinedToken) throw new ProcessorRefused('card_declined')
       return { reference: referenceOf(paymentId), state: 'AUTHORIZED', authorized: amount, captured: 0 }
     },
-    find: async () => undefined,
+    retrieve: async () => undefined,
     capture: async ({ paymentId, amount }) => ({
       reference: referenceOf(paymentId),
       state: 'CAPTURED',

@@ -8,7 +8,7 @@ import { publicJson } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { docsHtml, docsScript, docsStyle, favicon, homeHtml, homeStyle } from './docs-page.ts'
 import type { DocumentedRoute } from './openapi.ts'
-import { notModified, refusals } from './schema.ts'
+import { errorResponses, notModified } from './schema.ts'
 import { type StaticFile, staticFiles } from './static.ts'
 
 const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
@@ -65,12 +65,12 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
     .use(access(deps))
     .get('/', () => html(home, homePolicy) as never, {
       access: 'public',
-      response: { 200: Page, ...refusals() },
+      response: { 200: Page, ...errorResponses() },
       detail: { summary: 'What runs here', description: 'A short page for people.' },
     })
     .get('/docs', () => html(docsHtml, docsPolicy) as never, {
       access: 'public',
-      response: { 200: Page, ...refusals() },
+      response: { 200: Page, ...errorResponses() },
       detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
     })
     .get(
@@ -84,7 +84,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
         response: {
           200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
           304: notModified,
-          ...refusals(),
+          ...errorResponses(),
         },
         detail: { summary: 'This document' },
       },

@@ -62,7 +62,7 @@ export function createEdge({
 
   async function answer(request: Request): Promise<Response> {
     const refusal = draining
-      ? new AppError('UNAVAILABLE', 'The server is stopping: try again', undefined, drainRetrySeconds)
+      ? new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
       : (refusalOf(request, allowedHosts) ?? lengthRefusal(request))
     if (refusal) return answerTo(refusal, isForBrowsers(routeOf(request)?.access) ? browserHeaders : {})
     if (request.method !== 'HEAD') return handle(request)

@@ -35,9 +35,13 @@ export function asAppError(error: unknown): AppError {
   // A query wraps what the connection threw.
   if (error instanceof Error && error.cause instanceof DatabaseUnavailable) return asAppError(error.cause)
   if (error instanceof DatabaseFull)
-    return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+    return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', {
+      retryAfterSeconds: unavailableRetrySeconds,
+    })
   if (error instanceof DatabaseUnavailable)
-    return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', undefined, unavailableRetrySeconds)
+    return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', {
+      retryAfterSeconds: unavailableRetrySeconds,
+    })
   return new AppError('INTERNAL', 'Something went wrong on our side')
 }
 

@@ -5,7 +5,7 @@ import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
-export type HotRecord = { readonly etag: string; readonly visible_from: number }
+export type HotRecord = { readonly etag: string; readonly visibleFrom: number }
 
 /** Where hot records come from. */
 export type HotRecords<Kept extends HotRecord> = {
@@ -61,7 +61,7 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
     record({ headers }, id, requestId) {
       if (id.length > idLengthMax || headers.has('origin')) return undefined
       const kept = records.keptNow(id)
-      if (!kept || kept.visible_from > now()) return undefined
+      if (!kept || kept.visibleFrom > now()) return undefined
       const held = headers.get('if-none-match')
       if (held !== null && holds(held, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)

@@ -62,7 +62,9 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
     case 'mismatch':
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used with another body')
     case 'inFlight':
-      throw new AppError('CONFLICT', 'A request under this idempotency-key is still at work', undefined, claim.retryAfterSeconds)
+      throw new AppError('CONFLICT', 'A request under this idempotency-key is still at work', {
+        retryAfterSeconds: claim.retryAfterSeconds,
+      })
     case 'replay':
       // Through the same response schema as the first time, so that the bytes are the same too.
       if (claim.status < 400) return JSON.parse(claim.body) as T

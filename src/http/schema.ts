@@ -44,8 +44,8 @@ export const MoneySchema = t.Object(
 
 export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
 
-/** The refusals that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
-export const refusals = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
+/** The errorResponses that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
+export const errorResponses = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
   Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<
     Statuses[number] | 400 | 500 | 503,
     typeof ErrorBody

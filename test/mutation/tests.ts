@@ -21,7 +21,7 @@ export const elsewhere: Readonly<Record<string, readonly string[]>> = {
     'test/modules/gift-card/tries.test.ts',
   ],
   'src/modules/instance-key/domain.ts': ['test/modules/instance-key/keys.test.ts'],
-  'src/modules/location/domain.ts': ['test/modules/location/countries.test.ts'],
+  'src/modules/countries/domain.ts': ['test/modules/countries/countries.test.ts'],
   'src/modules/sandbox/domain.ts': ['test/modules/checkout/checkout.test.ts', 'test/modules/checkout/webhooks.test.ts'],
   'src/modules/shop/domain.ts': ['test/modules/shop/domain.test.ts', 'test/modules/shop/keys.test.ts'],
   'src/modules/webhook/domain.ts': [

@@ -341,7 +341,7 @@ function withFaults(processor: Processor, next: () => Fault): Partial<Processor>
     }
   return {
     create: faulty(processor.create),
-    find: faulty(processor.find),
+    retrieve: faulty(processor.retrieve),
     capture: faulty(processor.capture),
     void: faulty(processor.void),
     refund: faulty(processor.refund),

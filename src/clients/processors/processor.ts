@@ -43,7 +43,7 @@ export type Processor = {
   /** Begins a payment, authorized as far as it goes without the shopper; never captured. */
   create(payment: NewPayment): Promise<ProcessorPayment>
   /** What became of it; undefined when the processor never heard of it. */
-  find(name: PaymentName): Promise<ProcessorPayment | undefined>
+  retrieve(name: PaymentName): Promise<ProcessorPayment | undefined>
   capture(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
   /** Gives an authorization up. Of a captured payment it answers that it is captured. */
   void(name: PaymentName): Promise<ProcessorPayment>

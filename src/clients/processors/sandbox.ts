@@ -64,7 +64,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
     tokens,
     create: ({ paymentId, amount, currency, token }) =>
       payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),
-    async find({ paymentId }) {
+    async retrieve({ paymentId }) {
       const { status, body } = await call('GET', `payments/${paymentId}`)
       return status === 404 ? undefined : paymentOf(body as Answer)
     },

@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { affiliateOf, changeAffiliate, createAffiliate, listAffiliates, type ReferringDeps, recordClick } from './index.ts'
 import { AffiliateRecord, Affiliates, ChangeAffiliate, ClickRecord, CreateAffiliate, RecordClick } from './model.ts'
@@ -15,7 +15,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       access: 'management',
       idempotent: true,
       body: CreateAffiliate,
-      response: { 201: AffiliateRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+      response: { 201: AffiliateRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {
         summary: 'Create an affiliate',
         description: 'A partner who sends shoppers, known by a code, for a share of what they buy.',
@@ -24,13 +24,13 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     .get('/affiliates', ({ query, shop }) => listAffiliates(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
-      response: { 200: Affiliates, ...refusals(401, 403, 404) },
+      response: { 200: Affiliates, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's affiliates", description: 'Newest first.' },
     })
     .get('/affiliates/:id', ({ params, shop }) => affiliateOf(deps, shop, params.id), {
       access: 'management',
       params: RecordId,
-      response: { 200: AffiliateRecord, ...refusals(401, 403, 404) },
+      response: { 200: AffiliateRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'An affiliate',
         description:
@@ -45,7 +45,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
         idempotent: true,
         params: RecordId,
         body: ChangeAffiliate,
-        response: { 200: AffiliateRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: AffiliateRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Change an affiliate',
           description:
@@ -62,7 +62,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       {
         access: 'storefront',
         body: RecordClick,
-        response: { 201: ClickRecord, ...refusals(401, 403, 404, 409, 413, 415) },
+        response: { 201: ClickRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
           summary: "Record a click on an affiliate's link",
           description:

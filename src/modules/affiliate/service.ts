@@ -4,8 +4,8 @@ import { refuseTaken } from '../../core/conflict.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { untilFewer } from '../../lib/pieces.ts'
 import { audited } from '../audit/index.ts'
 import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
 import { refundWindowMs } from '../order/domain.ts'
@@ -173,7 +173,7 @@ export const removeCommission = (tx: Writer, orderId: string): Promise<void> => 
 /** Approves the commissions whose refund window has passed, in small writes. Returns how many. */
 export async function approveCommissions({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const now = clock.now()
-  return untilFewer(approvedAtOnce, () => db.write((tx) => commissionStore.approveDue(tx, now, approvedAtOnce)))
+  return inBatches(approvedAtOnce, () => db.write((tx) => commissionStore.approveDue(tx, now, approvedAtOnce)))
 }
 
 /** Forgets clicks that count no more, in small writes. Returns how many. */
@@ -183,5 +183,5 @@ export async function forgetOldClicks({
   affiliateStore,
 }: Pick<AffiliateDeps, 'db' | 'clock' | 'affiliateStore'>): Promise<number> {
   const before = clock.now() - attributionWindowMs
-  return untilFewer(forgottenAtOnce, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, forgottenAtOnce)))
+  return inBatches(forgottenAtOnce, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, forgottenAtOnce)))
 }

@@ -1,6 +1,6 @@
 import { createTokens } from '../../clients/tokens.ts'
 import type { Identity } from '../../core/principal.ts'
-import { createTurns } from '../../lib/turns.ts'
+import { createWaitlist } from '../../lib/waitlist.ts'
 import type { ShopDeps } from '../shop/index.ts'
 import { createIdentity } from './identity.ts'
 import { createAuthStore } from './store.ts'
@@ -11,7 +11,7 @@ export function authParts(deps: ShopDeps) {
   const { db, keyring, clock, config } = deps
   const parts = {
     authStore: createAuthStore(db),
-    loginTurns: createTurns(loginsWaitingMax),
+    loginWaitlist: createWaitlist(loginsWaitingMax),
     tokens: createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID()),
   }
   const identity: Identity = createIdentity({ ...deps, ...parts })

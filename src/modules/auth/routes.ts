@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { refusals } from '../../http/schema.ts'
+import { errorResponses } from '../../http/schema.ts'
 import { type AuthDeps, endSession, refreshSession } from './index.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
 
@@ -13,7 +13,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
     .post('/auth/refresh', ({ body, request }) => refreshSession(deps, body.refreshToken, requestIdOf(request)), {
       access: 'public',
       body: RefreshBody,
-      response: { 200: LoginAnswer, ...refusals(401, 413, 415) },
+      response: { 200: LoginAnswer, ...errorResponses(401, 413, 415) },
       detail: {
         summary: 'Trade a refresh token for new tokens',
         description: 'The old refresh token is spent; using it again ends the session.',
@@ -28,7 +28,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       {
         access: 'public',
         body: RefreshBody,
-        response: { 204: t.Void({ description: 'The session is over' }), ...refusals(413, 415) },
+        response: { 204: t.Void({ description: 'The session is over' }), ...errorResponses(413, 415) },
         detail: { summary: 'End a session', description: 'An unknown token is no error.' },
       },
     )

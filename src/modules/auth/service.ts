@@ -43,7 +43,9 @@ export async function countAttempt(
   limits.forEach(([limit], at) => {
     const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
     if (limit === loginByAccount || count < limit.most) return
-    throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', undefined, ((oldest ?? now) + limit.windowMs - now) / 1000)
+    throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', {
+      retryAfterSeconds: ((oldest ?? now) + limit.windowMs - now) / 1000,
+    })
   })
   return { ids: rows.map(({ id }) => id), before: held.map(({ count }) => count) }
 }
@@ -84,11 +86,11 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
   const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
   for (;;) {
     // Before the count: those who end while it is on its way have made room that it did not see.
-    const watch = deps.loginTurns.watch(buckets)
+    const watch = deps.loginWaitlist.watch(buckets)
     let done = () => {}
     try {
       const counted = await countAttempt(deps, limits, () => {
-        done = deps.loginTurns.begin(buckets)
+        done = deps.loginWaitlist.begin(buckets)
       })
       return { ...counted, done: () => done() }
     } catch (error) {

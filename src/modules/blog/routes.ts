@@ -4,7 +4,7 @@ import { publicationInMs } from '../../core/publication.ts'
 import { access, assertShopOrigin } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
 import { type BlogDeps, changeBlog, createBlog, listBlogs, readBlog, readPublicBlog, removeBlog, shopOfPublicBlog } from './index.ts'
@@ -30,7 +30,7 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
     },
     {
       access: 'public',
-      response: { 200: BlogRecord, 304: notModified, ...refusals(403, 404) },
+      response: { 200: BlogRecord, 304: notModified, ...errorResponses(403, 404) },
       detail: {
         summary: 'A published blog',
         description: 'Slugs are unique in the instance. Only blogs that are PUBLISHED and whose publication date has passed.',
@@ -55,7 +55,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       {
         access: 'storefront',
         query: ListBlogs,
-        response: { 200: Blogs, ...refusals(401, 403, 404) },
+        response: { 200: Blogs, ...errorResponses(401, 403, 404) },
         detail: {
           summary: "The shop's blogs",
           description:
@@ -66,7 +66,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
       access: 'storefront',
       params: RecordId,
-      response: { 200: BlogRecord, ...refusals(401, 403, 404) },
+      response: { 200: BlogRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
     })
     .post(
@@ -76,7 +76,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         access: 'management',
         idempotent: true,
         body: CreateBlog,
-        response: { 201: BlogRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Create a blog', description: 'Without `slug` one is made from the title, with a number when it is taken.' },
       },
     )
@@ -89,7 +89,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         idempotent: true,
         params: RecordId,
         body: ChangeBlog,
-        response: { 200: BlogRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a blog', description: 'Fields that are left out stay as they are.' },
       },
     )
@@ -102,7 +102,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       {
         access: 'management',
         params: RecordId,
-        response: { 204: t.Void({ description: 'The blog is gone' }), ...refusals(401, 403, 404) },
+        response: { 204: t.Void({ description: 'The blog is gone' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a blog' },
       },
     )

@@ -10,8 +10,8 @@ import type { Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import type { CartContents, CartItem } from './pricing.ts'
-import { type CartCaller, cartOf, contentsIn, notOpen } from './service.ts'
+import type { CartItem, CartSnapshot } from './pricing.ts'
+import { type CartCaller, cartOf, notOpen, snapshotIn } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -126,7 +126,7 @@ export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineI
   })
 
 /** What a change leaves in a cart, and what stores it besides the cart itself. */
-export type Change = { contents: CartContents; store?: (tx: Writer) => Promise<void> }
+export type Change = { contents: CartSnapshot; store?: (tx: Writer) => Promise<void> }
 
 /**
  * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
@@ -138,7 +138,7 @@ export async function changing(
   deps: CartDeps,
   { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
-  decide: (contents: CartContents, now: number) => Promise<Change>,
+  decide: (contents: CartSnapshot, now: number) => Promise<Change>,
 ): Promise<CartView> {
   const shop = await readShop(deps, caller.shop.id)
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
@@ -146,7 +146,7 @@ export async function changing(
     const now = deps.clock.now()
     const before = await cartOf(deps, caller, cartId)
     if (before.status !== 'OPEN') throw notOpen()
-    const { contents, store } = await decide(await contentsIn(deps, { ...before, ...owner }, shop), now)
+    const { contents, store } = await decide(await snapshotIn(deps, { ...before, ...owner }, shop), now)
     const cart = { ...contents.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...contents, cart }, now)
     try {
@@ -159,18 +159,18 @@ export async function changing(
       if (!(error instanceof ChangedMeanwhile)) throw error
     }
   }
-  throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', undefined, 1)
+  throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })
 }
 
 /** @throws AppError unless so many may be in the cart */
-function withQuantity(deps: CartDeps, contents: CartContents, item: CartItem, quantity: number, now: number): Change {
+function withQuantity(deps: CartDeps, contents: CartSnapshot, item: CartItem, quantity: number, now: number): Change {
   const sellable = assertSold(item.sellable, contents.cart, quantity, now)
   const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
   const items = contents.items.map((one) => (one.line.id === line.id ? { line, sellable } : one))
   return { contents: { ...contents, items }, store: (tx) => deps.cartStore.changeLine(tx, line) }
 }
 
-function itemOf({ items }: CartContents, lineId: string): CartItem {
+function itemOf({ items }: CartSnapshot, lineId: string): CartItem {
   const item = items.find(({ line }) => line.id === lineId)
   if (!item) throw noSuchLine()
   return item

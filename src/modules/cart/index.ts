@@ -1,15 +1,15 @@
 export { addItem, type CartInput, changeCart, changeItem, createCart, removeItem } from './changes.ts'
 export { applyGiftCard, removeGiftCards } from './gift-cards.ts'
 export type { CartDeps } from './parts.ts'
-export { type CartContents, changedSince, type Priced, priced } from './pricing.ts'
+export { type CartSnapshot, changedSince, type Priced, priced } from './pricing.ts'
 export {
   type CartCaller,
   cartOf,
-  contentsOf,
   convertCart,
   expireCarts,
   forgetCarts,
   readCart,
   referCart,
   refreshPrices,
+  snapshotOf,
 } from './service.ts'

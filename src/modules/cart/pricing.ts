@@ -8,19 +8,19 @@ import { type Cart, type CartLine, isOffered, type TaxedLine, type Totals, taxPl
 /** A line with what it is of; a variant that is gone has neither. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
 /** All that a cart's price depends on. */
-export type CartContents = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
+export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
 export type PricedLine = CartLine & TaxedLine
 export type PricedShipping = { code: string; title: string; price: Money }
 /** `lines` are in the order of the contents' items. */
 export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
 
 /** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
-export const priced = (contents: CartContents, now: number): Priced => pricedBy(contents, now, (item) => priceNow(item, contents.cart, now))
+export const priced = (contents: CartSnapshot, now: number): Priced => pricedBy(contents, now, (item) => priceNow(item, contents.cart, now))
 
 /** The same at the prices that the shopper has seen. */
-export const pricedAsSeen = (contents: CartContents, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
+export const pricedAsSeen = (contents: CartSnapshot, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
 
-function pricedBy({ cart, shop, items, giftCards }: CartContents, now: number, priceOf: (item: CartItem) => number): Priced {
+function pricedBy({ cart, shop, items, giftCards }: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
   const purchase = items.map((item) => ({
     unitPrice: priceOf(item),
     quantity: item.line.quantity,
@@ -56,7 +56,7 @@ export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
   isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
-export function changedSince(contents: CartContents, now: number): string[] {
+export function changedSince(contents: CartSnapshot, now: number): string[] {
   const { cart, shop, items } = contents
   const ofLines = items.flatMap((item) => {
     if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
@@ -74,12 +74,12 @@ export function changedSince(contents: CartContents, now: number): string[] {
 }
 
 /** Taxes, shipping and gift cards may come to something else although everything in the cart is as it was. */
-function changedTotals(contents: CartContents, now: number): string[] {
+function changedTotals(contents: CartSnapshot, now: number): string[] {
   const { total, amountDue } = priced(contents, now).totals
   if (total !== contents.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
   return amountDue === contents.cart.shownDue ? [] : ['The gift cards pay another part of the total']
 }
 
 /** The cart's gift cards that pay nothing any more. */
-export const spentCards = ({ cart, giftCards }: CartContents, now: number): GiftCard[] =>
+export const spentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
   giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, RecordId } from '../../http/schema.ts'
 import {
   addItem,
   applyGiftCard,
@@ -16,7 +16,7 @@ import {
 } from './index.ts'
 import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, RemoveGiftCard } from './model.ts'
 
-const ofChange = { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415) }
+const ofChange = { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) }
 
 export const cartRoutes = (deps: HttpDeps & CartDeps) =>
   new Elysia({ tags: ['Carts'] })
@@ -31,7 +31,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       {
         access: 'cart',
         body: CartInput,
-        response: { 201: CartRecord, ...refusals(401, 403, 404, 413, 415) },
+        response: { 201: CartRecord, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
           summary: 'Begin a cart',
           description:
@@ -42,7 +42,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
     .get('/cart/:id', ({ params, shop, principal }) => readCart(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: RecordId,
-      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+      response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409) },
       detail: {
         summary: 'A cart',
         description:
@@ -69,7 +69,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         idempotent: true,
         params: RecordId,
         body: AddItem,
-        response: { 201: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Put a variant into a cart',
           description:
@@ -91,7 +91,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
     .delete('/cart/:id/items/:lineId', ({ params, shop, principal }) => removeItem(deps, { shop, principal }, params.id, params.lineId), {
       access: 'cart',
       params: LinePath,
-      response: { 200: CartRecord, ...refusals(401, 403, 404, 409) },
+      response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409) },
       detail: { summary: 'Take a line out of a cart' },
     })
 
@@ -104,7 +104,7 @@ export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
       {
         access: 'shopper',
         body: ApplyGiftCard,
-        response: { 200: CartRecord, ...refusals(401, 403, 404, 409, 413, 415, 429) },
+        response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
           summary: 'Put a gift card onto a cart',
           description:

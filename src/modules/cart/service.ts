@@ -1,15 +1,15 @@
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Principal, ShopContext } from '../../core/principal.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
-import { untilFewer } from '../../lib/pieces.ts'
 import { sellables } from '../catalog/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
-import { type CartContents, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
+import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** Who asks for a cart, in which shop. */
@@ -49,11 +49,11 @@ export async function cartOf(deps: CartDeps, { shop, principal }: CartCaller, ca
 }
 
 /** What a cart holds and what its price depends on, as it is stored now. */
-export const contentsOf = async (deps: CartDeps, cart: Cart): Promise<CartContents> =>
-  contentsIn(deps, cart, await readShop(deps, cart.shopId))
+export const snapshotOf = async (deps: CartDeps, cart: Cart): Promise<CartSnapshot> =>
+  snapshotIn(deps, cart, await readShop(deps, cart.shopId))
 
 /** The same where the shop is at hand. */
-export async function contentsIn(deps: CartDeps, cart: Cart, shop: Shop): Promise<CartContents> {
+export async function snapshotIn(deps: CartDeps, cart: Cart, shop: Shop): Promise<CartSnapshot> {
   const lines = await deps.cartStore.linesOf(cart.id)
   const variantIds = lines.map(({ variantId }) => variantId)
   const found = await sellables(deps, variantIds, cart.shopId)
@@ -73,7 +73,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const now = deps.clock.now()
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
-  const contents = await contentsOf(deps, cart)
+  const contents = await snapshotOf(deps, cart)
   const after = { ...cart, shippingMethod: shippingOf(cart, contents.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
   const spent = spentCards(contents, now).map(({ id }) => id)
   const { total, amountDue } = priced({ ...contents, cart: after }, now).totals
@@ -93,7 +93,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const cart = await cartOf(deps, caller, cartId)
-  const view = cartView(await contentsOf(deps, cart), deps.clock.now())
+  const view = cartView(await snapshotOf(deps, cart), deps.clock.now())
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
@@ -134,11 +134,11 @@ export async function referCart(
 /** Ends the carts whose time is over, in small writes, and forgets whose they were to be sent to. */
 export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const now = clock.now()
-  await untilFewer(cartsAtOnce, () => db.write((tx) => cartStore.expire(tx, now, cartsAtOnce)))
+  await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.expire(tx, now, cartsAtOnce)))
 }
 
 /** Forgets carts that were over long ago: their orders know all that is still wanted. In small writes. */
 export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const before = clock.now() - overKeptMs
-  await untilFewer(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))
+  await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))
 }

@@ -1,10 +1,10 @@
 import type { Money } from '../../lib/money.ts'
 import { availableCount } from '../catalog/domain.ts'
 import { type Cart, statusAt } from './domain.ts'
-import { type CartContents, type CartItem, isStillSold, pricedAsSeen } from './pricing.ts'
+import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
-export function cartView(contents: CartContents, now: number) {
+export function cartView(contents: CartSnapshot, now: number) {
   const { cart, items, giftCards } = contents
   const { currency } = cart
   const { lines, shipping, totals, draws } = pricedAsSeen(contents, now)

@@ -3,7 +3,7 @@ import { publicationInMs } from '../../core/publication.ts'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import {
@@ -46,7 +46,7 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     {
       access: 'public',
       query: t.Object(pageQuery),
-      response: { 200: PublishedCollections, 304: notModified, ...refusals(403, 404) },
+      response: { 200: PublishedCollections, 304: notModified, ...errorResponses(403, 404) },
       detail: {
         summary: 'Published collections of a shop',
         description: `Each with its first ${firstProductsMax} visible products; the rest by \`GET /product-v2/public/shop/{shopName}?collection=\`.`,
@@ -65,20 +65,20 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         idempotent: true,
         body: CreateCollection,
-        response: { 201: CollectionRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Create a collection' },
       },
     )
     .get('/collection-v2', ({ query, shop }) => listCollections(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
-      response: { 200: Collections, ...refusals(401, 403, 404) },
+      response: { 200: Collections, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's collections", description: 'Published or not, newest first.' },
     })
     .get('/collection-v2/:id', ({ params, shop }) => readCollection(deps, shop, params.id), {
       access: 'management',
       params: RecordId,
-      response: { 200: CollectionWithIds, ...refusals(401, 403, 404) },
+      response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A collection of the shop' },
     })
     .patch(
@@ -90,7 +90,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         idempotent: true,
         params: RecordId,
         body: ChangeCollection,
-        response: { 200: CollectionRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a collection' },
       },
     )
@@ -103,7 +103,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'management',
         params: RecordId,
-        response: { 204: t.Void({ description: 'The collection is gone; its products stay' }), ...refusals(401, 403, 404) },
+        response: { 204: t.Void({ description: 'The collection is gone; its products stay' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a collection' },
       },
     )
@@ -114,7 +114,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         params: RecordId,
         body: SetProducts,
-        response: { 200: CollectionWithIds, ...refusals(401, 403, 404, 413, 415) },
+        response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },
       },
     )

@@ -49,8 +49,8 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     if (known || !kept.isOn()) return known
     const found = read(id)
     if (!found) return undefined
-    const { etag, visible_from, shop_id, document } = found
-    const held: KeptDocument = { etag, visible_from, shop_id, document: undefined }
+    const { etag, visibleFrom, shopId, document } = found
+    const held: KeptDocument = { etag, visibleFrom, shopId, document: undefined }
     kept.keep(id, held)
     keepText(id, held, document)
     return held

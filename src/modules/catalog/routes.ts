@@ -4,7 +4,7 @@ import { access, assertShopOrigin } from '../../http/access.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
@@ -45,7 +45,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       },
       {
         access: 'public',
-        response: { 200: PublicProduct, 304: notModified, ...refusals(403, 404) },
+        response: { 200: PublicProduct, 304: notModified, ...errorResponses(403, 404) },
         detail: { summary: 'A product', description: 'Only products that are ACTIVE and whose publication date has passed.' },
       },
     )
@@ -72,7 +72,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'public',
         query: ListPublic,
-        response: { 200: PublicProducts, 304: notModified, ...refusals(403, 404) },
+        response: { 200: PublicProducts, 304: notModified, ...errorResponses(403, 404) },
         detail: {
           summary: 'Products of a shop',
           description: 'A page past the end is empty. With `q`, the order is newest first whatever `sort` says.',
@@ -92,7 +92,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         idempotent: true,
         body: CreateProduct,
-        response: { 201: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Create a product',
           description: 'Without `handle` one is made from the title. Without `variants` the product has one, at price 0.',
@@ -102,13 +102,13 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .get('/product-v2', ({ query, shop }) => listProducts(deps, shop, query.status, sliceOf(query)), {
       access: 'management',
       query: ListManaged,
-      response: { 200: ManagedProducts, ...refusals(401, 403, 404) },
+      response: { 200: ManagedProducts, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's products", description: 'In every status, newest first, with cost and stock.' },
     })
     .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
       access: 'management',
       params: RecordId,
-      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+      response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A product of the shop' },
     })
     .patch(
@@ -120,14 +120,14 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         idempotent: true,
         params: RecordId,
         body: ChangeProduct,
-        response: { 200: ManagedProduct, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
       },
     )
     .delete('/product-v2/:id', ({ params, shop, actor }) => archiveProduct(deps, { shop, actor }, params.id), {
       access: 'management',
       params: RecordId,
-      response: { 200: ManagedProduct, ...refusals(401, 403, 404) },
+      response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
     })
     .post(
@@ -145,7 +145,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
         query: ImportQuery,
-        response: { 200: ImportReport, ...refusals(401, 403, 404, 413, 415) },
+        response: { 200: ImportReport, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
           summary: 'Import a Shopify product CSV',
           description:

@@ -119,8 +119,8 @@ export async function readPublicProduct(
   id: string,
 ): Promise<{ document: string; etag: string; shopId: string }> {
   const found = await documents.find(id)
-  if (!found || found.visible_from > clock.now()) throw noSuchProduct()
-  return { document: found.document, etag: found.etag, shopId: found.shop_id }
+  if (!found || found.visibleFrom > clock.now()) throw noSuchProduct()
+  return { document: found.document, etag: found.etag, shopId: found.shopId }
 }
 
 /** Folds the listings of shops whose changes piled up, also those that another process or a crash left. */

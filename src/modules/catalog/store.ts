@@ -21,7 +21,7 @@ type Queries = Pick<Reader, 'select'>
 /** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
 export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
 /** A public document as the driver answers it. */
-export type StoredDocument = { document: string; etag: string; visible_from: number; shop_id: string }
+export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string }
 
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
@@ -32,8 +32,8 @@ const documentById = prepare((queries) =>
     .select({
       document: productDocuments.document,
       etag: productDocuments.etag,
-      visible_from: productDocuments.visibleFrom,
-      shop_id: productDocuments.shopId,
+      visibleFrom: productDocuments.visibleFrom,
+      shopId: productDocuments.shopId,
     })
     .from(productDocuments)
     .where(eq(productDocuments.productId, sql.placeholder('id')))

@@ -3,7 +3,7 @@ import { access } from '../../http/access.ts'
 import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { refusals } from '../../http/schema.ts'
+import { errorResponses } from '../../http/schema.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { checkOut, handleWebhook, returnToOrder } from './index.ts'
 import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
@@ -24,7 +24,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         idempotent: 'required',
         params: CartParam,
         body: CheckoutBody,
-        response: { 201: CheckoutAnswer, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: CheckoutAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Buy a cart',
           description:
@@ -35,7 +35,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .post('/cart/:id/complete', ({ params, shop, principal }) => returnToOrder(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: CartParam,
-      response: { 200: Returned, ...refusals(401, 403, 404, 413, 415) },
+      response: { 200: Returned, ...errorResponses(401, 403, 404, 413, 415) },
       detail: {
         summary: 'Come back from the processor',
         description:
@@ -55,7 +55,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
       {
         access: 'processor',
         params: WebhookParams,
-        response: { 200: Received, ...refusals(401, 413, 415) },
+        response: { 200: Received, ...errorResponses(401, 413, 415) },
         detail: {
           summary: 'A message of a payment processor',
           description:
@@ -72,7 +72,7 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
       {
         access: 'processor',
         params: ShopWebhookParams,
-        response: { 200: Received, ...refusals(401, 413, 415) },
+        response: { 200: Received, ...errorResponses(401, 413, 415) },
         detail: { summary: "The same, for a shop's own account with the processor" },
       },
     )

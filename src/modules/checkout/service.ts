@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Cart } from '../cart/domain.ts'
-import { type CartCaller, cartOf, changedSince, contentsOf, priced, refreshPrices } from '../cart/index.ts'
+import { type CartCaller, cartOf, changedSince, priced, refreshPrices, snapshotOf } from '../cart/index.ts'
 import type { Order, Saga } from '../order/domain.ts'
 import {
   completeOrder,
@@ -63,7 +63,7 @@ function choiceOf(
 async function buy(deps: OrderDeps, cart: Cart, choice: PaymentChoice): Promise<string> {
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
-  const contents = await contentsOf(deps, cart)
+  const contents = await snapshotOf(deps, cart)
   const { shop, items } = contents
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)

@@ -4,7 +4,7 @@ import { access, assertShopOrigin } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, RecordId } from '../../http/schema.ts'
 import { shopNamed } from '../../http/shop.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { LoginAnswer } from '../auth/model.ts'
@@ -55,7 +55,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
       {
         access: 'public',
         body: CustomerSignup,
-        response: { 201: CustomerRecord, ...refusals(403, 404, 409, 413, 415, 429) },
+        response: { 201: CustomerRecord, ...errorResponses(403, 404, 409, 413, 415, 429) },
         detail: { summary: 'Become a customer of a shop' },
       },
     )
@@ -70,7 +70,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
       {
         access: 'public',
         body: CustomerLogin,
-        response: { 200: LoginAnswer, ...refusals(401, 403, 413, 415, 429) },
+        response: { 200: LoginAnswer, ...errorResponses(401, 403, 413, 415, 429) },
         detail: { summary: "Log in as a shop's customer", description: 'Limited like the login of merchants.' },
       },
     )
@@ -90,7 +90,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'secretKey',
         idempotent: true,
         body: CreateCustomer,
-        response: { 201: CustomerRecord, ...refusals(401, 403, 409, 413, 415, 422) },
+        response: { 201: CustomerRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
         detail: {
           summary: 'Make a customer',
           description:
@@ -101,7 +101,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .get('/customer/:customerId', ({ params, shop }) => readCustomer(deps, shop, params.customerId), {
       access: 'secretKey',
       params: CustomerPath,
-      response: { 200: CustomerRecord, ...refusals(401, 403, 404) },
+      response: { 200: CustomerRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'A customer of the shop',
         description: '`updatedAt` tells of their own details, not of their addresses and orders.',
@@ -114,7 +114,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'secretKey',
         params: CustomerPath,
         query: ListOrderIds,
-        response: { 200: OrderIds, ...refusals(401, 403, 404) },
+        response: { 200: OrderIds, ...errorResponses(401, 403, 404) },
         detail: { summary: "The ids of a customer's orders", description: 'Newest first, whatever became of them.' },
       },
     )
@@ -127,7 +127,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         idempotent: true,
         params: CustomerPath,
         body: BookAddressInput,
-        response: { 201: AddressRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: "Make an address in a customer's book",
           description: `A book has at most ${addressesPerCustomerMax} addresses (409), and one default of each kind.`,
@@ -141,7 +141,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'secretKey',
         params: CustomerPath,
         body: AddAddress,
-        response: { 200: CustomerRecord, ...refusals(401, 403, 404, 409, 413, 415) },
+        response: { 200: CustomerRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
           summary: "Put an address of the shop into a customer's book",
           description:
@@ -158,7 +158,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
         access: 'secretKeyOrCustomer',
         idempotent: true,
         body: AddressInput,
-        response: { 201: AddressRecord, ...refusals(401, 403, 404, 409, 413, 415, 422, 429) },
+        response: { 201: AddressRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
           summary: "Enter an address that is in nobody's book yet",
           description: `The shop puts it into one by \`POST /customer/{customerId}/addresses/add\`. A customer enters at most ${addressesByCustomer.most} an hour.`,
@@ -168,7 +168,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .get('/addresses/:id', ({ params, shop, principal }) => readAddress(deps, shop, customerIdOf(principal), params.id), {
       access: 'secretKeyOrCustomer',
       params: RecordId,
-      response: { 200: AddressRecord, ...refusals(401, 403, 404) },
+      response: { 200: AddressRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'An address',
         description:

@@ -8,7 +8,7 @@ import type { Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
-import { isCountry } from '../location/domain.ts'
+import { isCountry } from '../countries/domain.ts'
 import {
   type AddressFields,
   type AddressView,

@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards } from './index.ts'
@@ -21,7 +21,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
     .get('/giftcard', ({ query, shop }) => listGiftCards(deps, shop.id, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
-      response: { 200: GiftCards, ...refusals(401, 403, 404) },
+      response: { 200: GiftCards, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's gift cards", description: 'Newest first, whatever their status. No code is ever shown again.' },
     })
     .post(
@@ -31,7 +31,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         access: 'management',
         idempotent: true,
         body: IssueGiftCard,
-        response: { 201: IssuedGiftCardRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: IssuedGiftCardRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Issue a gift card',
           description:
@@ -48,7 +48,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
         idempotent: true,
         params: RecordId,
         body: ChangeGiftCard,
-        response: { 200: GiftCardRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: GiftCardRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Change a gift card',
           description:

@@ -1,10 +1,10 @@
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
-import { untilFewer } from '../../lib/pieces.ts'
 import { answerSeal } from './domain.ts'
-import { createIdempotencyStore, removeExpired } from './store.ts'
+import { removeExpired, idempotencyStore as store } from './store.ts'
 
 const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
@@ -18,7 +18,6 @@ const keptMs = dayMs
  * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again.
  */
 export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring'>): Idempotency {
-  const store = createIdempotencyStore(db)
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
@@ -62,5 +61,5 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
 /** Forgets the keys whose day has passed: in small writes, so that nobody waits long behind one. */
 export async function forgetExpiredKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  await untilFewer(forgottenAtOnce, () => db.write((tx) => removeExpired(tx, now, forgottenAtOnce)))
+  await inBatches(forgottenAtOnce, () => db.write((tx) => removeExpired(tx, now, forgottenAtOnce)))
 }

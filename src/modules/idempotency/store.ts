@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { insertOf, prepare } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
@@ -8,8 +8,6 @@ type Key = Pick<IdempotencyRow, 'scope' | 'key'>
 
 type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
-
 const at = and(eq(idempotencyKeys.scope, sql.placeholder('scope')), eq(idempotencyKeys.key, sql.placeholder('key')))
 const mine = and(at, eq(idempotencyKeys.attempt, sql.placeholder('attempt')))
 const insert = insertOf(idempotencyKeys, 'skip')
@@ -18,32 +16,31 @@ const answer = prepare((queries) =>
   queries
     .update(idempotencyKeys)
     .set({ sealedAnswer: sql`${sql.placeholder('sealedAnswer')}` })
-    .where(mine)
+    // What was stored stays: a refusal that comes after it must not deny it.
+    .where(and(mine, isNull(idempotencyKeys.sealedAnswer)))
     .returning({ key: idempotencyKeys.key }),
 )
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(mine))
 
-export function createIdempotencyStore(_db?: unknown) {
-  return {
-    /** False when the key is there already. */
-    insert,
-    async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
-      return tx.first(find, { scope, key })
-    },
-    async replace(tx: Writer, row: IdempotencyRow): Promise<void> {
-      await tx
-        .update(idempotencyKeys)
-        .set(row)
-        .where(and(eq(idempotencyKeys.scope, row.scope), eq(idempotencyKeys.key, row.key)))
-    },
-    /** False when another attempt has taken the key over. */
-    async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
-      return (await tx.first(answer, { scope, key, attempt, sealedAnswer })) !== undefined
-    },
-    async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
-      await tx.run(release, { scope, key, attempt })
-    },
-  }
+export const idempotencyStore = {
+  /** False when the key is there already. */
+  insert,
+  async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
+    return tx.first(find, { scope, key })
+  },
+  async replace(tx: Writer, row: IdempotencyRow): Promise<void> {
+    await tx
+      .update(idempotencyKeys)
+      .set(row)
+      .where(and(eq(idempotencyKeys.scope, row.scope), eq(idempotencyKeys.key, row.key)))
+  },
+  /** False when another attempt has taken the key over, or an answer is there already. */
+  async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
+    return (await tx.first(answer, { scope, key, attempt, sealedAnswer })) !== undefined
+  },
+  async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
+    await tx.run(release, { scope, key, attempt })
+  },
 }
 
 /** Removes keys whose time is over. Returns how many. */

@@ -17,15 +17,11 @@ const pricedAtOnce = 100
  * Writes rows of the ledger, inside the write that moves the money. A movement whose key is there already is left out. Without a
  * rate near enough it has no worth in dollars until `priceUnpriced` finds one.
  */
-export async function recordMovements(
-  tx: Writer,
-  { db, newId }: Pick<Deps, 'db' | 'newId'>,
-  movements: readonly Movement[],
-): Promise<void> {
+export async function recordMovements(tx: Writer, { newId }: Pick<Deps, 'newId'>, movements: readonly Movement[]): Promise<void> {
   const worthOf = await appraiser(tx, movements)
   const priced: Transaction[] = []
   for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
-  await store.insertNew(db, tx, priced)
+  await store.insertNew(tx, priced)
 }
 
 /** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */

@@ -14,7 +14,7 @@ const insertNew = insertOf(transactions, 'skip')
 
 export const ledgerStore = {
   /** Those whose key is there already are left out. */
-  async insertNew(_db: unknown, tx: Writer, rows: readonly Transaction[]): Promise<void> {
+  async insertNew(tx: Writer, rows: readonly Transaction[]): Promise<void> {
     for (const row of rows) await insertNew(tx, row)
   },
   /** The rates by which rows of these orders were priced. */

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { refusals } from '../../http/schema.ts'
+import { errorResponses } from '../../http/schema.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { shopView } from '../shop/model.ts'
 import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from './index.ts'
@@ -14,7 +14,7 @@ export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
     .post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)), {
       access: 'public',
       body: LoginBody,
-      response: { 200: LoginAnswer, ...refusals(401, 413, 415, 429) },
+      response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
       detail: {
         summary: 'Log in as a merchant or a super admin',
         description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.',
@@ -41,7 +41,7 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
       {
         access: { by: 'public', while: () => deps.config.signupEnabled },
         body: SignupBody,
-        response: { 201: SignupAnswer, ...refusals(404, 409, 413, 415, 429) },
+        response: { 201: SignupAnswer, ...errorResponses(404, 409, 413, 415, 429) },
         detail: {
           summary: 'Open a shop',
           description: 'Off (404) unless SIGNUP_ENABLED. The shop starts in mode TEST. At most 30 an hour from an address.',
@@ -57,7 +57,7 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
       },
       {
         access: 'merchant',
-        response: { 200: Me, ...refusals(401, 403, 404) },
+        response: { 200: Me, ...errorResponses(401, 403, 404) },
         detail: { summary: 'The merchant who is logged in, with their shops' },
       },
     )

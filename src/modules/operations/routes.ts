@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { access } from '../../http/access.ts'
 import { isForwarded } from '../../http/client-ip.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { refusals } from '../../http/schema.ts'
+import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { type Check, metrics, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
@@ -33,7 +33,7 @@ export const healthRoutes = (deps: HttpDeps) => {
     .use(access(deps))
     .get('/health/live', () => ({ status: 'ok' as const }), {
       access: 'public',
-      response: { 200: Live, ...refusals() },
+      response: { 200: Live, ...errorResponses() },
       detail: { summary: 'Whether the process answers' },
     })
     .get(
@@ -41,12 +41,12 @@ export const healthRoutes = (deps: HttpDeps) => {
       async () => {
         const checks = await current()
         const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
-        if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, undefined, retrySeconds)
+        if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
         return { status: 'ok' as const, checks }
       },
       {
         access: 'public',
-        response: { 200: Ready, ...refusals() },
+        response: { 200: Ready, ...errorResponses() },
         detail: {
           summary: 'Whether the instance can do its work',
           description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.',
@@ -69,7 +69,10 @@ export const healthRoutes = (deps: HttpDeps) => {
       },
       {
         access: 'internal',
-        response: { 200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }), ...refusals(401, 403) },
+        response: {
+          200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }),
+          ...errorResponses(401, 403),
+        },
         detail: {
           summary: 'Metrics for Prometheus',
           description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.',

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import { type CartContents, convertCart, type Priced } from '../cart/index.ts'
+import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
@@ -20,7 +20,7 @@ import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 
 /** A cart that was found fit to be bought, as it was read just now. */
-export type Purchase = { contents: CartContents; priced: Priced; email: string }
+export type Purchase = { contents: CartSnapshot; priced: Priced; email: string }
 
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
@@ -110,7 +110,7 @@ function orderOf(id: string, { contents: { cart }, priced: { totals, shipping },
   }
 }
 
-const linesOf = (orderId: string, { items }: CartContents, { lines }: Priced, reserved: ReadonlySet<string>): OrderLine[] =>
+const linesOf = (orderId: string, { items }: CartSnapshot, { lines }: Priced, reserved: ReadonlySet<string>): OrderLine[] =>
   lines.map((line, position) => {
     const sellable = items[position]?.sellable
     if (!sellable) throw new Error('an order line of nothing')

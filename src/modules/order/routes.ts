@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { refusals } from '../../http/schema.ts'
+import { errorResponses } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './index.ts'
 import { CancelBody, FulfilBody, ListOrders, OrderIdParam, OrderRecord, Orders, RefundBody, RefundRecord } from './model.ts'
@@ -17,7 +17,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       {
         access: 'management',
         query: ListOrders,
-        response: { 200: Orders, ...refusals(401, 403, 404) },
+        response: { 200: Orders, ...errorResponses(401, 403, 404) },
         detail: { summary: "The shop's orders", description: 'Newest first.' },
       },
     )
@@ -28,7 +28,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
       {
         access: 'order',
         params: OrderIdParam,
-        response: { 200: OrderRecord, ...refusals(401, 403, 404) },
+        response: { 200: OrderRecord, ...errorResponses(401, 403, 404) },
         detail: {
           summary: 'An order',
           description: "To a customer, somebody else's order does not exist, and their own shows no reasons of refunds and cancellations.",
@@ -46,7 +46,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         idempotent: 'required',
         params: OrderIdParam,
         body: RefundBody,
-        response: { 201: RefundRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: RefundRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Refund an order',
           description:
@@ -65,7 +65,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         idempotent: true,
         params: OrderIdParam,
         body: CancelBody,
-        response: { 200: OrderRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Cancel an order',
           description:
@@ -85,7 +85,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         idempotent: true,
         params: OrderIdParam,
         body: FulfilBody,
-        response: { 200: OrderRecord, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: OrderRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Note that an order was sent', description: 'Only one that is CONFIRMED. 14 days later it is COMPLETED.' },
       },
     )

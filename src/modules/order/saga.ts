@@ -272,7 +272,7 @@ async function confirm(tx: Writer, deps: OrderDeps, { order, giftCards }: { orde
     updatedAt: now,
   })
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  await releaseMessage(tx, deps, confirmedKey(order))
+  await releaseMessage(tx, confirmedKey(order))
   await recordSale(tx, deps, { order: confirmed, giftCards })
   if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
   await appendEvent(tx, deps, { orderId: order.id, type: 'CONFIRMED' })

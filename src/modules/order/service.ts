@@ -167,7 +167,7 @@ export async function fulfilOrder(
  */
 export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
   const answer = await whatBecameOf(deps, payment)
-  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', undefined, 5)
+  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
   await noteAnswer(deps, payment.id, answer)
   await completeOrder(deps, payment.orderId)
 }

@@ -142,7 +142,7 @@ const questions: Record<Question, (deps: PaymentDeps, processor: Processor, paym
       token: sealedToken === null ? undefined : keyring.unseal(sealedToken, paymentTokenSeal(id)),
       returnUrl: returnUrl ?? undefined,
     }),
-  ask: (_, processor, payment) => processor.find(nameOf(payment)),
+  ask: (_, processor, payment) => processor.retrieve(nameOf(payment)),
   capture: (_, processor, payment) => processor.capture({ ...nameOf(payment), amount: payment.amount, currency: payment.currency }),
   void: (_, processor, payment) => processor.void(nameOf(payment)),
 }
@@ -158,7 +158,7 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
 /** What a processor says of a payment now; undefined when it does not say. */
 async function found(deps: PaymentDeps, processor: Processor, payment: Payment): Promise<ProcessorPayment | undefined> {
   try {
-    return await processor.find(nameOf(payment))
+    return await processor.retrieve(nameOf(payment))
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question: 'ask', error })

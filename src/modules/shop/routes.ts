@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { notModified, refusals } from '../../http/schema.ts'
+import { errorResponses, notModified } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
 import {
   changeShop,
@@ -42,18 +42,18 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     .use(idempotency(deps))
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
-      response: { 200: ShopRecord, ...refusals(401, 403, 404) },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
     .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
       access: 'merchant',
       body: ChangeShop,
-      response: { 200: ShopRecord, ...refusals(401, 403, 404, 413, 415) },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
       detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',
-      response: { 200: TaxRates, ...refusals(401, 403, 404) },
+      response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
     })
     .put(
@@ -65,13 +65,13 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       {
         access: 'management',
         body: SetTaxRates,
-        response: { 200: TaxRates, ...refusals(401, 403, 404, 413, 415) },
+        response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the tax rates' },
       },
     )
     .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
       access: 'management',
-      response: { 200: ShippingMethods, ...refusals(401, 403, 404) },
+      response: { 200: ShippingMethods, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
     })
     .put(
@@ -83,7 +83,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       {
         access: 'management',
         body: SetShippingMethods,
-        response: { 200: ShippingMethods, ...refusals(401, 403, 404, 413, 415) },
+        response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the shipping methods' },
       },
     )
@@ -95,7 +95,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'merchant',
-        response: { 200: PrivateKey, ...refusals(401, 403, 404, 429) },
+        response: { 200: PrivateKey, ...errorResponses(401, 403, 404, 429) },
         detail: { summary: 'The secret API key', description: 'At most ten readings an hour, each on record.' },
       },
     )
@@ -109,7 +109,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         access: 'merchant',
         idempotent: true,
         body: RotateKey,
-        response: { 200: RotatedKey, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Replace the secret API key',
           description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',
@@ -118,7 +118,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post('/shops/v2/custody/wallet', async ({ shop, actor }) => walletView(await custodyWallet(deps, { shop, actor })), {
       access: 'merchant',
-      response: { 200: WalletRecord, ...refusals(401, 403, 404) },
+      response: { 200: WalletRecord, ...errorResponses(401, 403, 404) },
       detail: {
         summary: 'Create the custodial wallet',
         description: 'Called again, it answers the same wallet. Its key never leaves the server.',
@@ -139,7 +139,7 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
     {
       access: 'public',
       params: ShopNameParam,
-      response: { 200: PublicShop, 304: notModified, ...refusals(403, 404) },
+      response: { 200: PublicShop, 304: notModified, ...errorResponses(403, 404) },
       detail: { summary: 'A shop by its name' },
     },
   )

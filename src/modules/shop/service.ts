@@ -8,7 +8,7 @@ import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, timesDone } from '../audit/index.ts'
-import { isCountry } from '../location/domain.ts'
+import { isCountry } from '../countries/domain.ts'
 import {
   type ApiKey,
   hourMs,
@@ -259,7 +259,9 @@ export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): P
   const entry = { action: 'shop.private_key_read', subject: shop.id }
   const key = await audited(deps, by, entry, async (tx) => {
     if ((await timesDone(tx, { ...entry, since: deps.clock.now() - hourMs })) >= privateKeyReadsPerHour) {
-      throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', undefined, hourMs / 1000)
+      throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', {
+        retryAfterSeconds: hourMs / 1000,
+      })
     }
     return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
   })

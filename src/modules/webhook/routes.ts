@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { idempotency } from '../../http/idempotency.ts'
-import { pageQuery, RecordId, refusals } from '../../http/schema.ts'
+import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
 import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
@@ -24,19 +24,19 @@ export const webhookRoutes = (deps: HttpDeps) =>
       access: 'management',
       idempotent: true,
       body: CreateEndpoint,
-      response: { 201: NewEndpoint, ...refusals(401, 403, 404, 409, 413, 415, 422) },
+      response: { 201: NewEndpoint, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: { summary: 'Have events sent to a URL', description: howItIsSent },
     })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),
-      response: { 200: Endpoints, ...refusals(401, 403, 404) },
+      response: { 200: Endpoints, ...errorResponses(401, 403, 404) },
       detail: { summary: "The shop's webhook endpoints", description: 'Newest first.' },
     })
     .get('/webhook-endpoints/:id', ({ params, shop }) => findEndpoint(deps, shop, params.id), {
       access: 'management',
       params: RecordId,
-      response: { 200: EndpointRecord, ...refusals(401, 403, 404) },
+      response: { 200: EndpointRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A webhook endpoint' },
     })
     .delete(
@@ -48,7 +48,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
       {
         access: 'management',
         params: RecordId,
-        response: { 204: t.Void({ description: 'Nothing more is sent to it' }), ...refusals(401, 403, 404) },
+        response: { 204: t.Void({ description: 'Nothing more is sent to it' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a webhook endpoint', description: 'What was still to be sent to it is not sent any more.' },
       },
     )
@@ -56,6 +56,6 @@ export const webhookRoutes = (deps: HttpDeps) =>
       access: 'management',
       params: RecordId,
       query: t.Object(pageQuery),
-      response: { 200: Deliveries, ...refusals(401, 403, 404) },
+      response: { 200: Deliveries, ...errorResponses(401, 403, 404) },
       detail: { summary: 'What was sent to a webhook endpoint', description: 'Newest first; forgotten after 30 days.' },
     })

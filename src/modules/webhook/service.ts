@@ -3,10 +3,10 @@ import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { untilFewer } from '../../lib/pieces.ts'
 import { webhookSecret, webhookSecretBytes } from '../../lib/standard-webhooks.ts'
 import { audited } from '../audit/index.ts'
 import {
@@ -40,11 +40,11 @@ export type Message = {
 /** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
 export function enqueueMessage(
   tx: Writer,
-  { db, clock, newId }: Pick<Deps, 'db' | 'clock' | 'newId'>,
+  { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
   { shopId, event, key, data, held }: Message,
 ): Promise<void> {
   const now = clock.now()
-  return store.insertMessage(db, tx, {
+  return store.insertMessage(tx, {
     id: newId('message'),
     key,
     shopId,
@@ -56,7 +56,7 @@ export function enqueueMessage(
 }
 
 /** Lets a held message go out. Done again, or for a message that was never held, it changes nothing. */
-export const releaseMessage = (tx: Writer, { db }: Pick<Deps, 'db'>, key: string): Promise<void> => store.releaseMessage(db, tx, key)
+export const releaseMessage = (tx: Writer, key: string): Promise<void> => store.releaseMessage(tx, key)
 
 /** Takes a held message back, as though it had never been written; one that was released is not touched. */
 export const withdrawMessage = (tx: Writer, key: string): Promise<void> => store.removeHeldMessage(tx, key)
@@ -136,5 +136,5 @@ export async function forgetOldMessages({ db, clock }: Pick<Deps, 'db' | 'clock'
     (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),
   ]
-  for (const remove of removals) await untilFewer(forgottenAtOnce, () => db.write(remove))
+  for (const remove of removals) await inBatches(forgottenAtOnce, () => db.write(remove))
 }

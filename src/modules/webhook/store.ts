@@ -27,11 +27,11 @@ const live = (shopId: string) => and(eq(webhookEndpoints.shopId, shopId), isNull
 
 export const webhookStore = {
   /** Leaves the one that is there under that key. */
-  async insertMessage(_db: unknown, tx: Writer, row: OutboxRow): Promise<void> {
+  async insertMessage(tx: Writer, row: OutboxRow): Promise<void> {
     await insertMessage(tx, row)
   },
   /** Lets a held message go; one that is on its way already stays as it is. */
-  async releaseMessage(_db: unknown, tx: Writer, key: string): Promise<void> {
+  async releaseMessage(tx: Writer, key: string): Promise<void> {
     await tx.run(releaseMessage, { key })
   },
   /** Removes a message that is still held. */

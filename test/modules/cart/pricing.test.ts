@@ -1,14 +1,14 @@
 /** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
 import { describe, expect, test } from 'bun:test'
-import { type CartContents, changedSince, priced } from '../../../src/modules/cart/pricing.ts'
-import { cartOf, contentsOf, refreshPrices } from '../../../src/modules/cart/service.ts'
+import { type CartSnapshot, changedSince, priced } from '../../../src/modules/cart/pricing.ts'
+import { cartOf, refreshPrices, snapshotOf } from '../../../src/modules/cart/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
 
-async function contents(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartContents> {
+async function contents(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
-  return contentsOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
+  return snapshotOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
 }
 
 async function shoppedIn(app: TestApp) {

@@ -275,7 +275,7 @@ describe('money that comes too late', () => {
         if (away) throw lost()
         return call(...given)
       }
-    changeProcessor(app, (sandbox) => ({ void: unless(sandbox.void), find: unless(sandbox.find), refund: unless(sandbox.refund) }))
+    changeProcessor(app, (sandbox) => ({ void: unless(sandbox.void), retrieve: unless(sandbox.retrieve), refund: unless(sandbox.refund) }))
     app.clock.advance(hourMs)
     await app.jobs.closeOrders()
     expect(await confirmAtSandbox(app, paymentId)).toBe(200)
@@ -437,8 +437,8 @@ describe('a processor that is asked in vain', () => {
         app.clock.now() < decided ? { ...(await payment), state: 'PENDING' as const, authorized: 0 } : payment
       return {
         create: (payment) => undecided(sandbox.create(payment)),
-        find: async (name) => {
-          const payment = await sandbox.find(name)
+        retrieve: async (name) => {
+          const payment = await sandbox.retrieve(name)
           return payment && undecided(Promise.resolve(payment))
         },
       }

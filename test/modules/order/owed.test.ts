@@ -23,7 +23,7 @@ function scripted(script: Partial<Processor>): Processor {
     name: 'scripted',
     modes: ['TEST'],
     create: unknown,
-    find: unknown,
+    retrieve: unknown,
     capture: unknown,
     void: unknown,
     refund: unknown,
@@ -51,7 +51,7 @@ test('a processor that answers a question with too many requests has said nothin
   await using app = await testApp()
   const shop = await sellingBy(app, {
     create: async () => said('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
-    find: async () => {
+    retrieve: async () => {
       throw new ProcessorRefused('rate_limited')
     },
   })
@@ -69,7 +69,7 @@ test('a capture that is refused because it has happened has happened', async () 
     capture: async () => {
       throw new ProcessorRefused('already_captured')
     },
-    find: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
   })
   expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
 })
@@ -84,7 +84,7 @@ test('an order is not charged once its time is over, and what was authorized is 
       captures.push(amount)
       throw new ProcessorUnavailable('away')
     },
-    find: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
     void: async () => {
       voids++
       return said('VOIDED')
@@ -110,7 +110,7 @@ test('a part that was captured waits for the rest, and goes back with everything
   const shop = await sellingBy(app, {
     create: async () => said('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
-    find: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
     void: async () => said('VOIDED', { captured }),
     readWebhook: async () => about,
     refund: async ({ amount, refundId }) => {
@@ -140,7 +140,7 @@ test('money that is owed is asked back until it comes, and the order is not over
   const shop = await sellingBy(app, {
     create: async () => said('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
-    find: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async ({ refundId }) => {
       if (refuses) throw new ProcessorRefused('account_locked')
       return { reference: refundId, state: 'SUCCEEDED' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createTurns } from '../../src/lib/turns.ts'
+import { createWaitlist } from '../../src/lib/waitlist.ts'
 
 /** Whether a promise has settled by now. */
 async function settled(promise: Promise<void> | undefined): Promise<boolean> {
@@ -9,7 +9,7 @@ async function settled(promise: Promise<void> | undefined): Promise<boolean> {
 }
 
 test('nobody waits where nobody is at work', () => {
-  const turns = createTurns(10)
+  const turns = createWaitlist(10)
   expect(turns.watch(['a']).next()).toBeUndefined()
   turns.begin(['b'])
   expect(turns.watch(['a']).next()).toBeUndefined()
@@ -17,7 +17,7 @@ test('nobody waits where nobody is at work', () => {
 })
 
 test('who waits is woken by the first end of what they wait for, and by nothing else', async () => {
-  const turns = createTurns(10)
+  const turns = createWaitlist(10)
   const [first, second, other] = [turns.begin(['a', 'b']), turns.begin(['a']), turns.begin(['c'])]
   const waits = ['a', 'b', 'c'].map((key) => turns.watch([key]).next())
   expect(await Promise.all(waits.map(settled))).toEqual([false, false, false])
@@ -30,7 +30,7 @@ test('who waits is woken by the first end of what they wait for, and by nothing 
 })
 
 test('an end since the watch began is not missed, though nobody is at work any more', async () => {
-  const turns = createTurns(10)
+  const turns = createWaitlist(10)
   const end = turns.begin(['a'])
   const [watch, stranger] = [turns.watch(['a']), turns.watch(['b'])]
   end()
@@ -40,7 +40,7 @@ test('an end since the watch began is not missed, though nobody is at work any m
 })
 
 test('a watch that was stopped hears of no end', () => {
-  const turns = createTurns(10)
+  const turns = createWaitlist(10)
   const end = turns.begin(['a'])
   const watch = turns.watch(['a'])
   watch.stop()
@@ -49,7 +49,7 @@ test('a watch that was stopped hears of no end', () => {
 })
 
 test('so many wait and no more; who was woken leaves room for others', async () => {
-  const turns = createTurns(2)
+  const turns = createWaitlist(2)
   const end = turns.begin(['a'])
   turns.begin(['a'])
   const waits = [0, 1].map(() => turns.watch(['a']).next())
@@ -60,7 +60,7 @@ test('so many wait and no more; who was woken leaves room for others', async () 
 })
 
 test('who is at work twice on one thing is at work until both are done', () => {
-  const turns = createTurns(10)
+  const turns = createWaitlist(10)
   const ends = [turns.begin(['a']), turns.begin(['a'])]
   ends[0]?.()
   expect(turns.watch(['a']).next()).toBeDefined()

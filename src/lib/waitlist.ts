@@ -1,5 +1,5 @@
 /** Who is at work on something that many may want at once, so that latecomers can wait for them instead of being refused. */
-export type Turns = {
+export type Waitlist = {
   /** Begins work on all of these. What it returns ends it. */
   begin(keys: readonly string[]): () => void
   /** Looks on from now, so that no end is missed while the caller finds out whether there is room. */
@@ -15,7 +15,7 @@ export type Watch = {
 type Watcher = { readonly keys: ReadonlySet<string>; ended: boolean; resume: (() => void) | undefined }
 
 /** @param waitingMax how many may wait at once */
-export function createTurns(waitingMax: number): Turns {
+export function createWaitlist(waitingMax: number): Waitlist {
   const atWork = new Map<string, number>()
   const watchers = new Set<Watcher>()
   let waiting = 0

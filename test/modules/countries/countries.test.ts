@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isCountry } from '../../../src/modules/location/domain.ts'
+import { isCountry } from '../../../src/modules/countries/domain.ts'
 import { testApp } from '../../support/app.ts'
 
 type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }

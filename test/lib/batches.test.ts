@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { untilFewer } from '../../src/lib/pieces.ts'
+import { inBatches } from '../../src/lib/batches.ts'
 
 test('work goes on until a piece is not full, and all of it is counted', async () => {
   const pieces = [10, 10, 3, 10]
-  expect(await untilFewer(10, async () => pieces.shift() ?? 0)).toBe(23)
+  expect(await inBatches(10, async () => pieces.shift() ?? 0)).toBe(23)
   expect(pieces).toEqual([10])
-  expect(await untilFewer(10, async () => 0)).toBe(0)
+  expect(await inBatches(10, async () => 0)).toBe(0)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir, testDatabase } from '../support/database.ts'
-import { describeProcesses, serve, signUp, souk, withFile } from './souk.ts'
+import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =
@@ -12,9 +12,16 @@ const allOk =
 
 /** A stopped instance with a shop of three visible products. */
 async function shop() {
-  const dataDir = temporaryDir()
+  stocked ??= stockedShop()
+  const dataDir = (await stocked)()
+  return { dataDir, database: join(dataDir, 'souk.db') }
+}
+let stocked: Promise<() => string> | undefined
+
+async function stockedShop() {
+  const { dataDir } = await servedOnce()
   await using server = await serve(dataDir)
-  const { token } = await signUp(server)
+  const token = await logIn(server)
   for (const title of ['One', 'Two', 'Three']) {
     const made = await server.call('POST', '/product-v2', {
       token,
@@ -23,7 +30,7 @@ async function shop() {
     expect(made.status).toBe(201)
   }
   await server.end('SIGTERM')
-  return { dataDir, database: join(dataDir, 'souk.db') }
+  return copiesOf(dataDir)
 }
 
 describeProcesses('souk check', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/idempotency/service.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, startCommand, withFile } from './souk.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'
@@ -110,12 +110,7 @@ describeProcesses('souk rotate-keys', () => {
   })
 
   test('two at once: one works, the other is refused, and no key is lost', async () => {
-    const dataDir = temporaryDir()
-    {
-      await using server = await serve(dataDir)
-      await signUp(server)
-      await server.end('SIGTERM')
-    }
+    const { dataDir } = await servedOnce()
     const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
     expect(both.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is at work: let it finish\n')

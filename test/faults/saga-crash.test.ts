@@ -267,10 +267,17 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   }
 }
 
-/** The program that dies, put into one file: it starts three times as fast, and there are a hundred of it. */
+/** The program that dies, compiled into one file: it starts in a third of the time, and there are a hundred of it. */
 async function bundle(): Promise<string> {
   const entrypoint = join(import.meta.dir, '../support/act-until-killed.ts')
-  const { outputs } = await Bun.build({ entrypoints: [entrypoint], outdir: temporaryDir(), target: 'bun', external: ['pg-native'] })
+  const { outputs } = await Bun.build({
+    entrypoints: [entrypoint],
+    outdir: temporaryDir(),
+    target: 'bun',
+    format: 'cjs',
+    bytecode: true,
+    external: ['pg-native'],
+  })
   return outputs.find(({ kind }) => kind === 'entry-point')?.path ?? entrypoint
 }
 let program: Promise<string> | undefined

@@ -8,7 +8,8 @@ import { OutgoingError } from '../../src/lib/errors.ts'
 import { temporaryDir } from '../support/database.ts'
 import { certificate, key } from '../support/tls.ts'
 
-const limits = { timeoutMs: 5_000, bytesMax: 1_000 }
+/** A deadline that no machine is too slow for. */
+const limits = { timeoutMs: 60_000, bytesMax: 1_000 }
 const loopback = ['127.0.0.0/8']
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
 
@@ -126,7 +127,7 @@ describe('a call to an address that somebody else chose', () => {
     ],
     ...['[fe80::1]', '[fc00::1]', '[ff02::1]', '[2001:db8::1]', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]'],
   ])('does not try %s', async (host) => {
-    expect((await failure(`http://${host}/`, { networks: [], timeoutMs: 50 })).kind).toBe('address not allowed')
+    expect((await failure(`http://${host}/`, { networks: [] })).kind).toBe('address not allowed')
   })
 
   test('does not go to a name one of whose addresses is not public, whatever the others are', async () => {
@@ -209,6 +210,15 @@ describe('a call to an address that somebody else chose', () => {
 describe('the deadline holds', () => {
   const timeoutMs = 60
 
+  /** Gives it more and more time until what must come first has come: how long that takes is the machine's. */
+  async function failureAfter(hasCome: (error: OutgoingError) => boolean, url: string): Promise<OutgoingError> {
+    for (let patienceMs = timeoutMs; ; patienceMs *= 2) {
+      const error = await failure(url, { timeoutMs: patienceMs })
+      expect(error.kind).toBe('timeout')
+      if (hasCome(error)) return error
+    }
+  }
+
   test.each([
     ['says nothing', '', ''],
     ['never ends its head', 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n'],
@@ -218,7 +228,7 @@ describe('the deadline holds', () => {
       if (first) socket.write(first)
       if (further) keepSending(socket, further)
     })
-    const { kind, status, message } = await failure(server.url, { timeoutMs })
+    const { kind, status, message } = await failureAfter(() => server.connections() > 0, server.url)
     expect({ kind, status, message }).toEqual({ kind: 'timeout', status: undefined, message: 'timeout' })
     await server.closed
   })
@@ -228,7 +238,7 @@ describe('the deadline holds', () => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       keepSending(socket, '1\r\nx\r\n')
     })
-    const { kind, status } = await failure(server.url, { timeoutMs })
+    const { kind, status } = await failureAfter((error) => error.status !== undefined, server.url)
     expect({ kind, status }).toEqual({ kind: 'timeout', status: 200 })
     await server.closed
   })

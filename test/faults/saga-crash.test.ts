@@ -24,7 +24,6 @@ const childrenMax = navigator.hardwareConcurrency + 1
 const killedCode = 128 + constants.signals.SIGKILL
 /** No run of a scenario writes as often. */
 const writesMax = 40
-const timeoutMs = 120_000
 
 type Scenario = {
   name: string
@@ -384,7 +383,6 @@ test.each(scenarios)(
     }
     await stage.database.drop()
   },
-  timeoutMs,
 )
 
 /** What a process finds that comes after one that did nothing, and what it does about it by itself. */

@@ -95,7 +95,7 @@ describe.skipIf(!binary)('the binary', () => {
     expect((await run(folder, ['setup', '--email', 'root@example.com', '--another'], 'a-long-password\n')).status).toBe(0)
     const checked = await run(folder, ['check'])
     expect([checked.status, checked.err]).toEqual([0, ''])
-  }, 60_000)
+  })
 
   test('explains itself and prints the document without touching the disk', async () => {
     const folder = temporaryDir()

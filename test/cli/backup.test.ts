@@ -205,11 +205,12 @@ describeProcesses('souk backup and restore', () => {
       expect((await server.call('GET', '/health/ready')).status).toBe(200)
       await server.end('SIGTERM')
     }
+    // It closes the database at its end: one that nobody uses any more the collector closes when it likes.
     const command = Bun.spawn(
       [
         process.execPath,
         '-e',
-        `const d = new (require('bun:sqlite').Database)(${JSON.stringify(database)}); d.run('PRAGMA journal_mode = WAL'); d.query('SELECT count(*) FROM users').get(); console.log('open'); await Bun.stdin.text()`,
+        `const d = new (require('bun:sqlite').Database)(${JSON.stringify(database)}); d.run('PRAGMA journal_mode = WAL'); d.query('SELECT count(*) FROM users').get(); console.log('open'); await Bun.stdin.text(); d.close()`,
       ],
       { stdin: 'pipe', stdout: 'pipe' },
     )
@@ -270,7 +271,7 @@ describeProcesses('souk backup and restore', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('on Postgres both point to its own tools', async () => {
+  test('on Postgres backup and restore point to its own tools', async () => {
     const settings = {
       DATABASE_URL: 'postgres://souk:hunter2@127.0.0.1:1/none',
       JWT_SECRET: 'j'.repeat(32),

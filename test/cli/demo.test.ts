@@ -64,7 +64,7 @@ async function untilOrders(file: string, orders: number): Promise<void> {
 }
 
 describeProcesses('souk demo', () => {
-  test('killed in the middle, goes on where it was; started once more, it serves at once what is there', async () => {
+  test('souk demo, killed in the middle, goes on where it was; started once more, it serves at once what is there', async () => {
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
     await using first = demoIn(dataDir)

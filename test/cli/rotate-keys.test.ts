@@ -48,7 +48,7 @@ function addAnswers(dataDir: string, count: number): void {
 }
 
 describeProcesses('souk rotate-keys', () => {
-  test('secrets stay readable on the running server, which seals new ones under the new key at once', async () => {
+  test('after souk rotate-keys secrets stay readable on the running server, which seals new ones under the new key at once', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token, privateKey } = await signUp(server)
@@ -77,7 +77,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(server.log.text()).not.toContain('"level":"error"')
   })
 
-  test('killed in the middle, every secret still opens, and run again it finishes without another key', async () => {
+  test('when souk rotate-keys is killed in the middle, every secret still opens, and run again it finishes without another key', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token, privateKey } = await signUp(server)
@@ -109,7 +109,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(server, token)).toBe(privateKey)
   })
 
-  test('two at once: one works, the other is refused, and no key is lost', async () => {
+  test('of two souk rotate-keys at once one works, the other is refused, and no key is lost', async () => {
     const { dataDir } = await servedOnce()
     const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
@@ -118,7 +118,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
   })
 
-  test('with the keys in the settings it seals under the first, and then needs the old one no more', async () => {
+  test('souk rotate-keys with the keys in the settings seals under the first, and then needs the old one no more', async () => {
     const dataDir = temporaryDir()
     const settings = (encryptionKey: string) => ({
       JWT_SECRET: 'j'.repeat(32),
@@ -144,7 +144,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(last, await logIn(last))).toBe(privateKey)
   })
 
-  test('where there is no database it makes none', async () => {
+  test('souk rotate-keys makes no database where there is none', async () => {
     const dataDir = temporaryDir()
     expect(await souk(['rotate-keys'], dataDir)).toEqual({
       status: 1,

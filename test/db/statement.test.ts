@@ -35,7 +35,7 @@ const refusalOf = (work: Promise<unknown>) =>
   )
 
 describe('a prepared statement', () => {
-  test('reads and changes within the write that it is given, and maps rows as one that is built', async () => {
+  test('a prepared statement reads and changes within the write that it is given, and maps rows as one that is built', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const { insert, later, since, remove } = statementsOf(db)
@@ -52,7 +52,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a', 1), row('b', 42)])
   })
 
-  test('is rolled back with its write, and with no other', async () => {
+  test('a prepared statement is rolled back with its write, and with no other', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const { insert } = statementsOf(db)
@@ -70,7 +70,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a'), row('c')])
   })
 
-  test('in many writes at once runs in the one that asks', async () => {
+  test('a prepared statement in many writes at once runs in the one that asks', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const { insert, since } = statementsOf(db)
@@ -86,7 +86,7 @@ describe('a prepared statement', () => {
     expect((await stored(db)).length).toBe(8)
   })
 
-  test('fails as one that is built: the engine’s refusal is known again', async () => {
+  test('a prepared statement fails as one that is built: the engine’s refusal is known again', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const { insert } = statementsOf(db)
@@ -96,7 +96,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a')])
   })
 
-  test('is refused once its write has settled, and without one', async () => {
+  test('a prepared statement is refused once its write has settled, and without one', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const { insert } = statementsOf(db)

@@ -13,7 +13,7 @@ const schema = t.Object({
 })
 
 describe('the shape of a body', () => {
-  test('fits when lists are lists and objects are objects; all else is left to the schema', () => {
+  test('the shape of a body fits when lists are lists and objects are objects; all else is left to the schema', () => {
     for (const body of [
       {},
       { name: 5 },
@@ -30,7 +30,7 @@ describe('the shape of a body', () => {
     }
   })
 
-  test('does not fit when one is the other, or a text, and the refusal says where', () => {
+  test('the shape of a body does not fit when one is the other, or a text, and the refusal says where', () => {
     const wrong: [body: unknown, message: string][] = [
       [{ seo: 'text' }, 'seo (body): Expected object'],
       [{ seo: [] }, 'seo (body): Expected object'],
@@ -46,7 +46,7 @@ describe('the shape of a body', () => {
     for (const [body, message] of wrong) expect(() => assertShape(schema, body)).toThrow(message)
   })
 
-  test("claims no length: an object in a list's place costs nothing", async () => {
+  test("the shape of a body claims no length: an object in a list's place costs nothing", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     for (const [method, path, field] of [
@@ -60,7 +60,7 @@ describe('the shape of a body', () => {
     }
   })
 
-  test('does not look for the items of an object that claims to be a list', () => {
+  test('the shape of a body does not look for the items of an object that claims to be a list', () => {
     const looked: PropertyKey[] = []
     const tags = new Proxy(
       { length: 1_000 },
@@ -75,7 +75,7 @@ describe('the shape of a body', () => {
     expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
   })
 
-  test("comes after the credential, and a text in an object's place wipes nothing", async () => {
+  test("the shape of a body comes after the credential, and a text in an object's place wipes nothing", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     expect((await app.call('PUT', '/shops/v2/tax-rates', { body: { data: { length: 5 } } })).status).toBe(401)

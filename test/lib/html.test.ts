@@ -11,7 +11,7 @@ function outcome(html: string): unknown {
 }
 
 describe('sanitising', () => {
-  test('takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
+  test('sanitising takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
     for (const [unit, times] of [
       ['<b>', 5_000],
       ['<p></p>', 2_500],
@@ -25,7 +25,7 @@ describe('sanitising', () => {
     expect(outcome('<'.repeat(htmlLengthMax))).toEqual(refusal('at most 5000 tags'))
   })
 
-  test('refuses what grows beyond 64 KiB by it, and takes what does not', () => {
+  test('sanitising refuses what grows beyond 64 KiB by it, and takes what does not', () => {
     const ampersands = Math.floor(htmlLengthMax / '&amp;'.length)
     expect(outcome('&'.repeat(ampersands))).toBe('&amp;'.repeat(ampersands))
     expect(outcome('&'.repeat(ampersands + 1))).toEqual(refusal('bodyHtml (body): at most 65536 characters'))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { blockList, createAddressGuard, hostOf, literalAddressOf } from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
-  test('holds its addresses and no junk', () => {
+  test('a list of blocks holds its addresses and no junk', () => {
     const list = blockList(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'])
     for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1'])
       expect([address, list(address)]).toEqual([address, true])
@@ -15,7 +15,7 @@ describe('a list of blocks', () => {
 describe('an address that somebody else chose', () => {
   const mayCall = createAddressGuard([])
 
-  test('is called when it is public', () => {
+  test('an address that somebody else chose is called when it is public', () => {
     const publicOnes = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0']
     const besidePrivate = [
       '172.15.255.255',
@@ -68,11 +68,11 @@ describe('an address that somebody else chose', () => {
         '::g',
       ],
     ],
-  ])('is not called when it is %s', (_, addresses) => {
+  ])('an address that somebody else chose is not called when it is %s', (_, addresses) => {
     for (const address of addresses) expect([address, mayCall(address)]).toEqual([address, false])
   })
 
-  test('is called in a network that the operator opened, in every spelling, and nowhere beside it', () => {
+  test('an address that somebody else chose is called in a network that the operator opened, in every spelling, and nowhere beside it', () => {
     const opened = createAddressGuard(['127.0.0.0/8', 'fd00:1::/32', '192.168.1.7'])
     for (const address of ['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', '::ffff:7f00:1', 'fd00:1::9', '192.168.1.7', '8.8.8.8'])
       expect([address, opened(address)]).toEqual([address, true])
@@ -109,12 +109,12 @@ describe('the host of a URL', () => {
     ['http://localhost../', '127.0.0.1'],
     ['http://shop.localhost/', '127.0.0.1'],
     ['http://lo\tcal\nhost/', '127.0.0.1'],
-  ])('%s is the address %s', (url, address) => {
+  ])('the host %s of a URL is the address %s', (url, address) => {
     expect(literalAddressOf(new URL(url))).toBe(address)
   })
 
   test.each(['http://example.com/', 'http://localhost.example.com/', 'http://notlocalhost/', 'http://127.0.0.1.example.com/'])(
-    '%s is a name',
+    'the host %s of a URL is a name',
     (url) => {
       expect(literalAddressOf(new URL(url))).toBeUndefined()
       expect(hostOf(new URL(url))).toBe(new URL(url).hostname)

@@ -256,7 +256,7 @@ describe('options and variants', () => {
     ['a value without a name', ['a,A,,S,,,,,5'], { row: 2, column: 'Option1 Value' }],
     ['a later row with another name', ['a,A,Size,S,,,,,5', 'a,,Colour,M,,,,,5'], { row: 3, column: 'Option1 Name' }],
     ['the same name twice', ['a,A,Size,S,size,Red,,,5'], { row: 2, column: 'Option2 Name' }],
-  ])('%s is an error', async (_name, rows, error) => {
+  ])('it is an error of options and variants: %s', async (_name, rows, error) => {
     const errors = await errorsOf(lines(header, ...rows))
     expect(errors).toMatchObject([error])
   })
@@ -374,7 +374,7 @@ describe('cells', () => {
     expect((await errorsOf(lines('Handle,Price', 'a,"1,5"'), 'KWD'))[0]?.message).toContain('1234.567')
   })
 
-  test('limits are taken to the last character', async () => {
+  test('limits of cells are taken to the last character', async () => {
     const cells = ['a', 't'.repeat(255), 'd'.repeat(64 * 1024), 's'.repeat(1_000)]
     expect(await productOf(lines('Handle,Title,Description,SEO description', cells.join()))).toMatchObject({
       title: cells[1],
@@ -428,7 +428,7 @@ describe('files', () => {
     ['a record over 1 MB in many lines', `Handle,Title\na,A\nb,"${'secret\n'.repeat(200_000)}"\n`, 'Row 3 is larger than 1 MB'],
     ['a line of commas without end', `Handle,Title\n${','.repeat(3_000_000)}\n`, 'Row 2 is larger than 1 MB'],
     ['more than 2,000 columns', `Handle${',x'.repeat(2_000)}\n`, '2000 columns'],
-  ])('%s is refused', async (_name, content, message) => {
+  ])('a file is refused: %s', async (_name, content, message) => {
     const failure = await failureOf(content)
     expect(failure).toContain(message)
     expect(failure).not.toContain('secret')
@@ -650,7 +650,7 @@ describe('any list of products', () => {
 
   const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
-  test('written in either dialect, interleaved and quoted, reads back the same', async () => {
+  test('any list of products written in either dialect, interleaved and quoted, reads back the same', async () => {
     const input = fc.record({
       models: fc.array(model, { maxLength: 6 }),
       dialect: fc.constantFrom<Dialect>('old', 'new'),
@@ -764,7 +764,7 @@ describe('a file of 100,000 rows', () => {
     return { products, variants, rows, bytesRead, bytesBeforeFirst, cost: user + system }
   }
 
-  test('is read as a stream, and costs what ten files of a tenth of it cost', async () => {
+  test('a file of 100,000 rows is read as a stream, and costs what ten files of a tenth of it cost', async () => {
     // The first is for the compiler's warming up.
     await measure(productCount / 10, 100)
     const tenth = await measure(productCount / 10, 100)
@@ -778,12 +778,12 @@ describe('a file of 100,000 rows', () => {
     expect(bytesBeforeFirst).toBeLessThan(200_000)
   })
 
-  test('is read in any order of rows', async () => {
+  test('a file of 100,000 rows is read in any order of rows', async () => {
     const { products, variants } = await measure(productCount, productCount)
     expect({ products, variants }).toEqual({ products: productCount, variants: 100_000 })
   })
 
-  test('is refused when more of it would have to be held than the limit', async () => {
+  test('a file of 100,000 rows is refused when more of it would have to be held than the limit', async () => {
     const handles = encoder.encode(Array.from({ length: 270_000 }, (_, product) => `p${product}\n`).join(''))
     const source: CsvSource = async function* () {
       yield encoder.encode('Handle\n')

@@ -264,6 +264,6 @@ describe('the migration trees', () => {
       expect(output).toContain('No schema changes')
       expect(readdirSync(copy).sort()).toEqual(before)
       expect(existsSync(join(copy, '0000_first.sql'))).toBe(true)
-    }, 60_000)
+    })
   }
 })

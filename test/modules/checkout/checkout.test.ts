@@ -148,7 +148,7 @@ describe('a processor', () => {
     expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
     const paid = ok(await shop.checkout(cartId, {}, 'again')).body
     expect(paid.order.status).toBe('CONFIRMED')
-  }, 15_000)
+  })
 
   test('a processor that wants the shopper first has them confirm, and the order is confirmed when they come back', async () => {
     await using app = await testApp()

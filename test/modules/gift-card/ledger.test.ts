@@ -257,4 +257,4 @@ test('whatever is held, released, refunded and disabled at once happens as if on
     expect(balance).toBeGreaterThanOrEqual(0)
     expect(balance).toBeLessThanOrEqual(initialAmount)
   }
-}, 60_000)
+})

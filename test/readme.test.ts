@@ -15,12 +15,12 @@ const readme = read('README.md')
 const matchesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...groups]) => groups.find(Boolean) ?? '')
 
 describe('the README', () => {
-  test('has the settings exactly as src/config.ts has them (if not: paste what this test prints between the markers)', () => {
+  test('the README has the settings exactly as src/config.ts has them (if not: paste what this test prints between the markers)', () => {
     const [, table = ''] = /<!-- settings:.*?-->\n\n(.*?)\n<!-- \/settings -->/s.exec(readme) ?? []
     expect(table).toBe(settingsMarkdown())
   })
 
-  test.each(Object.keys(commands))('has the command %s in its table', (name) => {
+  test.each(Object.keys(commands))('the README has the command %s in its table', (name) => {
     expect(readme).toMatch(new RegExp(`^\\| \`souk ${RegExp.escape(name)}[ \`]`, 'm'))
   })
 })
@@ -28,7 +28,7 @@ describe('the README', () => {
 describe.each(pages)('%s', (page) => {
   const text = read(page)
 
-  test('names no command and no script that is not there', () => {
+  test('a page names no command and no script that is not there', () => {
     // In code, in prose or in shell: elsewhere a line may just begin with the name.
     const code = matchesOf(text, /```sh\n(.*?)```|(`[^`\n]+`)/gs).join('\n')
     const called = matchesOf(code, /(?:^`?|run |docker exec (?:-it )?souk |-u souk |bin\/)souk ([a-z][a-z-]*)/gm)
@@ -38,7 +38,7 @@ describe.each(pages)('%s', (page) => {
     expect(called.length + scripts.length).toBeGreaterThan(0)
   })
 
-  test('links to files and headings that are there', () => {
+  test('a page links to files and headings that are there', () => {
     const links = matchesOf(text, /\]\(([^)]+)\)/g).filter((link) => !/^https?:/.test(link))
     expect(links.length).toBeGreaterThan(0)
     expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])

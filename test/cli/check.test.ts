@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir, testDatabase } from '../support/database.ts'
-import { describeProcesses, serve, signUp, souk, withFile } from './souk.ts'
+import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =
@@ -12,9 +12,16 @@ const allOk =
 
 /** A stopped instance with a shop of three visible products. */
 async function shop() {
-  const dataDir = temporaryDir()
+  stocked ??= stockedShop()
+  const dataDir = (await stocked)()
+  return { dataDir, database: join(dataDir, 'souk.db') }
+}
+let stocked: Promise<() => string> | undefined
+
+async function stockedShop() {
+  const { dataDir } = await servedOnce()
   await using server = await serve(dataDir)
-  const { token } = await signUp(server)
+  const token = await logIn(server)
   for (const title of ['One', 'Two', 'Three']) {
     const made = await server.call('POST', '/product-v2', {
       token,
@@ -23,11 +30,11 @@ async function shop() {
     expect(made.status).toBe(201)
   }
   await server.end('SIGTERM')
-  return { dataDir, database: join(dataDir, 'souk.db') }
+  return copiesOf(dataDir)
 }
 
 describeProcesses('souk check', () => {
-  test('finds no fault with an instance beside which a server runs, and changes nothing', async () => {
+  test('souk check finds no fault with an instance beside which a server runs, and changes nothing', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     await signUp(server)
@@ -36,14 +43,14 @@ describeProcesses('souk check', () => {
     expect(readdirSync(dataDir)).toEqual(before)
   })
 
-  test('makes nothing where nothing is', async () => {
+  test('souk check makes nothing where nothing is', async () => {
     const dataDir = temporaryDir()
     const { status, stderr } = await souk(['check'], dataDir)
     expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
     expect(readdirSync(dataDir)).toEqual([])
   })
 
-  test('tells of listings that count wrongly, by shop and order', async () => {
+  test('souk check tells of listings that count wrongly, by shop and order', async () => {
     const { dataDir, database } = await shop()
     expect(await souk(['check'], dataDir)).toEqual({ status: 0, stdout: allOk, stderr: '' })
     withFile(database, (file) =>
@@ -54,7 +61,7 @@ describeProcesses('souk check', () => {
     expect(stderr).toMatch(/^WRONG listings\n( {6}Shop shop_\w+, sorted by (newest|price|title): 3 are counted of 2\n){3}$/)
   })
 
-  test('tells of dangling references, secrets that do not open and missing keys', async () => {
+  test('souk check tells of dangling references, secrets that do not open and missing keys', async () => {
     const { dataDir, database } = await shop()
     withFile(database, (file) => file.run("UPDATE api_keys SET sealed = sealed || 'AA' WHERE sealed IS NOT NULL"))
     expect(await souk(['check'], dataDir)).toMatchObject({
@@ -75,7 +82,7 @@ describeProcesses('souk check', () => {
     })
   })
 
-  test('tells when the database is behind, and leaves it so', async () => {
+  test('souk check tells when the database is behind, and leaves it so', async () => {
     const { dataDir, database } = await shop()
     const tag = withFile(database, (file) => {
       const last = file.query<{ tag: string }, []>('SELECT max(tag) AS tag FROM souk_migrations').get()?.tag ?? ''

@@ -8,8 +8,6 @@ import { demoShops } from '../../src/demo/fill.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, startCommand, withFile } from './souk.ts'
 
-const fillTimeoutMs = 60_000
-
 /** A demo that is being filled, and then served. It ends with the test. */
 function demoIn(dataDir: string) {
   const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn' })
@@ -66,43 +64,39 @@ async function untilOrders(file: string, orders: number): Promise<void> {
 }
 
 describeProcesses('souk demo', () => {
-  test(
-    'killed in the middle, goes on where it was; started once more, it serves at once what is there',
-    async () => {
-      const dataDir = temporaryDir()
-      const file = join(dataDir, 'souk.db')
-      await using first = demoIn(dataDir)
-      await untilOrders(file, 120)
-      await first.end('SIGKILL')
-      const half = look(file)
-      expect([half.orders < 320, half.filled]).toEqual([true, 0])
+  test('souk demo, killed in the middle, goes on where it was; started once more, it serves at once what is there', async () => {
+    const dataDir = temporaryDir()
+    const file = join(dataDir, 'souk.db')
+    await using first = demoIn(dataDir)
+    await untilOrders(file, 120)
+    await first.end('SIGKILL')
+    const half = look(file)
+    expect([half.orders < 320, half.filled]).toEqual([true, 0])
 
-      await using second = demoIn(dataDir)
-      await second.ready()
-      expect(await second.end('SIGTERM')).toEqual({ status: 0, stderr: '' })
-      const whole = look(file)
-      // Those of the last evening may be still to come.
-      expect(whole.orders).toBeWithin(320, 333)
-      expect(whole).toMatchObject({ last: whole.orders, customers: 53, filled: 1, products: 45 })
-      const unfinished = withFile(file, (connection) =>
-        connection
-          .query(`select id from orders where resume_at is not null or number > (select last from order_numbers n where n.shop_id = orders.shop_id)
+    await using second = demoIn(dataDir)
+    await second.ready()
+    expect(await second.end('SIGTERM')).toEqual({ status: 0, stderr: '' })
+    const whole = look(file)
+    // Those of the last evening may be still to come.
+    expect(whole.orders).toBeWithin(320, 333)
+    expect(whole).toMatchObject({ last: whole.orders, customers: 53, filled: 1, products: 45 })
+    const unfinished = withFile(file, (connection) =>
+      connection
+        .query(`select id from orders where resume_at is not null or number > (select last from order_numbers n where n.shop_id = orders.shop_id)
             union select order_id from saga_steps where state = 'PENDING' and order_id in (select id from orders where status = 'CONFIRMED')`)
-          .all(),
-      )
-      expect(unfinished).toEqual([])
+        .all(),
+    )
+    expect(unfinished).toEqual([])
 
-      await using third = demoIn(dataDir)
-      const said = await third.ready()
-      const url = /http:\/\/\S+/.exec(said)?.[0] ?? ''
-      const key = /Secret key +(sk_test_\w+)/.exec(said)?.[1] ?? ''
-      const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
-      expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
-      for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
-      expect(said).toContain(demoShop.merchant.password)
-      expect((await third.end('SIGTERM')).status).toBe(0)
-      expect(look(file)).toEqual(whole)
-    },
-    fillTimeoutMs,
-  )
+    await using third = demoIn(dataDir)
+    const said = await third.ready()
+    const url = /http:\/\/\S+/.exec(said)?.[0] ?? ''
+    const key = /Secret key +(sk_test_\w+)/.exec(said)?.[1] ?? ''
+    const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
+    expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
+    for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
+    expect(said).toContain(demoShop.merchant.password)
+    expect((await third.end('SIGTERM')).status).toBe(0)
+    expect(look(file)).toEqual(whole)
+  })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, startCommand, withFile } from './souk.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'
@@ -47,8 +47,25 @@ function addAnswers(dataDir: string, count: number): void {
   })
 }
 
+/** Kills a rotation beside a server when some secrets are sealed anew. One that was done before it was caught is tried with more. */
+async function halfRotated() {
+  for (let answers = 3_000; ; answers *= 2) {
+    const { dataDir, privateKey } = await servedOnce()
+    const server = await serve(dataDir)
+    const token = await logIn(server)
+    addAnswers(dataDir, answers)
+    const [old] = keysIn(dataDir).encryption
+    const command = startCommand(['rotate-keys'], dataDir)
+    while (command.exitCode === null && versionsOfSeals(dataDir).size < 2) await new Promise(setImmediate)
+    command.kill('SIGKILL')
+    await command.exited
+    if (command.signalCode === 'SIGKILL' && versionsOfSeals(dataDir).size === 2) return { dataDir, privateKey, server, token, old }
+    await server.end('SIGKILL')
+  }
+}
+
 describeProcesses('souk rotate-keys', () => {
-  test('secrets stay readable on the running server, which seals new ones under the new key at once', async () => {
+  test('after souk rotate-keys secrets stay readable on the running server, which seals new ones under the new key at once', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { token, privateKey } = await signUp(server)
@@ -77,18 +94,9 @@ describeProcesses('souk rotate-keys', () => {
     expect(server.log.text()).not.toContain('"level":"error"')
   })
 
-  test('killed in the middle, every secret still opens, and run again it finishes without another key', async () => {
-    const dataDir = temporaryDir()
-    await using server = await serve(dataDir)
-    const { token, privateKey } = await signUp(server)
-    addAnswers(dataDir, 3_000)
-    const [old] = keysIn(dataDir).encryption
-
-    const command = startCommand(['rotate-keys'], dataDir)
-    while (versionsOfSeals(dataDir).size < 2) await new Promise(setImmediate)
-    command.kill('SIGKILL')
-    await command.exited
-    expect(command.signalCode).toBe('SIGKILL')
+  test('when souk rotate-keys is killed in the middle, every secret still opens, and run again it finishes without another key', async () => {
+    const { dataDir, privateKey, token, old, ...running } = await halfRotated()
+    await using server = running.server
     const halfWay = versionsOfSeals(dataDir)
     expect([...halfWay.keys()].toSorted()).toEqual(keysIn(dataDir).encryption.map(versionOf).toSorted())
     expect(halfWay.get(versionOf(old))?.length).toBeGreaterThan(0)
@@ -109,13 +117,8 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(server, token)).toBe(privateKey)
   })
 
-  test('two at once: one works, the other is refused, and no key is lost', async () => {
-    const dataDir = temporaryDir()
-    {
-      await using server = await serve(dataDir)
-      await signUp(server)
-      await server.end('SIGTERM')
-    }
+  test('of two souk rotate-keys at once one works, the other is refused, and no key is lost', async () => {
+    const { dataDir } = await servedOnce()
     const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
     expect(both.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is at work: let it finish\n')
@@ -123,7 +126,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
   })
 
-  test('with the keys in the settings it seals under the first, and then needs the old one no more', async () => {
+  test('souk rotate-keys with the keys in the settings seals under the first, and then needs the old one no more', async () => {
     const dataDir = temporaryDir()
     const settings = (encryptionKey: string) => ({
       JWT_SECRET: 'j'.repeat(32),
@@ -149,7 +152,7 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(last, await logIn(last))).toBe(privateKey)
   })
 
-  test('where there is no database it makes none', async () => {
+  test('souk rotate-keys makes no database where there is none', async () => {
     const dataDir = temporaryDir()
     expect(await souk(['rotate-keys'], dataDir)).toEqual({
       status: 1,

@@ -4,18 +4,9 @@ import { join } from 'node:path'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, privateKeyOf, serve, signUp, souk, withFile } from './souk.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, souk, withFile } from './souk.ts'
 
 const slowLogin = JSON.stringify({ email: 'nobody@example.com', password: 'whatever it may be' })
-
-/** A data directory that was served once and holds a shop with sealed secrets. */
-async function servedOnce() {
-  const dataDir = temporaryDir()
-  await using server = await serve(dataDir)
-  const { privateKey } = await signUp(server)
-  expect(await server.end('SIGTERM')).toBe(0)
-  return { dataDir, privateKey, database: join(dataDir, 'souk.db'), keys: join(dataDir, 'keys.json') }
-}
 
 /** A request of which the server has the half, on a connection of its own. */
 async function halfSent(url: string) {

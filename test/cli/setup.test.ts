@@ -8,7 +8,7 @@ const password = 'a password with spaces, ünïcode '
 const login = { email: 'root@example.com', password }
 
 describeProcesses('souk setup', () => {
-  test('makes a super admin from standard input who can log in at once on the running server', async () => {
+  test('souk setup makes a super admin from standard input who can log in at once on the running server', async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     expect(await server.out.until(/souk setup --email/)).toBeString()
@@ -17,7 +17,7 @@ describeProcesses('souk setup', () => {
     expect(await logIn(server, login)).toStartWith('ey')
   })
 
-  test('works before the first start, and the server then does not ask for one', async () => {
+  test('souk setup works before the first start, and the server then does not ask for one', async () => {
     const dataDir = temporaryDir()
     const made = await souk(['setup', '--email', login.email], dataDir, { stdin: `${password}\r\n` })
     expect(made.status).toBe(0)
@@ -26,7 +26,7 @@ describeProcesses('souk setup', () => {
     expect(server.out.text()).not.toContain('souk setup')
   })
 
-  test('refuses a taken address and, without --another, a second super admin', async () => {
+  test('souk setup refuses a taken address and, without --another, a second super admin', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
     const same = await souk(['setup', '--email', login.email, '--another'], dataDir, { stdin: password })
@@ -49,13 +49,13 @@ describeProcesses('souk setup', () => {
     ],
     ['nine char\n', 'The password must have 10 to 200 characters\n'],
     [`${'x'.repeat(201)}\n`, 'The password must have 10 to 200 characters\n'],
-  ])('refuses the password %j and makes nobody', async (stdin, stderr) => {
+  ])('souk setup refuses the password %j and makes nobody', async (stdin, stderr) => {
     const dataDir = temporaryDir()
     expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
     expect(withFile(join(dataDir, 'souk.db'), (file) => file.query('SELECT 1 FROM users').all())).toEqual([])
   })
 
-  test('on a terminal the password is asked for twice and never shown', async () => {
+  test('souk setup asks for the password twice on a terminal, and never shows it', async () => {
     const dataDir = temporaryDir()
     const asked = ['setup', '--email', login.email]
     const other = await onTerminal(asked, dataDir, [
@@ -79,7 +79,7 @@ describeProcesses('souk setup', () => {
     expect(await logIn(server, { email: login.email, password: 'password-of-root' })).toStartWith('ey')
   })
 
-  test('leaves nothing but the database, its lock and the keys, for the owner alone', async () => {
+  test('souk setup leaves nothing but the database, its lock and the keys, for the owner alone', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
     expect(

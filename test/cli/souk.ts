@@ -1,8 +1,10 @@
 /** Runs the program itself: real processes on a data directory of their own. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe } from 'bun:test'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
+import { temporaryDir } from '../support/database.ts'
 
 const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 
@@ -161,6 +163,35 @@ export async function signUp(server: Server): Promise<{ token: string; privateKe
   const token = await logIn(server)
   return { token, privateKey: await privateKeyOf(server, token) }
 }
+
+/** Remembers the files of a directory, with their modes. What it returns puts them into a new one, as often as it is called. */
+export function copiesOf(dir: string): () => string {
+  const files = readdirSync(dir).map((name) => {
+    const path = join(dir, name)
+    return { name, bytes: readFileSync(path), mode: statSync(path).mode }
+  })
+  return () => {
+    const copy = temporaryDir()
+    for (const { name, bytes, mode } of files) writeFileSync(join(copy, name), bytes, { mode })
+    return copy
+  }
+}
+
+/** A data directory that was served once, by a process that has ended, and holds a shop with sealed secrets. */
+export async function servedOnce() {
+  served ??= (async () => {
+    const dataDir = temporaryDir()
+    await using server = await serve(dataDir)
+    const { privateKey } = await signUp(server)
+    const status = await server.end('SIGTERM')
+    if (status !== 0) throw new Error(`the server ended with ${status}`)
+    return { copy: copiesOf(dataDir), privateKey }
+  })()
+  const { copy, privateKey } = await served
+  const dataDir = copy()
+  return { dataDir, privateKey, database: join(dataDir, 'souk.db'), keys: join(dataDir, 'keys.json') }
+}
+let served: Promise<{ copy: () => string; privateKey: string }> | undefined
 
 export async function logIn(server: Server, login = merchantLogin): Promise<string> {
   const { status, body } = await server.call('POST', '/merchant/login', { body: login })

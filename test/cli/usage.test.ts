@@ -48,7 +48,7 @@ describeProcesses('the command line', () => {
     [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
     [['setup'], '--email is missing: `souk setup --email you@example.com`\n'],
     [['setup', '--email', 'nobody'], '--email must be an e-mail address\n'],
-  ])('%p is refused with what to do instead, and nothing of its values', async (args, message) => {
+  ])('the command line %p is refused with what to do instead, and nothing of its values', async (args, message) => {
     const dataDir = temporaryDir()
     expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })
     expect(readdirSync(dataDir)).toEqual([])

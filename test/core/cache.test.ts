@@ -74,7 +74,7 @@ test('what comes later is not kept: a commit may have come between', async () =>
 })
 
 describe('the room', () => {
-  test('is so many entries: the oldest goes', () => {
+  test('the room is so many entries: the oldest goes', () => {
     const { stored, state, recall } = cacheOf()
     for (const key of ['a', 'b', 'c', 'd']) stored.set(key, key)
     for (const key of stored.keys()) recall(key)
@@ -84,14 +84,14 @@ describe('the room', () => {
     expect([recall('b'), state.reads]).toEqual(['b', 6])
   })
 
-  test('is not taken up by what is not there', () => {
+  test('the room is not taken up by what is not there', () => {
     const { stored, state, recall } = cacheOf()
     for (const key of ['a', 'b', 'c']) stored.set(key, key)
     for (const key of ['a', 'b', 'c', 'none', 'a']) recall(key)
     expect(state.reads).toBe(4)
   })
 
-  test('is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
+  test('the room is so many characters: as many of the oldest go as one needs, and one that is larger than all is not kept', () => {
     const { cache, stored, state, recall } = cacheOf({ entriesMax: 100, charactersMax: 10, charactersOf: (text) => text.length })
     for (const [key, length] of Object.entries({ a: 4, b: 4, c: 2, d: 5, e: 11 })) stored.set(key, key.repeat(length))
     for (const key of ['a', 'b', 'c']) recall(key)

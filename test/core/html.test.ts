@@ -11,7 +11,7 @@ function outcome(html: string): unknown {
 }
 
 describe('sanitising', () => {
-  test('keeps what an editor writes as it was written', () => {
+  test('sanitising keeps what an editor writes as it was written', () => {
     const link = '<a href="https://a.example" title="A" target="_blank" rel="noopener noreferrer nofollow">a</a>'
     const image = '<img src="https://a.example/a.png" alt="A" title="A" width="1" height="1" loading="lazy" />'
     const table =
@@ -29,7 +29,7 @@ describe('sanitising', () => {
       expect(outcome(`<a href="${href}">a</a>`)).toBe(`<a href="${href}" rel="noopener noreferrer nofollow">a</a>`)
   })
 
-  test('takes out whatever could run, load, cover the page or lead anywhere else', () => {
+  test('sanitising takes out whatever could run, load, cover the page or lead anywhere else', () => {
     const changed: [html: string, clean: string][] = [
       ['<script>alert(1)</script>a', 'a'],
       ['<style>p { color: red }</style>a', 'a'],
@@ -44,13 +44,13 @@ describe('sanitising', () => {
     for (const [html, clean] of changed) expect([html, outcome(html)]).toEqual([html, clean])
   })
 
-  test('takes tags as deep as 64, and drops those within', () => {
+  test('sanitising takes tags as deep as 64, and drops those within', () => {
     const nested = (depth: number) => `${'<b>'.repeat(depth)}a${'</b>'.repeat(depth)}`
     expect(outcome(nested(64))).toBe(nested(64))
     expect(outcome(nested(65))).toBe(nested(64))
   })
 
-  test('takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
+  test('sanitising takes 5,000 tags and not one more, closed or not: what the parser must do is bounded', () => {
     for (const [unit, times] of [
       ['<b>', 5_000],
       ['<p></p>', 2_500],
@@ -64,7 +64,7 @@ describe('sanitising', () => {
     expect(outcome('<'.repeat(htmlLengthMax))).toEqual(refusal('at most 5000 tags'))
   })
 
-  test('refuses what grows beyond 64 KiB by it, and takes what does not', () => {
+  test('sanitising refuses what grows beyond 64 KiB by it, and takes what does not', () => {
     const ampersands = Math.floor(htmlLengthMax / '&amp;'.length)
     expect(outcome('&'.repeat(ampersands))).toBe('&amp;'.repeat(ampersands))
     expect(outcome('&'.repeat(ampersands + 1))).toEqual(refusal('bodyHtml (body): at most 65536 characters'))

@@ -55,7 +55,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
         .map(({ name }) => name),
     )
 
-  test('runs what is missing, in order, once', () => {
+  test('migrating a SQLite file runs what is missing, in order, once', () => {
     const { file, options } = place()
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: ['0000_first', '0001_second'], backup: undefined })
     expect(migrateSqlite(file, [first, second], options)).toEqual({ applied: [], backup: undefined })
@@ -63,7 +63,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(columnsOf(file)).toEqual(['id', 'title'])
   })
 
-  test('copies an existing file before it changes it', () => {
+  test('migrating a SQLite file copies an existing one before it changes it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => connection.run("INSERT INTO parents VALUES ('kept')"))
@@ -77,14 +77,14 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(readdirSync(options.backups).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test('keeps nothing of a migration that fails half-way, and the ones before it stay', () => {
+  test('migrating a SQLite file keeps nothing of a migration that fails half-way, and the ones before it stay', () => {
     const { file, options } = place()
     expect(messageOf(() => migrateSqlite(file, [first, second, failing], options))).toContain('nowhere')
     expect(columnsOf(file)).toEqual(['id', 'name'])
     expect(migrateSqlite(file, [first, second, third], options).applied).toEqual(['0002_third'])
   })
 
-  test('rebuilds a table without losing the rows that hang on it', () => {
+  test('migrating a SQLite file rebuilds a table without losing the rows that hang on it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
@@ -101,7 +101,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(withFile(file, (connection) => connection.query('SELECT id FROM children').all())).toEqual([{ id: 'c' }])
   })
 
-  test('refuses a migration that would leave dangling references', () => {
+  test('migrating a SQLite file refuses a migration that would leave dangling references', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     withFile(file, (connection) => {
@@ -114,7 +114,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(withFile(file, (connection) => connection.query('SELECT id FROM parents').all())).toEqual([{ id: 'p' }])
   })
 
-  test('refuses a file that a newer version wrote, and changes nothing in it', () => {
+  test('migrating a SQLite file refuses a file that a newer version wrote, and changes nothing in it', () => {
     const { file, options } = place()
     migrateSqlite(file, [first, second], options)
     const before = Bun.hash(readFileSync(file))
@@ -122,7 +122,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(Bun.hash(readFileSync(file))).toBe(before)
   })
 
-  test("refuses another program's database and a file that is none, and leaves both as they were", () => {
+  test("migrating a SQLite file refuses another program's database and a file that is none, and leaves both as they were", () => {
     const { file, options } = place()
     withFile(file, (connection) => connection.run('CREATE TABLE theirs (id integer)'))
     const theirs = Bun.hash(readFileSync(file))
@@ -137,7 +137,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(readFileSync(letter, 'utf8')).toBe(text)
   })
 
-  test('is left to the server while one is running', () => {
+  test('migrating a SQLite file is left to the server while one is running', () => {
     const { file, options } = place()
     migrateSqlite(file, [first], options)
     expect(messageOf(() => migrateSqlite(file, [first, second], { ...options, mayMigrate: false }))).toContain(
@@ -146,7 +146,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
     expect(columnsOf(file)).toEqual(['id'])
   })
 
-  test('makes every table STRICT, and marks the file as ours', () => {
+  test('migrating a SQLite file makes every table STRICT, and marks the file as ours', () => {
     const { file, options } = place()
     migrateSqlite(file, sqliteMigrations, options)
     withFile(file, (connection) => {
@@ -167,7 +167,7 @@ describe.skipIf(engine !== 'sqlite')('migrating a SQLite file', () => {
 })
 
 describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
-  test('runs what is missing, in order, once; refuses what a newer version wrote', async () => {
+  test('migrating a Postgres database runs what is missing, in order, once; refuses what a newer version wrote', async () => {
     const { url, drop } = await emptyPostgres()
     expect(await migratePostgres(url, [first, second], 0)).toEqual(['0000_first', '0001_second'])
     expect(await migratePostgres(url, [first, second], 0)).toEqual([])
@@ -176,7 +176,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('keeps nothing of a run that fails', async () => {
+  test('migrating a Postgres database keeps nothing of a run that fails', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     expect(await migratePostgres(url, [first, second, failing], 0).catch((error: Error) => error.message)).toContain('nowhere')
@@ -188,7 +188,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('that loses its connection while it waits for the lock fails and ends nothing else', async () => {
+  test('migrating a Postgres database that loses its connection while it waits for the lock fails and ends nothing else', async () => {
     const { url, drop } = await emptyPostgres()
     await migratePostgres(url, [first], 0)
     const holder = new pg.Client({ connectionString: url })
@@ -208,7 +208,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
     await drop()
   })
 
-  test('happens once when two processes start together', async () => {
+  test('migrating a Postgres database happens once when two processes start together', async () => {
     for (let round = 0; round < 3; round++) {
       const { url, drop } = await emptyPostgres()
       await using one = startChild('migrate-postgres.ts', [url])
@@ -225,7 +225,7 @@ describe.skipIf(engine !== 'postgres')('migrating a Postgres database', () => {
 })
 
 describe('the migration trees', () => {
-  test('are named in order, each file once', () => {
+  test('the migration trees are named in order, each file once', () => {
     for (const [tree, migrations] of Object.entries({ sqlite: sqliteMigrations, postgres: postgresMigrations })) {
       const files = readdirSync(join(root, 'db', 'migrations', tree))
         .filter((name) => name.endsWith('.sql'))
@@ -237,7 +237,7 @@ describe('the migration trees', () => {
   })
 
   for (const tree of ['sqlite', 'postgres'] as const) {
-    test(`hold all that the schema says (${tree})`, async () => {
+    test(`the migration trees hold all that the schema says (${tree})`, async () => {
       const copy = join(temporaryDir(), tree)
       cpSync(join(root, 'db', 'migrations', tree), copy, { recursive: true })
       const before = readdirSync(copy).sort()
@@ -267,6 +267,6 @@ describe('the migration trees', () => {
       expect(output).toContain('No schema changes')
       expect(readdirSync(copy).sort()).toEqual(before)
       expect(existsSync(join(copy, '0000_first.sql'))).toBe(true)
-    }, 60_000)
+    })
   }
 })

@@ -78,7 +78,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     await db.write(async (tx) => void (await tx.insert(attempts).values(row('next'))))
   })
 
-  test('writes beyond the number of connections wait, and none is lost', async () => {
+  test('on Postgres writes beyond the number of connections wait, and none is lost', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await Promise.all(

@@ -21,7 +21,7 @@ const messageOf = async (work: Promise<unknown>) =>
   )
 
 describe.skipIf(engine !== 'sqlite')('group commit', () => {
-  test('lets works that wait together share a commit', async () => {
+  test('group commit lets works that wait together share a commit', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await Promise.all(Array.from({ length: 100 }, (_, nth) => db.write(insert(`${nth}`))))
@@ -29,7 +29,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(db.stats.commits).toBeLessThan(20)
   })
 
-  test('acknowledges in the order in which the works came, each seeing those before it', async () => {
+  test('group commit acknowledges in the order in which the works came, each seeing those before it', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const acknowledged: number[] = []
@@ -51,7 +51,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(seen).toEqual(inOrder.map((nth) => nth + 1))
   })
 
-  test('acknowledges nothing before the commit: readers never see less than what was acknowledged', async () => {
+  test('group commit acknowledges nothing before the commit: readers never see less than what was acknowledged', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const counts = await Promise.all(
@@ -63,7 +63,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     counts.forEach((count, nth) => void expect(count).toBeGreaterThan(nth))
   })
 
-  test('refuses a work that waits for a timer, undoes it, and goes on with the others', async () => {
+  test('group commit refuses a work that waits for a timer, undoes it, and goes on with the others', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -84,7 +84,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['before', 'zafter', 'zzlast'])
   })
 
-  test('waits for another process without stopping the event loop, and then writes', async () => {
+  test('group commit waits for another process without stopping the event loop, and then writes', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     await using holder = startChild('hold-lock.ts', [databaseFile(url)])
@@ -112,7 +112,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
 })
 
 describe.skipIf(engine !== 'sqlite')('the version', () => {
-  test("changes with every commit of ours, and with another process's, and with nothing else", async () => {
+  test("the version changes with every commit of ours, and with another process's, and with nothing else", async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
     const first = db.version()
@@ -150,7 +150,7 @@ describe.skipIf(engine !== 'sqlite')('the file', () => {
     expect(await messageOf(db.read.rows(sql`delete from attempts`))).toContain('readonly')
   })
 
-  test('closing moves the log into it and leaves none', async () => {
+  test('closing moves the log into the file and leaves none', async () => {
     const { url, dataDir } = await testDatabase()
     const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
     await db.write(insert('a'))
@@ -190,7 +190,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
   const opening = (dataDir: string, url: string, as: 'server' | 'command' = 'server') =>
     openDatabase({ url, dataDir, as, now: 0, random: Math.random })
 
-  test('has one server; commands work beside it; the next server may start when it has closed', async () => {
+  test('the data directory has one server; commands work beside it; the next server may start when it has closed', async () => {
     const dataDir = temporaryDir()
     const url = `file:${join(dataDir, 'souk.db')}`
     const server = await opening(dataDir, url)
@@ -205,7 +205,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     await next.db.close()
   })
 
-  test('of the file itself counts too: two servers with a directory each do not share a file', async () => {
+  test('the data directory of the file itself counts too: two servers with a directory each do not share a file', async () => {
     const shared = temporaryDir()
     const url = `file:${join(shared, 'souk.db')}`
     const first = await opening(temporaryDir(), url)
@@ -213,7 +213,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     await first.db.close()
   })
 
-  test('is let go of when opening fails', async () => {
+  test('the data directory is let go of when opening fails', async () => {
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
     writeFileSync(file, 'this is a letter and not a database, though it is as long as the header of one would be, and a little longer')
@@ -223,14 +223,14 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     lock?.release()
   })
 
-  test('is made for its owner alone', async () => {
+  test('the data directory is made for its owner alone', async () => {
     const dataDir = join(temporaryDir(), 'made', 'here')
     const { db } = await opening(dataDir, `file:${join(dataDir, 'souk.db')}`)
     expect(statSync(dataDir).mode & 0o777).toBe(0o700)
     await db.close()
   })
 
-  test('that cannot be locked for another reason is not called busy', () => {
+  test('the data directory that cannot be locked for another reason is not called busy', () => {
     const dataDir = temporaryDir()
     // A directory in the lock file's place: opening it fails whoever asks.
     mkdirSync(join(dataDir, 'lock.db'))
@@ -238,7 +238,7 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     symlinkSync(dataDir, join(dataDir, 'self'))
   })
 
-  test('is refused on NFS, SMB, CIFS, SMB2, AFS, Coda and Ceph, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
+  test('the data directory is refused on NFS, SMB, CIFS, SMB2, AFS, Coda and Ceph, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
     const network = { nfs: 0x6969, smb: 0x517b, cifs: 0xff534d42, smb2: 0xfe534d42, afs: 0x5346414f, coda: 0x73757245, ceph: 0x00c36400 }
     const local = { ext4: 0xef53, xfs: 0x58465342, btrfs: 0x9123683e, tmpfs: 0x01021994, overlay: 0x794c7630 }
     for (const type of Object.values(network)) expect(isNetworkFileSystem(type)).toBe(true)

@@ -36,7 +36,7 @@ const refusalOf = (work: Promise<unknown>) =>
   )
 
 describe('a prepared statement', () => {
-  test('reads and changes within the write that it is given, and maps rows as one that is built', async () => {
+  test('a prepared statement reads and changes within the write that it is given, and maps rows as one that is built', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const seen = await db.write(async (tx) => {
@@ -52,7 +52,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a', 1), row('b', 42)])
   })
 
-  test('is rolled back with its write, and with no other', async () => {
+  test('a prepared statement is rolled back with its write, and with no other', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -69,7 +69,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a'), row('c')])
   })
 
-  test('in many writes at once runs in the one that asks', async () => {
+  test('a prepared statement in many writes at once runs in the one that asks', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const counts = await Promise.all(
@@ -84,7 +84,7 @@ describe('a prepared statement', () => {
     expect((await stored(db)).length).toBe(8)
   })
 
-  test('fails as one that is built: the engine’s refusal is known again', async () => {
+  test('a prepared statement fails as one that is built: the engine’s refusal is known again', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write(inserted(row('a')))
@@ -93,7 +93,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([row('a')])
   })
 
-  test('says which value is missing, and keeps nothing', async () => {
+  test('a prepared statement says which value is missing, and keeps nothing', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const refusal = await refusalOf(db.write(inserted({ id: 'a', bucket: 'test' })))
@@ -101,7 +101,7 @@ describe('a prepared statement', () => {
     expect(await stored(db)).toEqual([])
   })
 
-  test('is refused once its write has settled', async () => {
+  test('a prepared statement is refused once its write has settled', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const kept: Writer[] = []

@@ -20,14 +20,14 @@ const settled = async (work: Promise<unknown>) =>
   )
 
 describe('a write', () => {
-  test('is there for readers once it is acknowledged, and hands its value back', async () => {
+  test('a write is there for readers once it is acknowledged, and hands its value back', async () => {
     await using opened = await openTestDatabase()
     const value = await opened.db.write(async (tx) => (await tx.insert(attempts).values(row('a')).returning({ id: attempts.id }))[0]?.id)
     expect(value).toBe('a')
     expect(await idsIn(opened.db)).toEqual(['a'])
   })
 
-  test('that throws takes nothing with it but its own rows', async () => {
+  test('a write that throws takes nothing with it but its own rows', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -44,7 +44,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'c'])
   })
 
-  test('that throws before it awaits anything is refused like any other', async () => {
+  test('a write that throws before it awaits anything is refused like any other', async () => {
     await using opened = await openTestDatabase()
     const thrown = opened.db.write(() => {
       throw new Error('at once')
@@ -53,7 +53,7 @@ describe('a write', () => {
     expect(await settled(opened.db.write(insert('after')))).toBe('kept')
   })
 
-  test('whose effect after the commit throws is kept, and the others of its commit are told all the same', async () => {
+  test('a write whose effect after the commit throws is kept, and the others of its commit are told all the same', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const outcomes = await Promise.all([
@@ -71,7 +71,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('inside a write is refused, leaves nothing behind, and the others go on', async () => {
+  test('a write inside a write is refused, leaves nothing behind, and the others go on', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const [before, nested, after] = await Promise.all([
@@ -88,7 +88,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['before', 'zafter'])
   })
 
-  test('may begin as soon as the one before it was acknowledged, also in code that the first one started', async () => {
+  test('a write may begin as soon as the one before it was acknowledged, also in code that the first one started', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     let later: Promise<void> | undefined
@@ -104,7 +104,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 
-  test('leaves a transaction that cannot be used once its work has settled', async () => {
+  test('a write leaves a transaction that cannot be used once its work has settled', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     let kept: Writer | undefined
@@ -132,7 +132,7 @@ describe('a write', () => {
     expect(await idsIn(db)).toEqual([])
   })
 
-  test('that counts up loses no count, however many callers there are', async () => {
+  test('a write that counts up loses no count, however many callers there are', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     await db.write(insert('counter'))
@@ -153,7 +153,7 @@ describe('a write', () => {
     expect(db.stats.queued).toBe(0)
   })
 
-  test('that breaks a unique key is recognised, by index and by primary key, and other failures are not', async () => {
+  test('a write that breaks a unique key is recognised, by index and by primary key, and other failures are not', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const user = (id: string, email: string) =>
@@ -177,7 +177,7 @@ describe('a write', () => {
     expect(isUniqueViolation(new Error('SQLITE_CONSTRAINT_UNIQUE'))).toBe(false)
   })
 
-  test('cannot leave a reference to a row that is not there, and a cascade takes what hangs on a row', async () => {
+  test('a write cannot leave a reference to a row that is not there, and a cascade takes what hangs on a row', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const session = { id: 's', subjectId: 'u', role: 'MERCHANT' as const, shopId: null, createdAt: 0, expiresAt: 1, revokedAt: null }
@@ -189,7 +189,7 @@ describe('a write', () => {
     expect(await db.read.select().from(refreshTokens)).toEqual([])
   })
 
-  test('is refused once the database is closed, and what was queued before is finished', async () => {
+  test('a write is refused once the database is closed, and what was queued before is finished', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
     const queued = Array.from({ length: 10 }, (_, nth) => settled(db.write(insert(`q${nth}`))))

@@ -12,8 +12,6 @@ import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
 
-/** Thousands of durable writes: on a database server each of them waits for its own. */
-const fillTimeoutMs = 180_000
 const demoApp = () => testApp({}, { processors: demoProcessors })
 
 /** The program up to a write at which it dies: that one never happens, nor anything after it. */
@@ -46,7 +44,7 @@ beforeAll(async () => {
   await fillDemo(app.deps)
   for (const { name } of demoShops) ordersByShop.set(name, await all('/v2/orders', await keyOf(name)))
   contents = await contentsOf(app)
-}, fillTimeoutMs)
+})
 afterAll(() => app.close())
 
 /** The secret key of a shop of the demo. */
@@ -113,7 +111,7 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
 }
 
 describe('the filled demo has', () => {
-  test('a year of orders in four shops and currencies, whose numbers have no gap and follow the time', () => {
+  test('the filled demo has a year of orders in four shops and currencies, whose numbers have no gap and follow the time', () => {
     const end = app.deps.clock.now()
     const year = { from: new Date(end - 365 * dayMs).toISOString(), to: new Date(end).toISOString() }
     const totals: Json = {}
@@ -132,7 +130,7 @@ describe('the filled demo has', () => {
     expect(demoShops.map(({ currency }) => decimalsOf(currency))).toEqual([2, 3, 2, 0])
   })
 
-  test('more orders towards its end, and most at the end of the week', async () => {
+  test('the filled demo has more orders towards its end, and most at the end of the week', async () => {
     const orders = ordersOf()
     const days = orders.map(({ createdAt }) => Date.parse(createdAt))
     const middle = (Math.min(...days) + Math.max(...days)) / 2
@@ -142,7 +140,7 @@ describe('the filled demo has', () => {
     expect(on(5, 6) / on(1, 2)).toBeGreaterThan(1.5)
   })
 
-  test('orders of every end, by five processors, some of them paid at the second try', async () => {
+  test('the filled demo has orders of every end, by five processors, some of them paid at the second try', async () => {
     const orders = ordersOf()
     expect(countBy(orders, ({ status }) => status)).toEqual({ CANCELLED: 6, COMPLETED: 189, CONFIRMED: 1, EXPIRED: 3, FULFILLED: 13 })
     expect(countBy(orders, ({ paymentStatus }) => paymentStatus)).toEqual({
@@ -174,7 +172,7 @@ describe('the filled demo has', () => {
     expect(everywhere.every(({ shippingMethod }) => shippingMethod !== null)).toBe(true)
   })
 
-  test('customers who come back, each with the ids of their orders, and guests', async () => {
+  test('the filled demo has customers who come back, each with the ids of their orders, and guests', async () => {
     const key = await keyOf()
     const orders = ordersOf()
     const byCustomer = Map.groupBy(orders, ({ customerId }) => customerId)
@@ -191,7 +189,7 @@ describe('the filled demo has', () => {
     }
   })
 
-  test('a customer who logs in and sees an order of theirs, and not that of another', async () => {
+  test('the filled demo has a customer who logs in and sees an order of theirs, and not that of another', async () => {
     const { email, password } = demoCustomer
     const { body } = ok(await app.call('POST', '/customer/login', { body: { shopName: demoShop.name, email, password } }))
     const orders = ordersOf()
@@ -201,7 +199,7 @@ describe('the filled demo has', () => {
     expect((await app.call('GET', `/v2/orders/${other.id}`, { token })).status).toBe(404)
   })
 
-  test('gift cards in every state, whose codes nobody is shown', async () => {
+  test('the filled demo has gift cards in every state, whose codes nobody is shown', async () => {
     const key = await keyOf()
     const cards = await all('/giftcard', key)
     const stateOf = ({ status, expired, usedUp, balance, initialAmount }: Json) => {
@@ -219,7 +217,7 @@ describe('the filled demo has', () => {
     expect(Object.keys(unused)).not.toContain('codeHash')
   })
 
-  test('affiliates with clicks, orders and earnings, one of whom has left', async () => {
+  test('the filled demo has affiliates with clicks, orders and earnings, one of whom has left', async () => {
     const partners = await all('/affiliates', await keyOf())
     const orders = ordersOf()
     expect(partners.map(({ code, active }) => [code, active]).sort()).toEqual([
@@ -237,7 +235,7 @@ describe('the filled demo has', () => {
     expect(partners.flatMap(({ earnings }) => earnings).some(({ reversed }) => reversed > 0)).toBe(true)
   })
 
-  test('a worth in dollars for every movement of money', async () => {
+  test('the filled demo has a worth in dollars for every movement of money', async () => {
     const { deps } = app
     const rows = await deps.db.read.rows<{ currency: string; cents: number; unpriced: number }>(
       sql.raw(`select currency, cast(sum(usd_cents) as integer) as cents, cast(sum(case when usd_cents is null then 1 else 0 end) as integer) as unpriced
@@ -253,7 +251,7 @@ describe('the filled demo has', () => {
     for (const { currency, cents } of rows) expect([currency, cents > 50_000 && cents < 10_000_000]).toEqual([currency, true])
   })
 
-  test('a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {
+  test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {
     const products = await all('/product-v2', await keyOf())
     expect(countBy(products, ({ status }) => status)).toEqual({ ACTIVE: 24, DRAFT: 1 })
     const months = new Set(products.map(({ createdAt }) => createdAt.slice(0, 7)))
@@ -295,23 +293,19 @@ describe('on the running demo', () => {
 })
 
 describe('filling the demo', () => {
-  test(
-    'broken off again and again, makes what it would have made at one go, and once it is done nothing more',
-    async () => {
-      await using broken = await demoApp()
-      for (const writes of [3, 150, 500, 1_000, 2_600]) expect(await fillUntil(broken.deps, writes)).toBe(true)
-      await fillDemo(broken.deps)
-      expect(await contentsOf(broken)).toEqual(contents)
-      const { writes } = broken.deps.db.stats
-      broken.clock.advance(dayMs)
-      await fillDemo(broken.deps)
-      expect(broken.deps.db.stats.writes).toBe(writes)
-      expect([...app.logged, ...broken.logged].filter(({ level }) => level !== 'info')).toEqual([])
-    },
-    fillTimeoutMs,
-  )
+  test('a fill of the demo that is broken off again and again makes what it would have made at one go, and once it is done nothing more', async () => {
+    await using broken = await demoApp()
+    for (const writes of [3, 150, 500, 1_000, 2_600]) expect(await fillUntil(broken.deps, writes)).toBe(true)
+    await fillDemo(broken.deps)
+    expect(await contentsOf(broken)).toEqual(contents)
+    const { writes } = broken.deps.db.stats
+    broken.clock.advance(dayMs)
+    await fillDemo(broken.deps)
+    expect(broken.deps.db.stats.writes).toBe(writes)
+    expect([...app.logged, ...broken.logged].filter(({ level }) => level !== 'info')).toEqual([])
+  })
 
-  test('refuses a database that holds anything else, and leaves it as it is', async () => {
+  test('filling the demo refuses a database that holds anything else, and leaves it as it is', async () => {
     await using app = await testApp()
     await app.merchant()
     const before = await contentsOf(app)

@@ -11,11 +11,11 @@ const years = starts.flatMap((start) => demoShops.map((shop) => ({ day: new Date
 describe.each(years)('the year of $name from weekday $day', ({ shop, start }) => {
   const plan = planOf(shop, start)
 
-  test('is the same when it is planned again', () => {
+  test('a planned year is the same when it is planned again', () => {
     expect(planOf(shop, start)).toEqual(plan)
   })
 
-  test('has as many orders as it should, in order, each with an id of its own and of goods that are on sale by then', () => {
+  test('a planned year has as many orders as it should, in order, each with an id of its own and of goods that are on sale by then', () => {
     const { orders, products } = plan
     expect(orders).toHaveLength(shop.ordersInYear)
     expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length)
@@ -28,7 +28,7 @@ describe.each(years)('the year of $name from weekday $day', ({ shop, start }) =>
     }
   })
 
-  test('brings every customer, and uses every gift card that is to be used while it can be', () => {
+  test('a planned year brings every customer, and uses every gift card that is to be used while it can be', () => {
     const buyers = new Set(plan.orders.map(({ buyer }) => buyer.email))
     for (const { email } of plan.customers) expect(buyers).toContain(email)
     for (const [nth, card] of plan.cards.entries()) {

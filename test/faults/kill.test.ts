@@ -41,7 +41,7 @@ test(`every row that was acknowledged before kill -9 is there afterwards, ${roun
   ).toEqual([])
   await db.close()
   await drop()
-}, 60_000)
+})
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   const found: string[] = []

@@ -99,7 +99,7 @@ describe('a route that is switched off', () => {
   }
   const json = { 'content-type': 'application/json' }
 
-  test('is not there, whoever asks and whatever they send, and before the body is read', async () => {
+  test('a route that is switched off is not there, whoever asks and whatever they send, and before the body is read', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { route, ask } = await switched(app)
@@ -120,7 +120,7 @@ describe('a route that is switched off', () => {
     expect((await ask('POST', '/lend', { ...json, ...bearer }, '{"amount":1}'))[0]).toBe(200)
   })
 
-  test('of the app itself, too, when the body is no JSON', async () => {
+  test('a route that is switched off is not there for the app itself, too, when the body is no JSON', async () => {
     await using app = await testApp()
     const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
     for (const [type, raw] of [

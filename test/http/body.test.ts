@@ -10,7 +10,7 @@ const failure = (work: Promise<unknown>) =>
   )
 
 describe('reading a body', () => {
-  test('puts its pieces together, up to the limit and not a byte further', async () => {
+  test('reading a body puts its pieces together, up to the limit and not a byte further', async () => {
     const pieces = streamed((controller) => {
       for (const text of ['ab', '', 'cd']) controller.enqueue(new TextEncoder().encode(text))
       controller.close()
@@ -22,7 +22,7 @@ describe('reading a body', () => {
     })
   })
 
-  test('that stalls ends when its time is up, and lets go of the connection', async () => {
+  test('reading a body that stalls ends when its time is up, and lets go of the connection', async () => {
     let letGo = false
     const stalled = streamed(
       (controller) => controller.enqueue(new Uint8Array([0x7b])),
@@ -34,7 +34,7 @@ describe('reading a body', () => {
     expect(letGo).toBe(true)
   })
 
-  test('that trickles in ends too: the time is for the whole', async () => {
+  test('reading a body that trickles in ends too: the time is for the whole', async () => {
     let timer: ReturnType<typeof setInterval> | undefined
     const trickling = streamed(
       (controller) => {
@@ -45,7 +45,7 @@ describe('reading a body', () => {
     expect(await failure(readBody(trickling, 1_000_000, 30))).toMatchObject({ code: 'TIMEOUT' })
   })
 
-  test("that breaks off is the sender's mistake, told without what the socket said", async () => {
+  test("reading a body that breaks off is the sender's mistake, told without what the socket said", async () => {
     const broken = streamed((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
     expect(await failure(readBody(broken, 100))).toMatchObject({ code: 'INVALID', message: 'The body broke off' })
   })

@@ -6,7 +6,7 @@ const { of, strictly } = createClientAddress(['10.0.0.0/8', '192.168.1.1', 'fd00
 const via = (forwarded: string) => request({ 'x-forwarded-for': forwarded })
 
 describe("the caller's address", () => {
-  test("is the socket's, when nobody forwarded it", () => {
+  test("the caller's address is the socket's, when nobody forwarded it", () => {
     expect(of(request(), '203.0.113.9')).toBe('203.0.113.9')
     expect(strictly(request(), '203.0.113.9')).toBe('203.0.113.9')
     expect(of(request(), '::ffff:203.0.113.9')).toBe('203.0.113.9')
@@ -15,7 +15,7 @@ describe("the caller's address", () => {
     expect(strictly(request(), undefined)).toBeUndefined()
   })
 
-  test('is read from the right, past every proxy that is trusted', () => {
+  test("the caller's address is read from the right, past every proxy that is trusted", () => {
     expect(of(via('203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
     expect(of(via('198.51.100.1, 203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
     expect(of(via('198.51.100.1, 203.0.113.9, 192.168.1.1, 10.9.9.9'), '10.1.2.3')).toBe('203.0.113.9')
@@ -26,7 +26,7 @@ describe("the caller's address", () => {
     expect(of(via('10.0.0.7, 10.0.0.8'), '10.1.2.3')).toBe('10.0.0.7')
   })
 
-  test('is not what a stranger says of themselves: for limits the socket counts, and a guarded place refuses', () => {
+  test("the caller's address is not what a stranger says of themselves: for limits the socket counts, and a guarded place refuses", () => {
     expect(of(via('127.0.0.1'), '203.0.113.9')).toBe('203.0.113.9')
     expect(strictly(via('127.0.0.1'), '203.0.113.9')).toBeUndefined()
     for (const header of [
@@ -39,14 +39,14 @@ describe("the caller's address", () => {
     expect(isForwarded(request({ 'user-agent': 'x' }))).toBe(false)
   })
 
-  test('is nobody, when a proxy of ours names the caller in a header that we do not read', () => {
+  test("the caller's address is nobody, when a proxy of ours names the caller in a header that we do not read", () => {
     const trustsItself = createClientAddress(['127.0.0.1'])
     expect(trustsItself.strictly(request({ 'x-real-ip': '203.0.113.9' }), '127.0.0.1')).toBeUndefined()
     expect(trustsItself.strictly(via('203.0.113.9'), '127.0.0.1')).toBe('203.0.113.9')
     expect(trustsItself.strictly(request(), '127.0.0.1')).toBe('127.0.0.1')
   })
 
-  test('is nobody, when the chain holds anything but addresses before a stranger is found', () => {
+  test("the caller's address is nobody, when the chain holds anything but addresses before a stranger is found", () => {
     for (const chain of [
       'unknown',
       '203.0.113.9, unknown',
@@ -71,13 +71,13 @@ describe("the caller's address", () => {
 })
 
 describe('what a limit counts by', () => {
-  test('is an IPv4 address, however it is written', () => {
+  test('what a limit counts by is an IPv4 address, however it is written', () => {
     expect(limitKeyOf('203.0.113.9')).toBe('203.0.113.9')
     expect(limitKeyOf('::ffff:203.0.113.9')).toBe('203.0.113.9')
     expect(limitKeyOf('::ffff:cb00:7109')).toBe('203.0.113.9')
   })
 
-  test('is the /64 of an IPv6 address, however it is written', () => {
+  test('what a limit counts by is the /64 of an IPv6 address, however it is written', () => {
     const same = [
       '2001:db8:0:1::1',
       '2001:db8:0:1:ffff:ffff:ffff:ffff',
@@ -92,11 +92,11 @@ describe('what a limit counts by', () => {
     expect(limitKeyOf('64:ff9b::1.2.3.4')).toBe('64:ff9b:0:0::/64')
   })
 
-  test('is the /64 also of a link-local address, which names its network card', () => {
+  test('what a limit counts by is the /64 also of a link-local address, which names its network card', () => {
     expect(limitKeyOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
   })
 
-  test('is one bucket for all whose address is not known', () => {
+  test('what a limit counts by is one bucket for all whose address is not known', () => {
     expect(limitKeyOf(undefined)).toBe('unknown')
   })
 })

@@ -7,7 +7,7 @@ import { testApp } from '../support/app.ts'
 const origin = { origin: 'https://storefront.example' }
 
 describe('across origins', () => {
-  test('public answers and their errors may be read, without credentials', async () => {
+  test('public answers and their errors may be read across origins, without credentials', async () => {
     await using app = await testApp({ SIGNUP_ENABLED: 'true' })
     const { shop } = await app.merchant()
     const json = { ...origin, 'content-type': 'application/json' }
@@ -35,7 +35,7 @@ describe('across origins', () => {
     ).toBe('*')
   })
 
-  test('a 304 may be read too', async () => {
+  test('a 304 may be read across origins too', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })
@@ -45,7 +45,7 @@ describe('across origins', () => {
     expect([second.status, second.headers.get('access-control-allow-origin')]).toEqual([304, '*'])
   })
 
-  test('answers to tokens, secret keys and operators may not, nor unknown paths', async () => {
+  test('answers to tokens, secret keys and operators may not be read across origins, nor those of unknown paths', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const answers = [

@@ -5,9 +5,6 @@ import { type BrowserEvent, chromium, openPage } from '../support/chromium.ts'
 
 if (!chromium) process.stderr.write('skipped: pages in a real browser, because there is no chromium on this machine\n')
 
-/** A browser takes a while to start, and to draw a hundred operations. */
-const browserTimeoutMs = 30_000
-
 /** Resolves once the element is there. */
 const appears = (selector: string) => `new Promise((resolve) => {
   const look = () => document.querySelector('${selector}') && resolve(true)
@@ -27,57 +24,43 @@ for (const { path, ready } of [
   { path: '/', ready: 'main h1' },
   { path: '/docs', ready: '.opblock-summary' },
 ]) {
-  test.skipIf(!chromium)(
-    `in a browser ${path} works, without a complaint and without a request to another host`,
-    async () => {
-      await using app = await testApp()
-      using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
-      await using page = await openPage(chromium ?? '')
-      await page.open(`${server.url.origin}${path}`)
-      expect(await page.evaluate(appears(ready))).toBe(true)
-      expect(complaints(page.events)).toEqual([])
-      const others = requested(page.events).filter((url) => !url.startsWith('data:') && new URL(url).origin !== server.url.origin)
-      expect(others).toEqual([])
-      expect(requested(page.events)).toContain(`${server.url.origin}${path}`)
-    },
-    browserTimeoutMs,
-  )
-}
-
-test.skipIf(!chromium)(
-  'in a browser the documentation shows an operation with its answers, and lists every one',
-  async () => {
+  test.skipIf(!chromium)(`in a browser ${path} works, without a complaint and without a request to another host`, async () => {
     await using app = await testApp()
     using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
     await using page = await openPage(chromium ?? '')
-    await page.open(`${server.url.origin}/docs`)
-    await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
-    await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
-    await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
-    const paths = Object.values((await app.call('GET', '/docs/json')).body.paths as Record<string, object>)
-    expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(
-      paths.flatMap((methods) => Object.keys(methods)).length,
-    )
+    await page.open(`${server.url.origin}${path}`)
+    expect(await page.evaluate(appears(ready))).toBe(true)
     expect(complaints(page.events)).toEqual([])
-  },
-  browserTimeoutMs,
-)
+    const others = requested(page.events).filter((url) => !url.startsWith('data:') && new URL(url).origin !== server.url.origin)
+    expect(others).toEqual([])
+    expect(requested(page.events)).toContain(`${server.url.origin}${path}`)
+  })
+}
 
-test.skipIf(!chromium)(
-  'the browser test sees a broken policy and a foreign request',
-  async () => {
-    const policy = "default-src 'self'; img-src *"
-    const html = '<!doctype html><style>h1 { color: red }</style><h1>x</h1><img src="http://other.invalid/x.png">'
-    using server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: () => new Response(html, { headers: { 'content-type': 'text/html', 'content-security-policy': policy } }),
-    })
-    await using page = await openPage(chromium ?? '')
-    await page.open(server.url.href)
-    await page.evaluate(`new Promise((resolve) => document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve))`)
-    expect(complaints(page.events).length).toBeGreaterThan(0)
-    expect(requested(page.events)).toContain('http://other.invalid/x.png')
-  },
-  browserTimeoutMs,
-)
+test.skipIf(!chromium)('in a browser the documentation shows an operation with its answers, and lists every one', async () => {
+  await using app = await testApp()
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+  await using page = await openPage(chromium ?? '')
+  await page.open(`${server.url.origin}/docs`)
+  await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
+  await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
+  await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
+  const paths = Object.values((await app.call('GET', '/docs/json')).body.paths as Record<string, object>)
+  expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(paths.flatMap((methods) => Object.keys(methods)).length)
+  expect(complaints(page.events)).toEqual([])
+})
+
+test.skipIf(!chromium)('the browser test sees a broken policy and a foreign request', async () => {
+  const policy = "default-src 'self'; img-src *"
+  const html = '<!doctype html><style>h1 { color: red }</style><h1>x</h1><img src="http://other.invalid/x.png">'
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(html, { headers: { 'content-type': 'text/html', 'content-security-policy': policy } }),
+  })
+  await using page = await openPage(chromium ?? '')
+  await page.open(server.url.href)
+  await page.evaluate(`new Promise((resolve) => document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve))`)
+  expect(complaints(page.events).length).toBeGreaterThan(0)
+  expect(requested(page.events)).toContain('http://other.invalid/x.png')
+})

@@ -19,7 +19,7 @@ function expectRefusal(answer: Answer, status: number, message?: string | RegExp
 }
 
 describe("a refusal in the contract's shape answers", () => {
-  test('an unknown path, and a known path with another method', async () => {
+  test("a refusal in the contract's shape answers an unknown path, and a known path with another method", async () => {
     await using app = await testApp()
     expectRefusal(await app.call('GET', `/nowhere/${canary}`), 404, 'There is nothing at this path')
     expectRefusal(await app.call('PUT', '/merchant/login', { body: {} }), 404, 'There is nothing at this path')
@@ -29,7 +29,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('PROPFIND', '/health/live'), 404)
   })
 
-  test('a body that is no JSON object', async () => {
+  test("a refusal in the contract's shape answers a body that is no JSON object", async () => {
     await using app = await testApp()
     const post = (raw: string | Uint8Array) => app.call('POST', '/merchant/login', { raw, headers: json })
     for (const raw of [`{"email":"${canary}"`, `${canary}`, '{"a":1,}', "{'a':1}", 'undefined', '{"a":01}', '\u0000'])
@@ -40,7 +40,7 @@ describe("a refusal in the contract's shape answers", () => {
       expectRefusal(await post(raw), 400, 'The body must be a JSON object')
   })
 
-  test('a body that nests without end, or holds a NUL character in a value or a name', async () => {
+  test("a refusal in the contract's shape answers a body that nests without end, or holds a NUL character in a value or a name", async () => {
     await using app = await testApp()
     const post = (raw: string) => app.call('POST', '/merchant/login', { raw, headers: json })
     for (const depth of [40, 5_000, 100_000]) {
@@ -52,7 +52,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body holds a NUL character')
   })
 
-  test('a body that is empty or lacks a field, naming the field and the rule', async () => {
+  test("a refusal in the contract's shape answers a body that is empty or lacks a field, naming the field and the rule", async () => {
     await using app = await testApp()
     expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+ \(body\): /)
     expectRefusal(await app.call('POST', '/merchant/login'), 400, /^\w+ \(body\): /)
@@ -70,7 +70,7 @@ describe("a refusal in the contract's shape answers", () => {
     )
   })
 
-  test('a field that may be null or takes a few words, with the rule that it breaks', async () => {
+  test("a refusal in the contract's shape answers a field that may be null or takes a few words, with the rule that it breaks", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const price = { amount: 1, currency: 'USD' }
@@ -83,7 +83,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', `/product-v2/public/shop/demo?sort=${canary}`), 400, /one of newest, title, price, -price$/)
   })
 
-  test('a body that is not JSON by its type, on every route that takes one', async () => {
+  test("a refusal in the contract's shape answers a body that is not JSON by its type, on every route that takes one", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     for (const type of [
@@ -115,7 +115,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect(taken.status).toBe(401)
   })
 
-  test('a body over a megabyte, with its length said or not', async () => {
+  test("a refusal in the contract's shape answers a body over a megabyte, with its length said or not", async () => {
     await using app = await testApp()
     const large = JSON.stringify({ email: 'x'.repeat(1024 * 1024), password: canary })
     expectRefusal(
@@ -140,7 +140,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect((await app.call('POST', '/merchant/login', { raw: filled, headers: json })).status).toBe(401)
   })
 
-  test('a URL that is not percent-encoded UTF-8, holds a NUL, or is too long', async () => {
+  test("a refusal in the contract's shape answers a URL that is not percent-encoded UTF-8, holds a NUL, or is too long", async () => {
     await using app = await testApp()
     for (const path of [
       '/shops/v2/public/name/%00',
@@ -156,7 +156,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', `/shops/v2/public/name/${canary.repeat(20)}`), 400, /^shopName \(path\): /)
   })
 
-  test('a crash in a handler, with nothing of what went wrong', async () => {
+  test("a refusal in the contract's shape answers a crash in a handler, with nothing of what went wrong", async () => {
     const passwords = {
       hash: async () => 'x',
       verify: async () => {
@@ -172,7 +172,7 @@ describe("a refusal in the contract's shape answers", () => {
     expect(logged[0]?.fields).toMatchObject({ route: '/merchant/login', method: 'POST', requestId: answer.headers.get('x-request-id') })
   })
 
-  test('an answer that does not fit its own schema: 500, and not the answer', async () => {
+  test("a refusal in the contract's shape answers an answer that does not fit its own schema: 500, and not the answer", async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const { shops } = await import('../../db/schema/shop.ts')
@@ -187,7 +187,7 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await app.call('GET', '/shops/v2', { token }), 500, 'Something went wrong on our side')
   })
 
-  test('a server that is stopping, with when to come back', async () => {
+  test("a refusal in the contract's shape answers a server that is stopping, with when to come back", async () => {
     await using app = await testApp()
     app.edge.drain()
     const answer = await app.call('GET', '/health/live')
@@ -197,7 +197,7 @@ describe("a refusal in the contract's shape answers", () => {
 })
 
 describe('every answer', () => {
-  test('carries the request id that came with it if it is a fit one, and one of ours otherwise', async () => {
+  test('every answer carries the request id that came with it if it is a fit one, and one of ours otherwise', async () => {
     await using app = await testApp()
     const idFor = async (id: string, path = '/health/live') =>
       (await app.call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -210,7 +210,7 @@ describe('every answer', () => {
     expect(one.headers.get('x-request-id')).not.toBe(other.headers.get('x-request-id'))
   })
 
-  test('to HEAD is that to GET without the body', async () => {
+  test('every answer to HEAD is that to GET without the body', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
@@ -232,7 +232,7 @@ describe('every answer', () => {
     await server.stop(true)
   })
 
-  test('to a change is told of in the log by path and status, without query, body or credentials', async () => {
+  test('every answer to a change is told of in the log by path and status, without query, body or credentials', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await app.call('PATCH', `/shops/v2?secret=${canary}`, { token, body: { title: canary } })

@@ -101,7 +101,7 @@ beforeAll(async () => {
   // What is made first can be asked for later: twice, because some things need others.
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
   for (const target of [...makers, ...makers]) await makeOne(target)
-}, 60_000)
+})
 afterAll(() => world.app.close())
 
 test('the fuzzer drives every operation of the document that the app serves', () => {
@@ -139,7 +139,7 @@ for (const target of targets) {
       .map(Number)
       .filter((status) => status < 300 && !succeeded.has(status))
     if (missed.length > 0 && !(nameOf(target) in neverSucceed)) await reach(target, missed, hints)
-  }, 60_000)
+  })
 }
 
 /** Goes on with requests that the document allows, until the operation has succeeded. */

@@ -27,7 +27,7 @@ async function served(app: TestApp) {
 }
 
 describe('an order is the same by the server and by the route', () => {
-  test('plain, with a query, from a page, and with credentials besides the key', async () => {
+  test('an order is the same by the server and by the route plain, with a query, from a page, and with credentials besides the key', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const customer = await customerOf(app, on.shop.shop.name)
@@ -54,7 +54,7 @@ describe('an order is the same by the server and by the route', () => {
       expect([more, await on.same(path, { headers: { ...on.key, ...more } })]).toEqual([more, plain])
   })
 
-  test('to those who may not read it, and when there is none', async () => {
+  test('an order is the same by the server and by the route to those who may not read it, and when there is none', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const other = await sellingIn(app)
@@ -85,7 +85,7 @@ describe('an order is the same by the server and by the route', () => {
     expect((await on.same(path.replace('order_', 'order%5F'), { headers: on.key })).status).toBe(200)
   })
 
-  test('to merchants and customers, who see what is theirs', async () => {
+  test('an order is the same by the server and by the route to merchants and customers, who see what is theirs', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const [buyer, stranger] = [
@@ -100,7 +100,7 @@ describe('an order is the same by the server and by the route', () => {
     expect(await as((await sellingIn(app)).token)).toBe(404)
   })
 
-  test('by HEAD without the body; by other methods not at all', async () => {
+  test('an order is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -111,7 +111,7 @@ describe('an order is the same by the server and by the route', () => {
       expect([method, (await on.same(path, { method, headers: on.key })).status]).toEqual([method, 404])
   })
 
-  test('after the commit of another process, of an order and of a key', async () => {
+  test('an order is the same by the server and by the route after the commit of another process, of an order and of a key', async () => {
     await using app = await testApp()
     await using on = await served(app)
     await using command = await commandBeside(app)
@@ -128,7 +128,7 @@ describe('an order is the same by the server and by the route', () => {
     expect((await on.viaServer(path, { headers: on.key })).status).toBe(401)
   })
 
-  test('until the key is rotated, and not a moment longer', async () => {
+  test('an order is the same by the server and by the route until the key is rotated, and not a moment longer', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -264,7 +264,7 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
 })
 
 describe('a hot read of an order', () => {
-  test('counts and is timed like any other, and notes that the key was used', async () => {
+  test('a hot read of an order counts and is timed like any other, and notes that the key was used', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -283,7 +283,7 @@ describe('a hot read of an order', () => {
     expect(await lastUsed()).toBe(app.clock.now())
   })
 
-  test('carries the id that the request brought, if it is one, else one of its own', async () => {
+  test('a hot read of an order carries the id that the request brought, if it is one, else one of its own', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = `/v2/orders/${(await on.shop.bought()).id}`
@@ -295,7 +295,7 @@ describe('a hot read of an order', () => {
     }
   })
 
-  test('is served on the hosts that are allowed only, also when it is in memory', async () => {
+  test('a hot read of an order is served on the hosts that are allowed only, also when it is in memory', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
     await using on = await served(app)
     const order = await on.shop.bought()
@@ -306,7 +306,7 @@ describe('a hot read of an order', () => {
     expect(stranger.body).not.toContain(order.id)
   })
 
-  test('that took long is in the log, without its query', () => {
+  test('a hot read of an order that took long is in the log, without its query', () => {
     const logged: unknown[] = []
     let now = 0
     const nothing = () => undefined

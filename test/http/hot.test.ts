@@ -20,7 +20,7 @@ async function served(app: TestApp) {
 }
 
 describe.each(prefixes)('a record under %s is the same by the server and by the route', (prefix) => {
-  test('plain, with a query, and with credentials', async () => {
+  test('a record is the same by the server and by the route plain, with a query, and with credentials', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -43,7 +43,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect(await on.same(path, { headers })).toEqual(plain)
   })
 
-  test('to those who hold it, or something else', async () => {
+  test('a record is the same by the server and by the route to those who hold it, or something else', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -55,7 +55,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect([held, (await holding(held)).status]).toEqual([held, 200])
   })
 
-  test('to pages of any origin, and of those that the shop lists', async () => {
+  test('a record is the same by the server and by the route to pages of any origin, and of those that the shop lists', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -70,7 +70,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path)).status).toBe(200)
   })
 
-  test('when there is none of that id, or none that could be', async () => {
+  test('a record is the same by the server and by the route when there is none of that id, or none that could be', async () => {
     await using app = await testApp()
     await using on = await served(app)
     for (const id of [
@@ -98,7 +98,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(prefix + on.product.id.replace('_', '%5F'))).status).toBe(200)
   })
 
-  test('by HEAD without the body; by other methods not at all', async () => {
+  test('a record is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -115,7 +115,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path, preflight)).status).toBe(204)
   })
 
-  test('before and after its publication, its change and its end, at once', async () => {
+  test('a record is the same by the server and by the route before and after its publication, its change and its end, at once', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const soon = (await on.shop.post('/product-v2', { title: 'Soon', status: 'ACTIVE', publishedAt: '2026-01-06T12:00:10Z' })).body
@@ -137,7 +137,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     expect((await on.same(path, { headers: { 'if-none-match': changed.headers['etag'] ?? '' } })).status).toBe(404)
   })
 
-  test('after the commit of another process', async () => {
+  test('a record is the same by the server and by the route after the commit of another process', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
@@ -154,7 +154,7 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
 })
 
 describe('a record from a server', () => {
-  test('carries the id that the request brought, if it is one, else one of its own', async () => {
+  test('a record from a server carries the id that the request brought, if it is one, else one of its own', async () => {
     await using app = await testApp()
     await using on = await served(app)
     const idFor = async (headers: Record<string, string>) =>
@@ -166,7 +166,7 @@ describe('a record from a server', () => {
     expect(await idFor({})).not.toBe(await idFor({}))
   })
 
-  test('is served on the hosts that are allowed only, also when it is in memory', async () => {
+  test('a record from a server is served on the hosts that are allowed only, also when it is in memory', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
     await using on = await served(app)
     const path = `/product-v2/public/${on.product.id}`

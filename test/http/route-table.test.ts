@@ -6,7 +6,7 @@ const declared = (method: string, path: string, access: string) => ({ method, pa
 const accessAt = (table: RouteTable, method: string, path: string): string | undefined => table.match(method, path)?.access
 
 describe('a route table', () => {
-  test('finds the route that answers a path: fixed segments before parameters, in whatever order they were declared', () => {
+  test('a route table finds the route that answers a path: fixed segments before parameters, in whatever order they were declared', () => {
     const routes = [
       declared('PATCH', '/card/:id', 'management'),
       declared('PATCH', '/card/apply', 'shopper'),
@@ -32,7 +32,7 @@ describe('a route table', () => {
     }
   })
 
-  test('holds what it was filled with last', () => {
+  test('a route table holds what it was filled with last', () => {
     const table = createRouteTable()
     expect(table.match('GET', '/a')).toBeUndefined()
     table.fill([declared('GET', '/a', 'public')])

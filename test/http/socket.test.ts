@@ -6,7 +6,7 @@ import { rawConnection, sendRaw, serveTestApp } from '../support/server.ts'
 const request = (line: string, ...headers: string[]) => `${[line, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
 
 describe('the path of a request is the path that was asked for', () => {
-  test('whatever the Host header says', async () => {
+  test('the path of a request is the path that was asked for, whatever the Host header says', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await using server = serveTestApp(app)
@@ -36,7 +36,7 @@ describe('the path of a request is the path that was asked for', () => {
     expect(await status('GET /shops/v2 HTTP/1.1', authorization)).toBe(400)
   })
 
-  test('for hosts whose name has an underscore too, as services of a cluster have', async () => {
+  test('the path of a request is the path that was asked for, for hosts whose name has an underscore too, as services of a cluster have', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const host of ['shop_api', '_souk', 'souk_api.internal:8080', 'a_b.example'])
@@ -45,7 +45,7 @@ describe('the path of a request is the path that was asked for', () => {
       expect([host, (await sendRaw(server.port, request('GET /health/live HTTP/1.1', `host: ${host}`))).status]).toEqual([host, 400])
   })
 
-  test('also in absolute form, with doubled slashes, dots and backslashes', async () => {
+  test('the path of a request is the path that was asked for, also in absolute form, with doubled slashes, dots and backslashes', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await using server = serveTestApp(app)
@@ -66,7 +66,7 @@ describe('a body', () => {
   const post = (...headers: string[]) =>
     ['POST /merchant/login HTTP/1.1', 'host: localhost', 'content-type: application/json', ...headers].join('\r\n')
 
-  test('that claims to be too large is refused before it is sent', async () => {
+  test('a body that claims to be too large is refused before it is sent', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { status, body } = await sendRaw(server.port, `${post('content-length: 2000000')}\r\n\r\n{`)
@@ -76,7 +76,7 @@ describe('a body', () => {
     ])
   })
 
-  test('that does not say its length is refused as soon as it is too large', async () => {
+  test('a body that does not say its length is refused as soon as it is too large', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const connection = await rawConnection(server.port)
@@ -89,7 +89,7 @@ describe('a body', () => {
     connection.close()
   })
 
-  test('in pieces is put together', async () => {
+  test('a body in pieces is put together', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     await using server = serveTestApp(app)
@@ -101,7 +101,7 @@ describe('a body', () => {
     connection.close()
   })
 
-  test('that breaks off harms nobody else, and is no request under way', async () => {
+  test('a body that breaks off harms nobody else, and is no request under way', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const broken = await rawConnection(server.port)
@@ -113,7 +113,7 @@ describe('a body', () => {
     expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('with two lengths, or a length and chunks, is refused: nobody can smuggle a second request', async () => {
+  test('a body with two lengths, or a length and chunks, is refused: nobody can smuggle a second request', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     for (const headers of [
@@ -128,7 +128,7 @@ describe('a body', () => {
 })
 
 describe('a server', () => {
-  test('does not share its port with another', async () => {
+  test('a server does not share its port with another', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { listen } = await import('../../src/server.ts')
@@ -137,7 +137,7 @@ describe('a server', () => {
     ).toThrow()
   })
 
-  test('that stops finishes what is under way, refuses what comes meanwhile, and closes', async () => {
+  test('a server that stops finishes what is under way, refuses what comes meanwhile, and closes', async () => {
     let letGo = () => {}
     const held = new Promise<void>((resolve) => {
       letGo = resolve

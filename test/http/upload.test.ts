@@ -39,7 +39,7 @@ function withUploads(app: TestApp) {
 }
 
 describe('a route that takes files', () => {
-  test('takes those of its media types, and reads them as they come', async () => {
+  test('a route that takes files takes those of its media types, and reads them as they come', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { put } = withUploads(app)
@@ -48,7 +48,7 @@ describe('a route that takes files', () => {
     expect((await put('12345678901', 'image/png', token))[0]).toBe(413)
   })
 
-  test('refuses a stranger first, then other media types, and reads nothing of either', async () => {
+  test('a route that takes files refuses a stranger first, then other media types, and reads nothing of either', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { put, bodiesRead } = withUploads(app)
@@ -61,7 +61,7 @@ describe('a route that takes files', () => {
     expect(bodiesRead()).toBe(0)
   })
 
-  test('says so in the route table, by the path of a request too', async () => {
+  test('a route that takes files says so in the route table, by the path of a request too', async () => {
     await using app = await testApp()
     const { routeTable } = withUploads(app)
     expect(routeTable.match('PUT', '/documents/some')?.upload).toEqual(rule)
@@ -74,7 +74,7 @@ describe('an upload', () => {
   const request = (body: ReadableStream<Uint8Array> | string) =>
     new Request('http://localhost/', { method: 'PUT', headers: { 'content-type': 'image/png' }, body })
 
-  test('in chunks ends at the chunk that is too much, and lets go of the rest', async () => {
+  test('an upload in chunks ends at the chunk that is too much, and lets go of the rest', async () => {
     let letGo = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(4)),
@@ -95,7 +95,7 @@ describe('an upload', () => {
     expect([sizes, letGo]).toEqual([[4, 4], true])
   })
 
-  test('that its reader gives up is let go of', async () => {
+  test('an upload that its reader gives up is let go of', async () => {
     let letGo = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(1)),
@@ -107,7 +107,7 @@ describe('an upload', () => {
     expect(letGo).toBe(true)
   })
 
-  test('can be had whole', async () => {
+  test('an upload can be had whole', async () => {
     expect(Buffer.from(await readUpload(request('abc'), rule).bytes()).toString()).toBe('abc')
   })
 })

@@ -149,12 +149,12 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the settings', () => {
-  test('are all tried here', () => {
+  test('the settings are all tried here', () => {
     expect(Object.keys(cases).sort()).toEqual([...names].sort())
   })
 
   for (const name of names) {
-    test(`${name}: its default, what it takes, and a refusal that names it and never repeats the value`, () => {
+    test(`the setting ${name} has its default, what it takes, and a refusal that names it and never repeats the value`, () => {
       const { field, byDefault, good, bad } = cases[name] as Case
       expect(parseConfig({})[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '' })[field]).toEqual(byDefault as never)
@@ -171,7 +171,7 @@ describe('the settings', () => {
     })
   }
 
-  test('tell all that is wrong at once, in one error, without a single value', () => {
+  test('the settings tell all that is wrong at once, in one error, without a single value', () => {
     const env = {
       PORT: 'port-value',
       LOG_LEVEL: 'level-value',
@@ -191,7 +191,7 @@ describe('the settings', () => {
     expect(message).toStartWith('The settings have 5 problems:')
   })
 
-  test('for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {
+  test('the settings for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {
     const url = 'postgres://souk:hunter2@db.example/souk'
     const problems = problemsOf({ DATABASE_URL: url })
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY'])
@@ -201,13 +201,13 @@ describe('the settings', () => {
     ).toBe(url)
   })
 
-  test('are read from what is handed in, are frozen, and other variables are left alone', () => {
+  test('the settings are read from what is handed in, are frozen, and other variables are left alone', () => {
     const config = parseConfig({ PATH: '/bin', UNKNOWN: 'x' })
     expect(Object.isFrozen(config)).toBe(true)
     expect(config).toEqual(parseConfig({}))
   })
 
-  test('mark what is secret, so that no listing shows a default for it', () => {
+  test('the settings mark what is secret, so that no listing shows a default for it', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect(secrets.sort()).toEqual(['ENCRYPTION_KEY', 'FX_RATES_URL', 'INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN'])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()

@@ -4,13 +4,13 @@ import { freeName } from '../../src/lib/names.ts'
 const among = (taken: readonly string[]) => async (names: readonly string[]) => new Set(names.filter((name) => taken.includes(name)))
 
 describe('a free name', () => {
-  test('is the wanted one, else has the first free number', async () => {
+  test('a free name is the wanted one, else has the first free number', async () => {
     expect(await freeName('lamp', 'prod_x', among([]))).toBe('lamp')
     expect(await freeName('lamp', 'prod_x', among(['lamp', 'lamp-1', 'lamp-3']))).toBe('lamp-2')
     expect(await freeName('lamp', 'prod_x', among(['lamp-1']))).toBe('lamp')
   })
 
-  test('asks for a bounded number of names, and then takes the end of the id', async () => {
+  test('a free name asks for a bounded number of names, and then takes the end of the id', async () => {
     let asked = 0
     const all = async (names: readonly string[]) => {
       asked += names.length

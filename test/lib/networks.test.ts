@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf } from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
-  test('holds its addresses and no junk', () => {
+  test('a list of blocks holds its addresses and no junk', () => {
     const list = blockList(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', '::1'])
     for (const address of ['10.0.0.0', '10.255.255.255', '192.0.2.1', '2001:db8:ffff::1', '::1'])
       expect([address, list(address)]).toEqual([address, true])
@@ -42,7 +42,7 @@ const spelt = (bits: bigint) =>
   addressOf(Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16)).join(':'))
 
 describe('an address', () => {
-  test('is the same in all of its spellings', () => {
+  test('an address is the same in all of its spellings', () => {
     fc.assert(
       fc.property(someGroups, (groups) => {
         const bits = bitsOf(groups)
@@ -53,13 +53,13 @@ describe('an address', () => {
     )
   })
 
-  test('is none when C would take it for one, when it names a network card, or when two readings differ', () => {
+  test('an address is none when C would take it for one, when it names a network card, or when two readings differ', () => {
     const taken = ['010.2.3.4', '1.2.3.04', '0x7f.1', '127.1', '2130706433', '0', '1.2.3.4.', '::ffff:010.0.0.1', '::ffff:0x7f.0.0.1']
     const others = ['fe80::1%eth0', '::ffff:1.2.3.4%1', '::1.2.3.4', '::8.8.8.8', '1::2::3', '1:2:3:4:5:6:7:8::', '::00001', '12345::', '']
     for (const text of [...taken, ...others]) expect([text, addressOf(text)]).toEqual([text, undefined])
   })
 
-  test('is looked for without an error in whatever text', () => {
+  test('an address is looked for without an error in whatever text', () => {
     const units = fc.constantFrom(...'0123456789abcdefFx:.%/ -', '::', 'ffff', '127.0.0.1', '%eth0', '/8')
     fc.assert(
       fc.property(fc.string({ unit: units, maxLength: 12 }), (text) => {
@@ -72,7 +72,7 @@ describe('an address', () => {
 })
 
 describe('a block', () => {
-  test('holds the addresses whose first bits are its own, of its kind', () => {
+  test('a block of addresses holds those whose first bits are its own, of its kind', () => {
     fc.assert(
       fc.property(someGroups, fc.nat(128), fc.nat(127), fc.boolean(), (groups, length, flipped, flip) => {
         const network = bitsOf(groups)
@@ -109,7 +109,7 @@ describe('a block', () => {
 describe('an address that somebody else chose', () => {
   const mayCall = createAddressGuard([])
 
-  test('is called when it is public', () => {
+  test('an address that somebody else chose is called when it is public', () => {
     const publicOnes = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0']
     const besidePrivate = [
       '172.15.255.255',
@@ -180,11 +180,11 @@ describe('an address that somebody else chose', () => {
         '2400::1]/[',
       ],
     ],
-  ])('is not called when it is %s', (_, addresses) => {
+  ])('an address that somebody else chose is not called when it is %s', (_, addresses) => {
     for (const address of addresses) expect([address, mayCall(address)]).toEqual([address, false])
   })
 
-  test('is called in a network that the operator opened, in every spelling, and nowhere beside it', () => {
+  test('an address that somebody else chose is called in a network that the operator opened, in every spelling, and nowhere beside it', () => {
     const opened = createAddressGuard(['127.0.0.0/8', 'fd00:1::/32', '192.168.1.7'])
     for (const address of ['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', '::ffff:7f00:1', 'fd00:1::9', '192.168.1.7', '8.8.8.8'])
       expect([address, opened(address)]).toEqual([address, true])
@@ -195,7 +195,7 @@ describe('an address that somebody else chose', () => {
 })
 
 describe('the host of a URL', () => {
-  test('is empty when it is nothing but a dot', () => {
+  test('the host of a URL is empty when it is nothing but a dot', () => {
     expect(hostOf(new URL('http://./'))).toBe('')
   })
 
@@ -226,12 +226,12 @@ describe('the host of a URL', () => {
     ['http://localhost../', '127.0.0.1'],
     ['http://shop.localhost/', '127.0.0.1'],
     ['http://lo\tcal\nhost/', '127.0.0.1'],
-  ])('%s is the address %s', (url, address) => {
+  ])('the host %s of a URL is the address %s', (url, address) => {
     expect(literalAddressOf(new URL(url))).toBe(address)
   })
 
   test.each(['http://example.com/', 'http://localhost.example.com/', 'http://notlocalhost/', 'http://127.0.0.1.example.com/'])(
-    '%s is a name',
+    'the host %s of a URL is a name',
     (url) => {
       expect(literalAddressOf(new URL(url))).toBeUndefined()
       expect(hostOf(new URL(url))).toBe(new URL(url).hostname)

@@ -7,7 +7,7 @@ const key = masterKey('a-secret-of-at-least-32-characters!', 'encryption')
 const other = masterKey('another-secret-of-32-characters-ok', 'encryption')
 
 describe('a sealed secret', () => {
-  test('opens to what was sealed, whatever it was', () => {
+  test('a sealed secret opens to what was sealed, whatever it was', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 500 }),
@@ -17,7 +17,7 @@ describe('a sealed secret', () => {
     )
   })
 
-  test('does not open under another key, for another owner or for another purpose', () => {
+  test('a sealed secret does not open under another key, for another owner or for another purpose', () => {
     const sealed = seal(key, 'secret', 'shop_1/wallet', randomBytes(12))
     expect(() => unseal(other, sealed, 'shop_1/wallet')).toThrow()
     expect(() => unseal(key, sealed, 'shop_2/wallet')).toThrow()
@@ -26,7 +26,7 @@ describe('a sealed secret', () => {
     expect(() => unseal(masterKey('a-secret-of-at-least-32-characters!', 'jwt'), sealed, 'shop_1/wallet')).toThrow()
   })
 
-  test('does not open once a single bit of it was changed, nor cut, nor grown', () => {
+  test('a sealed secret does not open once a single bit of it was changed, nor cut, nor grown', () => {
     const sealed = seal(key, 'secret', 'about', randomBytes(12))
     const [version = '', body = ''] = sealed.split('.')
     const bytes = Buffer.from(body, 'base64url')
@@ -47,20 +47,20 @@ describe('a sealed secret', () => {
     expect(opened(Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined()
   })
 
-  test('shows nothing of what it holds, and is another text each time', () => {
+  test('a sealed secret shows nothing of what it holds, and is another text each time', () => {
     const one = seal(key, 'secret', 'about', randomBytes(12))
     expect(one).not.toBe(seal(key, 'secret', 'about', randomBytes(12)))
     expect(Buffer.from(one.split('.')[1] ?? '', 'base64url').includes('secret')).toBe(false)
   })
 
-  test('names the key that sealed it, without giving it away', () => {
+  test('a sealed secret names the key that sealed it, without giving it away', () => {
     expect(sealedBy(seal(key, 'x', 'y', randomBytes(12)))).toBe(key.version)
     expect(key.fingerprint.startsWith(key.version)).toBe(true)
     expect(key.fingerprint).not.toContain(key.bytes.toString('hex').slice(0, 16))
     expect(masterKey('a-secret-of-at-least-32-characters!', 'jwt').fingerprint).not.toBe(key.fingerprint)
   })
 
-  test('stays openable for ever: a secret gives the key, and the name of it, that it always gave', () => {
+  test('a sealed secret stays openable for ever: a secret gives the key, and the name of it, that it always gave', () => {
     const { version, fingerprint, bytes } = masterKey('0123456789abcdef0123456789abcdef', 'encryption')
     expect(version).toBe('1a465fb6')
     expect(fingerprint).toBe('1a465fb6a738b59efa0daf2218043c3499fe3378e500d0a5cec884aab65881c5')

@@ -24,13 +24,13 @@ describe('a table of states', () => {
   const lamp = { NEW: ['LIT', 'BROKEN'], LIT: ['DARK', 'BROKEN'], DARK: ['LIT'], BROKEN: [] } as const satisfies Transitions
   type Lamp = typeof lamp
 
-  test('is handed back whole when all of it can be reached, and refused otherwise', () => {
+  test('a table of states is handed back whole when all of it can be reached, and refused otherwise', () => {
     expect(reachable('NEW', lamp)).toBe(lamp)
     expect(() => reachable('DARK', lamp)).toThrow('unreachable states: NEW')
     expect(() => reachable('A', { A: ['B'], B: ['A'], C: ['A'], D: ['C'] })).toThrow('unreachable states: C, D')
   })
 
-  test('tells its states, and a move that it allows', () => {
+  test('a table of states tells its states, and a move that it allows', () => {
     expect(statesOf(lamp)).toEqual(['NEW', 'LIT', 'DARK', 'BROKEN'])
     expect(moveOf(lamp, 'DARK', 'LIT')).toEqual({ from: 'DARK', to: 'LIT' })
     // @ts-expect-error a broken lamp stays dark
@@ -39,7 +39,7 @@ describe('a table of states', () => {
     moveOf(lamp, 'LIT', 'NEW')
   })
 
-  test('is known to the types: where each state may be entered from, and which are not the last', () => {
+  test('a table of states is known to the types: where each state may be entered from, and which are not the last', () => {
     same<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
     same<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
     same<SourceOf<Lamp, 'NEW'>, never>(true)

@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../src/lib/words.ts'
 
 describe('words', () => {
-  test('are lower case, without diacritics, each once, in the order of the text', () => {
+  test('words are lower case, without diacritics, each once, in the order of the text', () => {
     expect(wordsOf('Café NOIR café, ½ Straße — naïve', 10)).toEqual(['cafe', 'noir', '1', '2', 'straße', 'naive'])
   })
 
-  test('of scripts without spaces are characters', () => {
+  test('words of scripts without spaces are characters', () => {
     expect(wordsOf('東京タワー', 10)).toEqual(['東', '京', 'タ', 'ワ', 'ー'])
   })
 
-  test('hold letters and digits only, are bounded in length and number, and are whole characters', () => {
+  test('words hold letters and digits only, are bounded in length and number, and are whole characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
         const words = wordsOf(text, most)
@@ -21,20 +21,20 @@ describe('words', () => {
     expect(wordsOf(`a${'𐌰'.repeat(60)}`, 1)).toEqual([`a${'𐌰'.repeat(19)}`])
   })
 
-  test('of search syntax are no syntax', () => {
+  test('words of search syntax are no syntax', () => {
     expect(wordsOf('" OR -a* AND (b) : NEAR/2 \'; drop', 20)).toEqual(['or', 'a', 'and', 'b', 'near', '2', 'drop'])
   })
 })
 
 describe('handles', () => {
-  test('are made of letters and digits with single hyphens between', () => {
+  test('handles are made of letters and digits with single hyphens between', () => {
     expect(handleOf('Café Noir, 2 kg')).toBe('cafe-noir-2-kg')
     expect(handleOf('  --A__B--  ')).toBe('a-b')
     expect(handleOf('!?')).toBe('')
     expect(handleOf('हिन्दी किताब')).toBe('हिन्दी-किताब')
   })
 
-  test('are bounded, whole characters, and made again from themselves', () => {
+  test('handles are bounded, whole characters, and made again from themselves', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (title) => {
         const handle = handleOf(title)

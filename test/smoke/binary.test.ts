@@ -52,7 +52,7 @@ async function serving(folder: string, args: readonly string[], use: (url: strin
 const products = 'Handle,Title,Variant Price,Published\nlamp,Lamp,12.50,true\nrug,Rug,80,true\n'
 
 describe.skipIf(!binary)('the binary', () => {
-  test('serves the demo with pages, document and migrations inside, and stops cleanly', async () => {
+  test('the binary serves the demo with pages, document and migrations inside, and stops cleanly', async () => {
     const folder = temporaryDir()
     const status = await serving(folder, ['demo'], async (url, said) => {
       expect(said).toContain('merchant@demo.example')
@@ -78,7 +78,7 @@ describe.skipIf(!binary)('the binary', () => {
     expect(status).toBe(0)
   })
 
-  test('sets up, imports beside the running server, backs up, restores and checks', async () => {
+  test('the binary sets up, imports beside the running server, backs up, restores and checks', async () => {
     const folder = temporaryDir()
     await Bun.write(join(folder, 'products.csv'), products)
     const status = await serving(folder, ['demo'], async (url) => {
@@ -95,9 +95,9 @@ describe.skipIf(!binary)('the binary', () => {
     expect((await run(folder, ['setup', '--email', 'root@example.com', '--another'], 'a-long-password\n')).status).toBe(0)
     const checked = await run(folder, ['check'])
     expect([checked.status, checked.err]).toEqual([0, ''])
-  }, 60_000)
+  })
 
-  test('explains itself and prints the document without touching the disk', async () => {
+  test('the binary explains itself and prints the document without touching the disk', async () => {
     const folder = temporaryDir()
     for (const args of [['--help'], ['help', 'settings'], ['import', '--help'], ['version']])
       expect([args, (await run(folder, args)).status]).toEqual([args, 0])

@@ -15,16 +15,21 @@ export type Act = {
   request: ActRequest | undefined
 }
 
-const { database, startAt, killAfter, request } = JSON.parse(Bun.argv[2] ?? '') as Act
-const app = await testApp({}, { startAt, database: { ...database, drop: async () => undefined } })
-const { db } = app.deps
-const write = db.write.bind(db)
-let durable = 0
-db.write = async (work) => {
-  const value = await write(work)
-  if (++durable === killAfter) process.kill(process.pid, 'SIGKILL')
-  return value
+/** No `await` at the top: a module that has one cannot be compiled ahead. */
+async function act(): Promise<void> {
+  const { database, startAt, killAfter, request } = JSON.parse(Bun.argv[2] ?? '') as Act
+  const app = await testApp({}, { startAt, database: { ...database, drop: async () => undefined } })
+  const { db } = app.deps
+  const write = db.write.bind(db)
+  let durable = 0
+  db.write = async (work) => {
+    const value = await write(work)
+    if (++durable === killAfter) process.kill(process.pid, 'SIGKILL')
+    return value
+  }
+  const answer = request ? await app.call(request.method, request.path, request.options) : await app.jobs.closeOrders()
+  process.stdout.write(`${answer?.status ?? 'done'} ${durable}\n`)
+  await app.close()
 }
-const answer = request ? await app.call(request.method, request.path, request.options) : await app.jobs.closeOrders()
-process.stdout.write(`${answer?.status ?? 'done'} ${durable}\n`)
-await app.close()
+
+void act()

@@ -1,5 +1,5 @@
 /** A migrated database of its own for every test: a copied file, or on Postgres a copied database. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,7 +14,7 @@ export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void>
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
 let made = 0
 
-/** An empty directory that is gone when the tests have run. */
+/** An empty directory that is gone when the file's tests have run. */
 export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'souk-test-'))
   directories.add(dir)
@@ -22,56 +22,72 @@ export function temporaryDir(): string {
 }
 const directories = new Set<string>()
 
-/** Removes what the tests left: called once, when all have run (the runner fires no exit event). */
+/** Removes what the tests of a file left: called after each file, because a worker that runs many ends without a word. */
 export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
-  if (postgresTemplate) await administer(`DROP DATABASE IF EXISTS ${await postgresTemplate} WITH (FORCE)`)
+  directories.clear()
+  const client = administrator
+  administrator = undefined
+  await (await client)?.end()
 }
-
-let sqliteTemplate: string | undefined
-let postgresTemplate: Promise<string> | undefined
 
 export async function testDatabase(): Promise<TestDatabase> {
-  return engine === 'sqlite' ? copiedFile(temporaryDir()) : copiedDatabase()
-}
-
-function copiedFile(dataDir: string): TestDatabase {
-  if (!sqliteTemplate || !existsSync(sqliteTemplate)) {
-    sqliteTemplate = join(temporaryDir(), 'template.db')
-    migrateSqlite(sqliteTemplate, sqliteMigrations, { backups: dataDir, now: 0 })
-  }
+  if (engine === 'postgres') return databaseLike(await postgresTemplate())
+  const dataDir = temporaryDir()
   const file = join(dataDir, 'souk.db')
-  copyFileSync(sqliteTemplate, file)
+  sqliteTemplate ??= migratedSqlite(dataDir)
+  writeFileSync(file, sqliteTemplate)
   return { url: `file:${file}`, dataDir, drop: async () => rmSync(dataDir, { recursive: true, force: true }) }
 }
 
-async function copiedDatabase(): Promise<TestDatabase> {
-  postgresTemplate ??= makeTemplate()
-  return databaseLike(await postgresTemplate)
+let sqliteTemplate: Uint8Array | undefined
+
+function migratedSqlite(dataDir: string): Uint8Array {
+  const file = join(dataDir, 'template.db')
+  migrateSqlite(file, sqliteMigrations, { backups: dataDir, now: 0 })
+  return readFileSync(file)
 }
 
-let copying: Promise<string> | undefined
+/**
+ * A migrated Postgres database, kept on the server for every worker and for the next run with the same migrations. The workers
+ * know nothing of each other: the first one makes it while the others wait for the lock, and names it when it is whole.
+ */
+function postgresTemplate(): Promise<string> {
+  template ??= (async () => {
+    const name = `souk_template_${Bun.hash(JSON.stringify(postgresMigrations) + migratePostgres).toString(36)}`
+    await administer('SELECT pg_advisory_lock(736285)')
+    try {
+      if ((await administer(`SELECT 1 FROM pg_database WHERE datname = '${name}'`)).length > 0) return name
+      await dropDatabase(`${name}_new`)
+      await administer(`CREATE DATABASE ${name}_new`)
+      await migratePostgres(urlOf(`${name}_new`), postgresMigrations, 0)
+      await administer(`ALTER DATABASE ${name}_new RENAME TO ${name}`)
+      return name
+    } finally {
+      await administer('SELECT pg_advisory_unlock(736285)')
+    }
+  })()
+  return template
+}
+let template: Promise<string> | undefined
 
 /** From 15 on, a server copies a small database by its log unless told otherwise, which takes some three times as long. */
 function howToCopy(): Promise<string> {
   copying ??= (async () => {
-    const client = new pg.Client({ connectionString: serverUrl })
-    await client.connect()
-    try {
-      const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num')
-      return Number(rows[0]?.server_version_num) >= 150_000 ? 'STRATEGY FILE_COPY' : ''
-    } finally {
-      await client.end()
-    }
+    const [server] = await administer<{ server_version_num: string }>('SHOW server_version_num')
+    return Number(server?.server_version_num) >= 150_000 ? 'STRATEGY FILE_COPY' : ''
   })()
   return copying
 }
+let copying: Promise<string> | undefined
 
-async function databaseLike(template: string): Promise<TestDatabase> {
-  const name = `${await postgresTemplate}_${made++}`
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} ${await howToCopy()}`)
-  return { url: urlOf(name), dataDir: temporaryDir(), drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+async function databaseLike(source: string): Promise<TestDatabase> {
+  const name = `souk_test_${process.pid}_${made++}`
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${await howToCopy()}`)
+  return { url: urlOf(name), dataDir: temporaryDir(), drop: () => dropDatabase(name) }
 }
+
+const dropDatabase = (name: string) => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)
 
 /** A second database that holds the same. Nobody may have the first one open. */
 export async function copyOf({ url, dataDir }: TestDatabase): Promise<TestDatabase> {
@@ -88,7 +104,7 @@ export async function copyOf({ url, dataDir }: TestDatabase): Promise<TestDataba
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `souk_empty_${process.pid}_${made++}`
   await administer(`CREATE DATABASE ${name}`)
-  return { url: urlOf(name), drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  return { url: urlOf(name), drop: () => dropDatabase(name) }
 }
 
 /** A migrated database of its own, opened without the rest of the program. */
@@ -106,25 +122,20 @@ export async function openTestDatabase() {
   }
 }
 
-async function makeTemplate(): Promise<string> {
-  const name = `souk_test_${process.pid}_${Bun.hash(import.meta.path + performance.timeOrigin).toString(36)}`
-  await administer(`CREATE DATABASE ${name}`)
-  await migratePostgres(urlOf(name), postgresMigrations, 0)
-  return name
-}
-
 function urlOf(database: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.href
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+/** The connection on which databases are made and dropped: opening one each time costs as much as the copy itself. */
+let administrator: Promise<pg.Client> | undefined
+
+async function administer<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {
+  administrator ??= (async () => {
+    const client = new pg.Client({ connectionString: serverUrl })
+    await client.connect()
+    return client
+  })()
+  return (await (await administrator).query<Row>(statement)).rows
 }

@@ -1,4 +1,4 @@
-/** Imports a file into a shop, in small pieces, and says on standard output how many bytes it has read. */
+/** Imports a file into a shop, in small pieces. Says on standard output how many bytes it has read, and then waits to be told to go on. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
 import { system } from '../../src/core/change.ts'
@@ -13,15 +13,23 @@ if (!shop) throw new Error('no such shop')
 const bytes = await Bun.file(path).bytes()
 const pieceBytes = 2_000
 
+const told = Bun.stdin.stream().getReader()
+let read = 0
+
 async function* pieces(): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.subarray(at, at + pieceBytes)
+    writeSync(1, `${read}\n`)
+    await told.read()
+    read += piece.length
+    yield piece
+  }
 }
 
-const onProgress = (read: number) => void writeSync(1, `${read}\n`)
 await importProducts(deps, { shop: contextOf(shop), actor: system }, pieces, {
   dryRun: false,
   overwrite: false,
   currency: shop.currency,
-  onProgress,
 })
+await told.cancel()
 await close()

@@ -11,7 +11,7 @@ export type Child = {
 
 /** Starts `test/support/<program>`, or the program at a path; what it prints comes line by line. */
 export function startChild(program: string, args: readonly string[], env: Record<string, string> = {}): Child {
-  const child = Bun.spawn(['bun', resolve(import.meta.dir, program), ...args], {
+  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, program), ...args], {
     env: { ...Bun.env, ...env },
     stdin: 'pipe',
     stdout: 'pipe',

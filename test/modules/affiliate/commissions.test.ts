@@ -37,7 +37,7 @@ async function commissionOf(app: TestApp, orderId: string) {
 }
 
 describe('attribution', () => {
-  test('writes down what the partner earns by the goods less discounts, pending for fourteen days', async () => {
+  test('attribution writes down what the partner earns by the goods less discounts, pending for fourteen days', async () => {
     await using app = await testApp()
     const { shop, partner, order } = await partnerIn(app)
     const placed = await order()
@@ -57,7 +57,7 @@ describe('attribution', () => {
     })
   })
 
-  test('reaches back thirty days before the order, to the millisecond, however late it is worked out', async () => {
+  test('attribution reaches back thirty days before the order, to the millisecond, however late it is worked out', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const clickedAt = app.clock.now()
@@ -72,7 +72,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, tooLate.id)).toBeUndefined()
   })
 
-  test('is to nobody without a code, with one that nobody has, that is not active, or that is of another shop', async () => {
+  test('attribution is to nobody without a code, with one that nobody has, that is not active, or that is of another shop', async () => {
     await using app = await testApp()
     const { partner, order, patch } = await partnerIn(app)
     const other = await partnerIn(app)
@@ -85,7 +85,7 @@ describe('attribution', () => {
     expect(await app.deps.db.read.select().from(commissions)).toHaveLength(2)
   })
 
-  test('stays what it was when it is worked out again, whatever has become of the partner', async () => {
+  test('attribution stays what it was when it is worked out again, whatever has become of the partner', async () => {
     await using app = await testApp()
     const { partner, order, patch } = await partnerIn(app)
     const placed = await order()
@@ -97,7 +97,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, placed.id)).toEqual(before)
   })
 
-  test('is written down when there is nothing to earn, and is gone when the order came to nothing', async () => {
+  test('attribution is written down when there is nothing to earn, and is gone when the order came to nothing', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const free = await order({ subtotal: 0, discountTotal: 0, total: 0 })
@@ -108,7 +108,7 @@ describe('attribution', () => {
     expect(await commissionOf(app, free.id)).toBeUndefined()
   })
 
-  test('goes with the write that it is part of, and may run twice', async () => {
+  test('attribution goes with the write that it is part of, and may run twice', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const placed = await order()
@@ -123,7 +123,7 @@ describe('attribution', () => {
     expect(await app.deps.db.write(work)).toBe(partner.id)
   })
 
-  test('of one order by many at once is one commission', async () => {
+  test('attribution of one order by many at once is one commission', async () => {
     await using app = await testApp()
     const { partner, order } = await partnerIn(app)
     const placed = await order()
@@ -134,7 +134,7 @@ describe('attribution', () => {
 })
 
 describe('a refund', () => {
-  test('takes back its share of what was earned, all refunds together, and the same again changes nothing', async () => {
+  test('a refund takes back its share of what was earned, all refunds together, and the same again changes nothing', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -151,7 +151,7 @@ describe('a refund', () => {
     }
   })
 
-  test('of everything ends the commission, before approval and after it, and a smaller one that comes late does not bring it back', async () => {
+  test('a refund of everything ends the commission, before approval and after it, and a smaller one that comes late does not bring it back', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const pending = await order()
@@ -168,7 +168,7 @@ describe('a refund', () => {
     for (const { id } of [pending, approved]) expect(await commissionOf(app, id)).toMatchObject({ reversed: 800, status: 'REVERSED' })
   })
 
-  test('of an order that no partner brought changes nothing', async () => {
+  test('a refund of an order that no partner brought changes nothing', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order({ affiliateCode: null, affiliateAt: null })
@@ -179,7 +179,7 @@ describe('a refund', () => {
 })
 
 describe('the job', () => {
-  test('approves when the refund window has passed, to the millisecond, and once', async () => {
+  test('the job approves when the refund window has passed, to the millisecond, and once', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -193,7 +193,7 @@ describe('the job', () => {
     expect((await approveCommissions(app.deps)).approved).toBe(0)
   })
 
-  test('leaves alone what a refund has ended', async () => {
+  test('the job leaves alone what a refund has ended', async () => {
     await using app = await testApp()
     const { order } = await partnerIn(app)
     const placed = await order()
@@ -204,7 +204,7 @@ describe('the job', () => {
     expect(await commissionOf(app, placed.id)).toMatchObject({ status: 'REVERSED' })
   })
 
-  test('forgets clicks older than thirty days in small writes, and no other', async () => {
+  test('the job forgets clicks older than thirty days in small writes, and no other', async () => {
     await using app = await testApp()
     const { partner } = await partnerIn(app)
     const { db, clock, newId } = app.deps
@@ -219,7 +219,7 @@ describe('the job', () => {
     expect((await db.read.select().from(affiliateClicks)).map(({ at }) => at).sort()).toEqual([edge, clock.now()].sort())
   })
 
-  test('approves many commissions in small writes', async () => {
+  test('the job approves many commissions in small writes', async () => {
     await using app = await testApp()
     const { shop, partner } = await partnerIn(app)
     const { db } = app.deps

@@ -7,7 +7,7 @@ const amount = fc.integer({ min: 0, max: amountMax })
 const rateBps = fc.integer({ min: 0, max: 10_000 })
 
 describe('a commission', () => {
-  test('is the share of the goods less discounts, halves to the even', () => {
+  test('a commission is the share of the goods less discounts, halves to the even', () => {
     expect(commissionOf({ subtotal: 10_000, discountTotal: 0 }, 1_000)).toBe(1_000)
     expect(commissionOf({ subtotal: 10_000, discountTotal: 2_500 }, 1_000)).toBe(750)
     expect([5, 15, 25, 35].map((subtotal) => commissionOf({ subtotal, discountTotal: 0 }, 1_000))).toEqual([0, 2, 2, 4])
@@ -16,7 +16,7 @@ describe('a commission', () => {
     expect(commissionOf({ subtotal: 5, discountTotal: 9 }, 5_000)).toBe(0)
   })
 
-  test('is never below zero, never above what it is of, and off by half a minor unit at most', () => {
+  test('a commission is never below zero, never above what it is of, and off by half a minor unit at most', () => {
     fc.assert(
       fc.property(amount, amount, rateBps, (subtotal, discountTotal, bps) => {
         const commission = commissionOf({ subtotal, discountTotal }, bps)
@@ -31,7 +31,7 @@ describe('a commission', () => {
 
 describe('a click', () => {
   const day = 24 * 60 * 60 * 1000
-  test('counts for thirty days to the millisecond', () => {
+  test('a click counts for thirty days to the millisecond', () => {
     expect(isRecentClick(0, 30 * day)).toBe(true)
     expect(isRecentClick(0, 30 * day + 1)).toBe(false)
     expect(isRecentClick(5, 5)).toBe(true)
@@ -45,7 +45,7 @@ describe('what refunds take back', () => {
     .tuple(fc.integer({ min: 1, max: amountMax }), fc.array(fc.integer({ min: 0, max: amountMax }), { maxLength: 8 }))
     .map(([of, parts]) => ({ of, totals: parts.map((part) => part % (of + 1)).sort((a, b) => a - b) }))
 
-  test('is in proportion to all that was refunded so far, halves to the even', () => {
+  test('what refunds take back is in proportion to all that was refunded so far, halves to the even', () => {
     const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
     expect(afterRefund(commission, { refunded: 2_500, of: 10_000 })).toEqual({ reversed: 250, status: 'PENDING' })
     expect(afterRefund({ ...commission, reversed: 250 }, { refunded: 5_000, of: 10_000 })).toEqual({ reversed: 500, status: 'PENDING' })
@@ -54,7 +54,7 @@ describe('what refunds take back', () => {
     expect(afterRefund({ ...commission, status: 'APPROVED' }, { refunded: 1, of: 10 })).toEqual({ reversed: 100, status: 'APPROVED' })
   })
 
-  test('is all of it after a full refund, which ends it, approved or not, and also when there was nothing to pay', () => {
+  test('what refunds take back is all of it after a full refund, which ends it, approved or not, and also when there was nothing to pay', () => {
     for (const before of ['PENDING', 'APPROVED', 'REVERSED'] as const)
       for (const refund of [
         { refunded: 7, of: 7 },
@@ -63,7 +63,7 @@ describe('what refunds take back', () => {
         expect(afterRefund({ amount: 9, reversed: 0, status: before }, refund)).toEqual({ reversed: 9, status: 'REVERSED' })
   })
 
-  test('never shrinks, never exceeds the commission, and does not depend on how often it is worked out', () => {
+  test('what refunds take back never shrinks, never exceeds the commission, and does not depend on how often it is worked out', () => {
     fc.assert(
       fc.property(amount, status, refunds, (earned, before, { of, totals }) => {
         let commission: { amount: number; reversed: number; status: 'PENDING' | 'APPROVED' | 'REVERSED' } = {
@@ -86,7 +86,7 @@ describe('what refunds take back', () => {
     )
   })
 
-  test('of an older refund that is worked out late changes nothing', () => {
+  test('what refunds take back of an older refund that is worked out late changes nothing', () => {
     expect(afterRefund({ amount: 100, reversed: 80, status: 'APPROVED' }, { refunded: 5, of: 10 })).toEqual({
       reversed: 80,
       status: 'APPROVED',

@@ -15,7 +15,7 @@ const now = '2026-01-06T12:00:00.000Z'
 const noSuch = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found' } }
 
 describe('creating', () => {
-  test('an affiliate is active, its code in lower case, with nothing earned and an audit row', async () => {
+  test('a new affiliate is active, its code in lower case, with nothing earned and an audit row', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const made = await post('/affiliates', { ...partner, active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' })
@@ -51,7 +51,7 @@ describe('creating', () => {
     expect((await mine.get('/affiliates')).body.total).toBe(1)
   })
 
-  test('each field that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('each field of an affiliate that breaks its rule is named, and what was sent is not repeated', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const cases: [field: string, body: object][] = [
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(await app.deps.db.read.select().from(affiliates)).toEqual([])
   })
 
-  test('a request under a key has its effect once, to the byte; another body is 422', async () => {
+  test('a request for an affiliate under a key has its effect once, to the byte; another body is 422', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -93,7 +93,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('what is left out stays; every field can be changed; an audit row is left', async () => {
+  test('of a changed affiliate what is left out stays; every field can be changed; an audit row is left', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -130,7 +130,7 @@ describe('changing', () => {
 })
 
 describe('who may', () => {
-  test('without a credential 401; a publishable key records clicks and no more', async () => {
+  test('the affiliates are 401 without a credential; a publishable key records clicks and no more', async () => {
     await using app = await testApp()
     const { shop, publishableKey, token, post } = await shopIn(app)
     await post('/affiliates', partner)
@@ -167,7 +167,7 @@ describe('who may', () => {
 })
 
 describe('lists', () => {
-  test('are newest first, by pages that are clamped; bad parameters are named', async () => {
+  test('lists of affiliates are newest first, by pages that are clamped; bad parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     for (const code of ['a', 'b', 'c']) {
@@ -185,7 +185,7 @@ describe('lists', () => {
     expect(bad.text).not.toContain('zq9')
   })
 
-  test('show of each affiliate its own clicks of thirty days and its own earnings by currency', async () => {
+  test('lists show of each affiliate its own clicks of thirty days and its own earnings by currency', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const { body: ann } = await post('/affiliates', partner)
@@ -235,7 +235,7 @@ describe('lists', () => {
 })
 
 describe('a click', () => {
-  test('is counted, and says how long it counts, whatever the capitals of its code', async () => {
+  test('a click is counted, and says how long it counts, whatever the capitals of its code', async () => {
     await using app = await testApp()
     const { post, get, publishableKey } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -249,7 +249,7 @@ describe('a click', () => {
     expect((await get(`/affiliates/${made.id}`)).body.clicks).toBe(0)
   })
 
-  test('on a code that nobody has, or whose affiliate is not active, is 404 and leaves nothing', async () => {
+  test('a click on a code that nobody has, or whose affiliate is not active, is 404 and leaves nothing', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/affiliates', partner)
@@ -262,7 +262,7 @@ describe('a click', () => {
     expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
   })
 
-  test('names what is wrong with its body', async () => {
+  test('a click names what is wrong with its body', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     for (const [field, body] of [
@@ -279,7 +279,7 @@ describe('a click', () => {
     }
   })
 
-  test('puts its code on the cart: the last click wins', async () => {
+  test('a click puts its code on the cart: the last click wins', async () => {
     await using app = await testApp()
     const { post, publishableKey } = await shopIn(app)
     await post('/affiliates', partner)
@@ -299,7 +299,7 @@ describe('a click', () => {
     expect(after).toMatchObject({ affiliateCode: 'bob', expiresAt: '2026-02-05T12:00:01.000Z' })
   })
 
-  test("on a cart that is not there, another shop's or a customer's is 404, on one that is over 409, and counts for nobody", async () => {
+  test("a click on a cart that is not there, another shop's or a customer's is 404, on one that is over 409, and counts for nobody", async () => {
     await using app = await testApp()
     const { shop, post, publishableKey, secretKey } = await shopIn(app)
     const other = await shopIn(app)

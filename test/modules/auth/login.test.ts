@@ -22,7 +22,7 @@ function countingPasswords() {
 }
 
 describe('a login', () => {
-  test('with the right password answers tokens, in the envelope of the specification', async () => {
+  test('a login with the right password answers tokens, in the envelope of the specification', async () => {
     await using app = await testApp()
     const { email, password, id } = await app.merchant()
     for (const path of ['/merchant/login', '/api/v3/merchant/login']) {
@@ -40,7 +40,7 @@ describe('a login', () => {
     expect(trail.filter(({ actor, subject, requestId }) => actor === id && subject === id && requestId !== null)).toHaveLength(2)
   })
 
-  test('works with real argon2id, whose hash names its cost and holds nothing of the password', async () => {
+  test('a login works with real argon2id, whose hash names its cost and holds nothing of the password', async () => {
     await using app = await testApp({}, { realPasswords: true })
     const { email, password, id } = await app.merchant()
     const [user] = await app.deps.db.read.select().from(users).where(eq(users.id, id)).limit(1)
@@ -51,7 +51,7 @@ describe('a login', () => {
     expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
   })
 
-  test('is refused alike for an unknown account and a wrong password, after the same work', async () => {
+  test('a login is refused alike for an unknown account and a wrong password, after the same work', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     const { password } = await app.merchant()
@@ -69,7 +69,7 @@ describe('a login', () => {
     expect(known.text).not.toContain(wrong.email)
   })
 
-  test('of a customer is refused alike for an unknown shop, an unknown customer and a wrong password', async () => {
+  test('a login of a customer is refused alike for an unknown shop, an unknown customer and a wrong password', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     const { shop } = await app.merchant()
@@ -88,14 +88,14 @@ describe('a login', () => {
     expect(right.status).toBe(200)
   })
 
-  test("of a super admin goes the same way, and opens nothing that is a merchant's", async () => {
+  test("a login of a super admin goes the same way, and opens nothing that is a merchant's", async () => {
     await using app = await testApp()
     const { email, password } = await app.superAdmin()
     const { body } = await app.call('POST', '/merchant/login', { body: { email, password } })
     expect((await app.call('GET', '/shops/v2', { token: body.data.accessToken })).status).toBe(403)
   })
 
-  test('never stores a refresh token as it is', async () => {
+  test('a login never stores a refresh token as it is', async () => {
     await using app = await testApp()
     const { refreshToken } = await app.merchant()
     const rows = await app.deps.db.read.select().from(refreshTokens)
@@ -106,7 +106,7 @@ describe('a login', () => {
 })
 
 describe('failed logins', () => {
-  test('are ten for an account from an address within 15 minutes; then 429 says when to come back, even to the right password', async () => {
+  test('failed logins are ten for an account from an address within 15 minutes; then 429 says when to come back, even to the right password', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 10; nth++) {
@@ -128,7 +128,7 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
   })
 
-  test('are counted alike for accounts that do not exist', async () => {
+  test('failed logins are counted alike for accounts that do not exist', async () => {
     await using app = await testApp()
     for (let nth = 0; nth < 10; nth++) expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(401)
     expect((await app.call('POST', '/merchant/login', { body: unknown })).status).toBe(429)
@@ -136,7 +136,7 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: { ...unknown, email: ' NOBODY@example.com ' } })).status).toBe(429)
   })
 
-  test('are fifty from an address, whatever the account', async () => {
+  test('failed logins are fifty from an address, whatever the account', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 50; nth++) {
@@ -156,7 +156,7 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:0:1::1' })).status).toBe(200)
   })
 
-  test('do not include those who succeed', async () => {
+  test('failed logins do not include those who succeed', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 60; nth++) expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
@@ -167,7 +167,7 @@ describe('failed logins', () => {
     expect((await app.call('POST', '/merchant/login', { body: wrong })).status).toBe(429)
   })
 
-  test('of 64 at once are let through ten at most', async () => {
+  test('failed logins of 64 at once are let through ten at most', async () => {
     const { passwords, verified } = countingPasswords()
     await using app = await testApp({}, { passwords })
     await app.merchant()
@@ -179,7 +179,7 @@ describe('failed logins', () => {
     expect(verified).toHaveLength(10)
   })
 
-  test('from many addresses slow an account down, and never lock it out', async () => {
+  test('failed logins from many addresses slow an account down, and never lock it out', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong, from: `198.51.100.${nth}` })
@@ -191,14 +191,14 @@ describe('failed logins', () => {
     expect(app.slept).toEqual([1_000])
   })
 
-  test('cannot be spread by made-up forwarding headers', async () => {
+  test('failed logins cannot be spread by made-up forwarding headers', async () => {
     await using app = await testApp()
     for (let nth = 0; nth < 10; nth++)
       await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': `198.51.100.${nth}` } })
     expect((await app.call('POST', '/merchant/login', { body: wrong, headers: { 'x-forwarded-for': '198.51.100.99' } })).status).toBe(429)
   })
 
-  test('are counted by the address that a trusted proxy names', async () => {
+  test('failed logins are counted by the address that a trusted proxy names', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '10.0.0.1' })
     const tryFrom = (address: string) =>
       app.call('POST', '/merchant/login', { body: wrong, from: '10.0.0.1', headers: { 'x-forwarded-for': address } })
@@ -207,7 +207,7 @@ describe('failed logins', () => {
     expect((await tryFrom('198.51.100.2')).status).toBe(401)
   })
 
-  test('survive a restart, and are forgotten by the job when no window holds them any more', async () => {
+  test('failed logins survive a restart, and are forgotten by the job when no window holds them any more', async () => {
     await using app = await testApp()
     const { forget } = await import('../../../jobs/forget.ts')
     for (let nth = 0; nth < 10; nth++) await app.call('POST', '/merchant/login', { body: wrong })

@@ -36,14 +36,14 @@ function heldPasswords() {
 }
 
 describe('at once', () => {
-  test('30 right logins of one account from one address all succeed', async () => {
+  test('30 right logins at once of one account from one address all succeed', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     expect(statuses(await Promise.all(times(30, () => login(app, merchant))))).toEqual({ 200: 30 })
     expect(await counted(app)).toBe(0)
   })
 
-  test('60 right logins of 60 accounts from one address all succeed', async () => {
+  test('60 right logins at once of 60 accounts from one address all succeed', async () => {
     await using app = await testApp()
     const merchants = []
     for (let nth = 0; nth < 60; nth++) merchants.push(await app.merchant())
@@ -51,7 +51,7 @@ describe('at once', () => {
     expect(await counted(app)).toBe(0)
   })
 
-  test('30 wrong logins are ten refusals, and 20 that say when to come back', async () => {
+  test('30 wrong logins at once are ten refusals, and 20 that say when to come back', async () => {
     await using app = await testApp()
     const { email } = await app.merchant()
     const answers = await Promise.all(times(30, () => login(app, { email, password: 'not the password' })))
@@ -60,7 +60,7 @@ describe('at once', () => {
     expect(await counted(app)).toBe(30)
   })
 
-  test('wrong logins among right ones: every wrong one is refused, none gets in, and more than ten are never checked', async () => {
+  test('wrong logins among right ones, at once: every wrong one is refused, none gets in, and more than ten are never checked', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const answers = await Promise.all(
@@ -75,7 +75,7 @@ describe('at once', () => {
 })
 
 describe('who waits', () => {
-  test('is one of a hundred at most: the others are told at once, while ten checks are under way', async () => {
+  test('who waits is one of a hundred at most: the others are told at once, while ten checks are under way', async () => {
     const { passwords, release, whenUnderWay, underWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const merchant = await app.merchant()
@@ -100,7 +100,7 @@ describe('who waits', () => {
     expect(await counted(app)).toBe(0)
   })
 
-  test('is let in too when the last of the others ends while the limit is being counted', async () => {
+  test('who waits is let in too when the last of the others ends while the limit is being counted', async () => {
     const { passwords, release, whenUnderWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const { deps } = app
@@ -126,14 +126,14 @@ describe('who waits', () => {
     expect(await counted(app)).toBe(0)
   })
 
-  test('does not wait where the failures are there already: nobody is at work, and the answer is 429', async () => {
+  test('who waits does not wait where the failures are there already: nobody is at work, and the answer is 429', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     for (let nth = 0; nth < 10; nth++) await login(app, { ...merchant, password: 'not the password' })
     expect(statuses(await Promise.all(times(20, () => login(app, merchant))))).toEqual({ 429: 20 })
   })
 
-  test('goes on when a check under way breaks', async () => {
+  test('who waits goes on when a check under way breaks', async () => {
     const { passwords, release, whenUnderWay } = heldPasswords()
     let checks = 0
     const breaking: Passwords = {

@@ -13,7 +13,7 @@ const opens = async (app: TestApp, token: string) => (await app.call('GET', '/me
 const refresh = (app: TestApp, refreshToken: string) => app.call('POST', '/auth/refresh', { body: { refreshToken } })
 
 describe('a refresh token', () => {
-  test('is traded for new tokens once, and the old access token lives on', async () => {
+  test('a refresh token is traded for new tokens once, and the old access token lives on', async () => {
     await using app = await testApp()
     const { token, refreshToken } = await app.merchant()
     app.clock.advance(1_000)
@@ -25,7 +25,7 @@ describe('a refresh token', () => {
     expect((await refresh(app, body.data.refreshToken)).status).toBe(200)
   })
 
-  test('used twice ends the whole family: every refresh token and every access token', async () => {
+  test('a refresh token used twice ends the whole family: every refresh token and every access token', async () => {
     await using app = await testApp()
     const { id, token, refreshToken } = await app.merchant()
     const second = (await refresh(app, refreshToken)).body.data
@@ -37,7 +37,7 @@ describe('a refresh token', () => {
     expect(row).toMatchObject({ actor: id, subject: id })
   })
 
-  test('of one session does not touch another session of the same person', async () => {
+  test('a refresh token of one session does not touch another session of the same person', async () => {
     await using app = await testApp()
     const { email, password, refreshToken } = await app.merchant()
     const other = (await app.call('POST', '/merchant/login', { body: { email, password } })).body.data
@@ -47,7 +47,7 @@ describe('a refresh token', () => {
     expect((await refresh(app, other.refreshToken)).status).toBe(200)
   })
 
-  test('sent many times at once is good for one answer at most, and the family ends', async () => {
+  test('a refresh token sent many times at once is good for one answer at most, and the family ends', async () => {
     await using app = await testApp()
     const { token, refreshToken } = await app.merchant()
     const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(app, refreshToken)))
@@ -56,7 +56,7 @@ describe('a refresh token', () => {
     expect(await opens(app, token)).toBe(401)
   })
 
-  test('that is unknown, cut, an access token or nothing is refused alike', async () => {
+  test('a refresh token that is unknown, cut, an access token or nothing is refused alike', async () => {
     await using app = await testApp()
     const { token, refreshToken } = await app.merchant()
     const texts = [
@@ -71,7 +71,7 @@ describe('a refresh token', () => {
     expect((await refresh(app, refreshToken)).status).toBe(200)
   })
 
-  test('ends with the session, however often it was traded', async () => {
+  test('a refresh token ends with the session, however often it was traded', async () => {
     await using app = await testApp({ REFRESH_TOKEN_SECONDS: '7200' })
     const { refreshToken } = await app.merchant()
     app.clock.advance(7_100_000)
@@ -87,7 +87,7 @@ describe('a refresh token', () => {
 })
 
 describe('logging out', () => {
-  test('ends the tokens of the session, once, and leaves a trace', async () => {
+  test('logging out ends the tokens of the session, once, and leaves a trace', async () => {
     await using app = await testApp()
     const { id, token, refreshToken } = await app.merchant()
     for (let nth = 0; nth < 2; nth++) {
@@ -100,7 +100,7 @@ describe('logging out', () => {
     expect(trail.map(({ actor, subject }) => [actor, subject])).toEqual([[id, id]])
   })
 
-  test('with an unknown token is no error and tells nothing; without one it is a bad request', async () => {
+  test('logging out with an unknown token is no error and tells nothing; without one it is a bad request', async () => {
     await using app = await testApp()
     expect((await app.call('POST', '/auth/logout', { body: { refreshToken: 'unknown' } })).status).toBe(204)
     expect((await app.call('POST', '/auth/logout', { body: {} })).body.message).toMatch(/^refreshToken \(body\): /)
@@ -119,7 +119,7 @@ describe('an access token', () => {
     return `${body}.${signature}`
   }
 
-  test('carries the claims of the contract, and nothing personal', async () => {
+  test('an access token carries the claims of the contract, and nothing personal', async () => {
     await using app = await testApp()
     const { token, id } = await app.merchant()
     expect(decode(token, 0)).toMatchObject({ alg: 'HS256', kid: masterKey(secret, 'jwt').version })
@@ -128,7 +128,7 @@ describe('an access token', () => {
     expect(claims).toMatchObject({ sub: id, role: 'MERCHANT', exp: Math.floor(app.clock.now() / 1000) + 3600, iat: expect.any(Number) })
   })
 
-  test('with anything changed, however it is signed, opens nothing', async () => {
+  test('an access token with anything changed, however it is signed, opens nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const header = decode(token, 0)
@@ -179,7 +179,7 @@ describe('an access token', () => {
     expect((await app.call('GET', '/merchant/me', { headers: { authorization: `bearer ${token}` } })).status).toBe(200)
   })
 
-  test('expires to the second', async () => {
+  test('an access token expires to the second', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     app.clock.advance(3_599_000)
@@ -188,7 +188,7 @@ describe('an access token', () => {
     expect(await opens(app, token)).toBe(401)
   })
 
-  test("of a customer names the shop, and opens nothing that is a merchant's", async () => {
+  test("an access token of a customer names the shop, and opens nothing that is a merchant's", async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const { data } = await startSession(app.deps, { id: 'cus_x', role: 'CUSTOMER', shopId: shop.id }, system)
@@ -203,7 +203,7 @@ describe('an access token', () => {
     }
   })
 
-  test('signed under the old secret lives on while the list names it, and new ones are signed under the new', async () => {
+  test('an access token signed under the old secret lives on while the list names it, and new ones are signed under the new', async () => {
     const oldSecret = 'the-old-jwt-secret-of-32-characters!'
     await using app = await testApp({ JWT_SECRET: `${secret},${oldSecret}` })
     const { token } = await app.merchant()

@@ -38,7 +38,7 @@ describe('creating', () => {
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['blog.created', shop.id]])
   })
 
-  test('a title and a text will do: then it is a draft without a date', async () => {
+  test('a title and a text will do for a blog: then it is a draft without a date', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     expect((await post('/blogs', { title: 'Draft', bodyHtml: '' })).body).toMatchObject({
@@ -95,7 +95,7 @@ describe('creating', () => {
     expect((await post('/blogs', { title: 'News', bodyHtml: '' })).body.slug).toMatch(/^news-[0-9a-z]{12}$/)
   })
 
-  test('each field that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('each field of a blog that breaks its rule is named, and what was sent is not repeated', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const cases: [field: string, body: object][] = [
@@ -126,7 +126,7 @@ describe('creating', () => {
     ).toBe(415)
   })
 
-  test('HTML loses what could run, and unknown fields are never stored', async () => {
+  test('the HTML of a blog loses what could run, and unknown fields are never stored', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     const bodyHtml =
@@ -141,7 +141,7 @@ describe('creating', () => {
     expect(made.body).not.toHaveProperty('words')
   })
 
-  test('a request under a key has its effect once and its answer is the same to the byte; another body is 422', async () => {
+  test('a request for a blog under a key has its effect once and its answer is the same to the byte; another body is 422', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -157,7 +157,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('what is left out stays, null clears, and publication without a date is now', async () => {
+  test('of a changed blog what is left out stays, null clears, and publication without a date is now', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/blogs', { ...post1, status: 'DRAFT' })
@@ -180,7 +180,7 @@ describe('changing', () => {
     )
   })
 
-  test('DELETE removes it: 204, then it is nowhere', async () => {
+  test('DELETE removes a blog: 204, then it is nowhere', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { body: made } = await shop.post('/blogs', post1)
@@ -195,7 +195,7 @@ describe('changing', () => {
 })
 
 describe('who may', () => {
-  test('without a credential 401; a publishable key reads and no more', async () => {
+  test('the blogs are 401 without a credential; a publishable key reads and no more', async () => {
     await using app = await testApp()
     const { publishableKey, token } = await shopIn(app)
     for (const [method, path, withKey] of [
@@ -270,7 +270,7 @@ describe('who may', () => {
 })
 
 describe('lists', () => {
-  test('pages are clamped, past the end they are empty, bad parameters are named', async () => {
+  test('pages of blogs are clamped, past the end they are empty, bad parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     for (const title of ['A', 'B', 'C']) {
@@ -291,7 +291,7 @@ describe('lists', () => {
     }
   })
 
-  test('q finds whole words of title, excerpt, tags and text, and no wildcard works', async () => {
+  test('the search q of blogs finds whole words of title, excerpt, tags and text, and no wildcard works', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: made } = await post('/blogs', {
@@ -360,7 +360,7 @@ describe('GET /blogs/public/{slug}', () => {
     expect([draft?.status, draft?.text]).toEqual([404, nobody?.text])
   })
 
-  test('a change shows at once, and unpublishing takes it away', async () => {
+  test('a change of a blog shows at once, and unpublishing takes it away', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/blogs', post1)

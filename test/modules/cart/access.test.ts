@@ -42,7 +42,7 @@ async function convert(app: TestApp, id: string, seenAt?: number): Promise<boole
 const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 
 describe('a customer’s cart', () => {
-  test('is reached with their token and the secret key; to everybody else it is absent, whatever they do', async () => {
+  test('a customer’s cart is reached with their token and the secret key; to everybody else it is absent, whatever they do', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada, eve } = await customersOf(app, store)
@@ -63,7 +63,7 @@ describe('a customer’s cart', () => {
     expect([changed.status, changed.body.customerId]).toEqual([200, ada.id])
   })
 
-  test('is reached by the shop’s merchant where gift cards are put on and taken off, and by no other merchant', async () => {
+  test('a customer’s cart is reached by the shop’s merchant where gift cards are put on and taken off, and by no other merchant', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada } = await customersOf(app, store)
@@ -79,7 +79,7 @@ describe('a customer’s cart', () => {
 })
 
 describe('a guest’s cart', () => {
-  test('is reached with any key of its shop, and becomes the customer’s who changes it, not who looks at it', async () => {
+  test('a guest’s cart is reached with any key of its shop, and becomes the customer’s who changes it, not who looks at it', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada, eve } = await customersOf(app, store)
@@ -92,7 +92,7 @@ describe('a guest’s cart', () => {
     expect((await everyWay(eve, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
   })
 
-  test('of another shop is absent, for its keys and its customers', async () => {
+  test('a guest’s cart of another shop is absent, for its keys and its customers', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const other = await storeIn(app)
@@ -105,7 +105,7 @@ describe('a guest’s cart', () => {
 })
 
 describe('a cart that is over', () => {
-  test('shows nothing of the person once it is converted, and cannot be changed', async () => {
+  test('a cart that is over shows nothing of the person once it is converted, and cannot be changed', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -121,7 +121,7 @@ describe('a cart that is over', () => {
     expect(row).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
   })
 
-  test('reads as expired thirty days after its last change, at once and to the millisecond', async () => {
+  test('a cart that is over reads as expired thirty days after its last change, at once and to the millisecond', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -136,7 +136,7 @@ describe('a cart that is over', () => {
     expect(await convert(app, id)).toBe(false)
   })
 
-  test('is marked and emptied of the person by the job, in several writes; carts that are not over stay', async () => {
+  test('a cart that is over is marked and emptied of the person by the job, in several writes; carts that are not over stay', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const person = { email: 'ada@example.com', shippingAddress: home, billingAddress: home }
@@ -161,7 +161,7 @@ describe('a cart that is over', () => {
     expect((await store.guest.cart(done.id)).body.status).toBe('CONVERTED')
   })
 
-  test('is converted once, by one of many at once, and not when it was changed since it was read', async () => {
+  test('a cart that is over is converted once, by one of many at once, and not when it was changed since it was read', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -176,7 +176,7 @@ describe('a cart that is over', () => {
 })
 
 describe('what is asked of a caller', () => {
-  test('a credential is needed, of the right kind', async () => {
+  test('a cart needs a credential of the right kind', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -193,7 +193,7 @@ describe('what is asked of a caller', () => {
 })
 
 describe('the id of a cart', () => {
-  test('stands in no line of the log, and in nothing that is stored of an idempotent request', async () => {
+  test('the id of a cart stands in no line of the log, and in nothing that is stored of an idempotent request', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
@@ -210,7 +210,7 @@ describe('the id of a cart', () => {
     expect(JSON.stringify(kept)).not.toContain(suffix)
   })
 
-  test('is random, and says nothing of when the cart was begun', async () => {
+  test('the id of a cart is random, and says nothing of when the cart was begun', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     const ids: string[] = []

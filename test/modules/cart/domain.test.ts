@@ -64,7 +64,7 @@ const none = () => []
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 describe('what a cart comes to', () => {
-  test('adds up: the lines, less the discount, with shipping and exclusive tax, of which cards pay a part', () => {
+  test('what a cart comes to adds up: the lines, less the discount, with shipping and exclusive tax, of which cards pay a part', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { lines, totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
@@ -78,7 +78,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('is made of whole amounts, none below zero', () => {
+  test('what a cart comes to is made of whole amounts, none below zero', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { lines, totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
@@ -93,7 +93,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('has the tax of its lines and no other: all of it on top, or all of it within the prices', () => {
+  test('what a cart comes to has the tax of its lines and no other: all of it on top, or all of it within the prices', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         const { lines, totals } = totalsOf(bought, none)
@@ -109,7 +109,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('holds less included tax than it costs, and no more exclusive tax than its goods', () => {
+  test('what a cart comes to holds less included tax than it costs, and no more exclusive tax than its goods', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         const { lines, totals } = totalsOf(bought, none)
@@ -121,7 +121,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('is never paid by more than the cards hold', () => {
+  test('what a cart comes to is never paid by more than the cards hold', () => {
     fc.assert(
       fc.property(purchase, cards, (bought, held) => {
         const { totals, draws } = totalsOf(bought, (toPay) => drawsOf(held, toPay, now))
@@ -132,7 +132,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('does not depend on the order of the lines', () => {
+  test('what a cart comes to does not depend on the order of the lines', () => {
     fc.assert(
       fc.property(purchase, (bought) => {
         expect(totalsOf({ ...bought, lines: bought.lines.toReversed() }, none).totals).toEqual(totalsOf(bought, none).totals)
@@ -140,7 +140,7 @@ describe('what a cart comes to', () => {
     )
   })
 
-  test('is bounded: up to the largest amount it is exact, and beyond it is refused, at any of its parts', () => {
+  test('what a cart comes to is bounded: up to the largest amount it is exact, and beyond it is refused, at any of its parts', () => {
     const line = (unitPrice: number, quantity = 1): PurchaseLine => ({ unitPrice, quantity, taxable: true })
     const rate: TaxRate = { country: 'US', region: null, rateBps: 10_000, inclusive: false }
     const of = (lines: PurchaseLine[], taxed?: TaxRate, shipping = 0) => totalsOf({ lines, rate: taxed, shipping }, none).totals
@@ -169,7 +169,7 @@ describe('what a cart comes to', () => {
 })
 
 describe('tax', () => {
-  test('is rounded to the nearest unit, and halfway to the even one', () => {
+  test('tax is rounded to the nearest unit, and halfway to the even one', () => {
     const onTop = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: false })
     const within = (amount: number, rateBps: number) => taxOf(amount, { rateBps, inclusive: true })
     expect([onTop(50, 500), onTop(150, 500), onTop(250, 500), onTop(51, 500), onTop(149, 500)]).toEqual([2, 8, 12, 3, 7])
@@ -178,7 +178,7 @@ describe('tax', () => {
     expect([onTop(999, 0), within(999, 0), onTop(0, 10_000)]).toEqual([0, 0, 0])
   })
 
-  test('is within half a unit of the exact share, for amounts beyond what floats multiply', () => {
+  test('tax is within half a unit of the exact share, for amounts beyond what floats multiply', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: amountMax }),
@@ -196,7 +196,7 @@ describe('tax', () => {
   const rate = (country: string, region: string | null, rateBps: number): TaxRate => ({ country, region, rateBps, inclusive: false })
   const rates = [rate('US', 'CA', 725), rate('US', null, 500), rate('CA', 'QC', 997), rate('DE', '', 1_900)]
 
-  test('is that of the region, whatever its case, else of the country, else none', () => {
+  test('tax is that of the region, whatever its case, else of the country, else none', () => {
     const at = (countryCode: string, province: string | null = null) => taxRateAt(rates, { countryCode, province })?.rateBps
     expect([at('US', 'CA'), at('US', ' ca '), at('US', 'NY'), at('US', ''), at('US')]).toEqual([725, 725, 500, 500, 500])
     expect([at('CA', 'QC'), at('CA', 'ON'), at('CA'), at('DE', 'BY'), at('FR', 'CA')]).toEqual([
@@ -208,7 +208,7 @@ describe('tax', () => {
     ])
   })
 
-  test('is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
+  test('tax is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
     const address = (countryCode: string) => ({ countryCode, province: null }) as Cart['shippingAddress']
     expect(taxPlaceOf({ shippingAddress: address('DE'), billingAddress: address('FR') }, 'US').countryCode).toBe('DE')
     expect(taxPlaceOf({ shippingAddress: null, billingAddress: address('FR') }, 'US').countryCode).toBe('FR')

@@ -10,7 +10,7 @@ const wrong = '0000-0000-0000-0000'
 const noCard = { statusCode: 404, message: 'No such gift card', error: 'Not Found' }
 
 describe('putting a gift card onto a cart', () => {
-  test('pays of the total what it can; the answer holds neither the code nor the balance', async () => {
+  test('putting a gift card onto a cart pays of the total what it can; the answer holds neither the code nor the balance', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -28,7 +28,7 @@ describe('putting a gift card onto a cart', () => {
     expect([again.status, again.body.giftCards]).toEqual([200, body.giftCards])
   })
 
-  test('draws first what expires first; a card that has nothing left to pay stays on the cart', async () => {
+  test('putting a gift card onto a cart draws first what expires first; a card that has nothing left to pay stays on the cart', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId } = await cartWith(store)
@@ -50,7 +50,7 @@ describe('putting a gift card onto a cart', () => {
     expect(await amounts()).toEqual([[600, 0, 300], 1_100])
   })
 
-  test('goes to the customer’s latest open cart when none is named', async () => {
+  test('putting a gift card onto a cart goes to the customer’s latest open cart when none is named', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { code } = await store.giftCard()
@@ -72,7 +72,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await shopperOf(app, { token }).apply(code)).status).toBe(404)
   })
 
-  test('needs the cart’s id from keys and merchants', async () => {
+  test('putting a gift card onto a cart needs the cart’s id from keys and merchants', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { code } = await store.giftCard()
@@ -83,7 +83,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.guest.call('PATCH', '/giftcard/apply', { cartId: 'cart_1' })).status).toBe(400)
   })
 
-  test('that cannot be used is refused alike, whatever the cause', async () => {
+  test('putting a gift card onto a cart that cannot be used is refused alike, whatever the cause', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const other = await storeIn(app)
@@ -107,7 +107,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.server.apply(cards[1]?.code ?? '', id)).status).toBe(200)
   })
 
-  test('is tried ten times a minute for a cart, and not thirty times from an address, except with a secret key', async () => {
+  test('putting a gift card onto a cart is tried ten times a minute for a cart, and not thirty times from an address, except with a secret key', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const first = await cartWith(store)
@@ -128,7 +128,7 @@ describe('putting a gift card onto a cart', () => {
     expect((await store.guest.apply(code, first.id)).status).toBe(200)
   })
 
-  test('is done ten times at most', async () => {
+  test('putting a gift card onto a cart is done ten times at most', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
@@ -141,7 +141,7 @@ describe('putting a gift card onto a cart', () => {
 })
 
 describe('taking a gift card off', () => {
-  test('leaves the others; without a name, all go; one that is not on the cart is 404', async () => {
+  test('taking a gift card off leaves the others; without a name, all go; one that is not on the cart is 404', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)

@@ -34,7 +34,7 @@ async function shoppedIn(app: TestApp) {
 }
 
 describe('the price of now', () => {
-  test('is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
+  test('the price of now is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
     await using app = await testApp()
     const { store, id, small, medium } = await shoppedIn(app)
     const held = await contents(app, store, id)
@@ -68,7 +68,7 @@ describe('the price of now', () => {
     expect(Object.fromEntries(Object.entries(seen).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(totals)
   })
 
-  test('is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
+  test('the price of now is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
     await using app = await testApp()
     const { store, id, shirt, small, medium } = await shoppedIn(app)
     const lamp = (await store.guest.cart(id)).body.lines[0]
@@ -96,7 +96,7 @@ describe('the price of now', () => {
     expect((await store.guest.cart(id)).body.shippingMethod).toBeNull()
   })
 
-  test('of a variant that is gone cannot be named', async () => {
+  test('the price of now of a variant that is gone cannot be named', async () => {
     await using app = await testApp()
     const { store, id, shirt, medium } = await shoppedIn(app)
     await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: medium }] })
@@ -106,7 +106,7 @@ describe('the price of now', () => {
     expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
   })
 
-  test('counts only the cards that may still be used', async () => {
+  test('the price of now counts only the cards that may still be used', async () => {
     await using app = await testApp()
     const { store, id } = await shoppedIn(app)
     const [card] = (await store.guest.cart(id)).body.giftCards

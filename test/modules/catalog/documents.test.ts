@@ -28,7 +28,7 @@ function documentsOn({ foreign = 0, late = false }: { foreign?: number | undefin
 }
 
 describe('a public document', () => {
-  test('is read once, until it is forgotten', () => {
+  test('a public document is read once, until it is forgotten', () => {
     const { documents, state, put, textNow } = documentsOn()
     put('a', 'first')
     expect([textNow('a'), textNow('a'), state.reads]).toEqual(['first', 'first', 1])
@@ -37,7 +37,7 @@ describe('a public document', () => {
     expect([textNow('a'), documents.keptNow('a')?.etag, state.reads]).toEqual(['second', '"a-2"', 2])
   })
 
-  test('that is not there is asked for again each time', () => {
+  test('a public document that is not there is asked for again each time', () => {
     const { documents, state, put, textNow } = documentsOn()
     expect([documents.find('a'), textNow('a')]).toEqual([undefined, undefined])
     expect(state.reads).toBeGreaterThanOrEqual(2)
@@ -45,7 +45,7 @@ describe('a public document', () => {
     expect(textNow('a')).toBe('text')
   })
 
-  test('is forgotten with all others when another process has committed', () => {
+  test('a public document is forgotten with all others when another process has committed', () => {
     const { state, put, stored, textNow } = documentsOn()
     put('a', 'first')
     put('b', 'gone')
@@ -56,7 +56,7 @@ describe('a public document', () => {
     expect([textNow('a'), textNow('b')]).toEqual(['second', undefined])
   })
 
-  test('whose text was dropped and has changed since never goes out under its old mark', () => {
+  test('a public document whose text was dropped and has changed since never goes out under its old mark', () => {
     const { documents, put } = documentsOn()
     put('a', 'first')
     const kept = documents.keptNow('a')
@@ -67,7 +67,7 @@ describe('a public document', () => {
     expect(documents.find('a')).toMatchObject({ document: 'second', etag: '"a-2"' })
   })
 
-  test('is not kept where the engine cannot tell of the commits of others', () => {
+  test('a public document is not kept where the engine cannot tell of the commits of others', () => {
     const { documents, state, put, textNow } = documentsOn({})
     state.foreign = undefined
     put('a', 'first')
@@ -76,7 +76,7 @@ describe('a public document', () => {
     expect(documents.find('a')).toMatchObject({ document: 'second' })
   })
 
-  test('of a store that answers later is not kept either, and found all the same', async () => {
+  test('a public document of a store that answers later is not kept either, and found all the same', async () => {
     const { documents, put, textNow } = documentsOn({ late: true })
     put('a', 'first')
     expect(textNow('a')).toBeUndefined()
@@ -87,7 +87,7 @@ describe('a public document', () => {
 })
 
 describe('the room for documents', () => {
-  test('is 13 million characters: beyond, texts are read again and are right, before and after their change', () => {
+  test('the room for documents is 13 million characters: beyond, texts are read again and are right, before and after their change', () => {
     const { documents, state, put, textNow } = documentsOn()
     const ids = Array.from({ length: 200 }, (_, at) => `p${at}`)
     const text = (id: string, version = 1) => `${id}-${version}-`.padEnd(100_000, 'x')
@@ -113,7 +113,7 @@ describe('the room for documents', () => {
     expect(kept.length).toBeLessThanOrEqual(130)
   })
 
-  test('is 20,000 marks: the oldest goes, and is read again when it is asked for', () => {
+  test('the room for documents is 20,000 marks: the oldest goes, and is read again when it is asked for', () => {
     const { state, put, textNow } = documentsOn()
     const ids = Array.from({ length: 20_001 }, (_, at) => `p${at}`)
     for (const id of ids) put(id, `text of ${id}`)

@@ -154,7 +154,7 @@ test('every page of every order, and the total, are those of a naive list: throu
     { numRuns: runs },
   )
   expect(mostAnchors).toBeGreaterThan(2)
-}, 120_000)
+})
 
 async function expectNaive(deps: ReadDeps, shopId: string, known: readonly Known[], limit: number): Promise<void> {
   const now = deps.clock.now()

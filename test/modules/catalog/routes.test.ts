@@ -68,7 +68,7 @@ describe('creating', () => {
     ])
   })
 
-  test('a title alone will do; a handle from a title is numbered when taken, a given one is refused', async () => {
+  test('a title alone will do for a product; a handle from a title is numbered when taken, a given one is refused', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const handles = []
@@ -88,7 +88,7 @@ describe('creating', () => {
     expect((await second.post('/product-v2', { title: 'Bare', handle: 'bare' })).status).toBe(201)
   })
 
-  test('a merchant may do what the secret key may', async () => {
+  test('a merchant may do with products what the secret key may', async () => {
     await using app = await testApp()
     const { token } = await shopIn(app)
     expect((await app.call('POST', '/product-v2', { token, body: { title: 'Tea' } })).status).toBe(201)
@@ -98,7 +98,7 @@ describe('creating', () => {
     })
   })
 
-  test('each field that breaks its rule is named, and what was sent is not repeated', async () => {
+  test('each field of a product that breaks its rule is named, and what was sent is not repeated', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const mark = 'zq9-leak'
@@ -282,7 +282,7 @@ describe('creating', () => {
     expect((await send('{"title":"Tea \\ud83d\\ude00"}')).body.title).toBe('Tea 😀')
   })
 
-  test('HTML loses whatever could run or disguise itself', async () => {
+  test('the HTML of a product loses whatever could run or disguise itself', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const descriptionHtml = [
@@ -305,7 +305,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('what is left out stays; variants and images that are named keep their ids, the rest come and go', async () => {
+  test('of a changed product what is left out stays; variants and images that are named keep their ids, the rest come and go', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -447,7 +447,7 @@ describe('changing', () => {
     expect((await get(`/product-v2/${second.id}`)).body).toEqual(second)
   })
 
-  test('DELETE archives: the public sees it no longer, the shop does; once more is no error', async () => {
+  test('DELETE archives a product: the public sees it no longer, the shop does; once more is no error', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { body: made } = await shop.post('/product-v2', shirt)
@@ -480,7 +480,7 @@ describe('who may', () => {
     ['PUT', '/collection-v2/ID/products'],
   ] as const
 
-  test('without a credential 401, with a publishable key 403, before anything is looked at', async () => {
+  test('the catalog is 401 without a credential, 403 with a publishable key, before anything is looked at', async () => {
     await using app = await testApp()
     const { publishableKey } = await shopIn(app)
     for (const [method, path] of routes) {
@@ -510,7 +510,7 @@ describe('who may', () => {
 })
 
 describe('idempotency', () => {
-  test('a request under a key has its effect once, and the answer is the same to the byte', async () => {
+  test('a request for a product under a key has its effect once, and the answer is the same to the byte', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k-1' }
@@ -526,7 +526,7 @@ describe('idempotency', () => {
     expect((await get(path)).body.title).toBe('Later')
   })
 
-  test('another body under the key is 422; a stored refusal is replayed', async () => {
+  test('another body under the key of a product is 422; a stored refusal is replayed', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     expect((await post('/product-v2', { title: 'A' }, { 'idempotency-key': 'k' })).status).toBe(201)
@@ -541,7 +541,7 @@ describe('idempotency', () => {
 })
 
 describe('what the public sees', () => {
-  test('a product without cost, stock or drafts; under the API prefix too; whatever credentials come along', async () => {
+  test('the public sees a product without cost, stock or drafts; under the API prefix too; whatever credentials come along', async () => {
     await using app = await testApp()
     const { post, patch, secretKey } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -574,7 +574,7 @@ describe('what the public sees', () => {
       expect((await app.call('GET', `${list}?limit=${limit}`)).body).toMatchObject({ limit: as, total: 1 })
   })
 
-  test('a list is paged and clamped; past the end it is empty; bad parameters are named', async () => {
+  test('a public list is paged and clamped; past the end it is empty; bad parameters are named', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     for (const title of ['A', 'B', 'C']) await shop.add({ title })

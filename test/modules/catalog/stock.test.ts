@@ -54,7 +54,7 @@ const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   )
 
 describe('reserving', () => {
-  test('promises what is there and no more, and says what is left', async () => {
+  test('reserving promises what is there and no more, and says what is left', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -67,7 +67,7 @@ describe('reserving', () => {
     expect(await of(id)).toEqual([5, 5])
   })
 
-  test('promises all lines or none, and adds up lines of one variant', async () => {
+  test('reserving promises all lines or none, and adds up lines of one variant', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -83,7 +83,7 @@ describe('reserving', () => {
     expect(await of(many.id)).toEqual([9, 3])
   })
 
-  test('leaves alone what is not counted, goes below zero where backorder is allowed, and refuses what is gone', async () => {
+  test('reserving leaves alone what is not counted, goes below zero where backorder is allowed, and refuses what is gone', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -97,7 +97,7 @@ describe('reserving', () => {
     expect(await refusalOf(reserve({ var_gone: 1 }))).toBe('CONFLICT: A product of the order is not sold any more')
   })
 
-  test('the last one, by many at once: exactly one has it', async () => {
+  test('reserving the last one, by many at once: exactly one has it', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -108,7 +108,7 @@ describe('reserving', () => {
     expect(await of(id)).toEqual([1, 1])
   })
 
-  test('two things in two orders at once never waits in a ring, and sells each once', async () => {
+  test('reserving two things in two orders at once never waits in a ring, and sells each once', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -125,7 +125,7 @@ describe('reserving', () => {
 })
 
 describe('what was promised', () => {
-  test('is taken back, handed over, or put back on the shelf', async () => {
+  test('what was promised is taken back, handed over, or put back on the shelf', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -142,7 +142,7 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([9, 0])
   })
 
-  test('never falls below none, and a variant that is gone is passed over', async () => {
+  test('what was promised never falls below none, and a variant that is gone is passed over', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -155,7 +155,7 @@ describe('what was promised', () => {
     await does('restock', { var_gone: 1 })
   })
 
-  test('is handed over without counting below zero, when the shop has stopped counting meanwhile', async () => {
+  test('what was promised is handed over without counting below zero, when the shop has stopped counting meanwhile', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does, of } = stockOf(app)
@@ -166,7 +166,7 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([0, 0])
   })
 
-  test('cannot be counted away: by a change, nor by an import, which names the row and stores the others', async () => {
+  test('what was promised cannot be counted away: by a change, nor by an import, which names the row and stores the others', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -209,7 +209,7 @@ describe('what the public sees', () => {
     return { available: [body.available, ...body.variants.map(({ available }: Json) => available)], etag: headers.get('etag'), body }
   }
 
-  test('follows when the last one is promised, comes back, and is put back; not before', async () => {
+  test('what the public sees follows when the last one is promised, comes back, and is put back; not before', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, does } = stockOf(app)
@@ -246,7 +246,7 @@ describe('what the public sees', () => {
     expect((await app.call('GET', shop.list)).body.data[0]).toEqual(last.body)
   })
 
-  test('stays as it was when the write of the order fails', async () => {
+  test('what the public sees stays as it was when the write of the order fails', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, of } = stockOf(app)
@@ -262,7 +262,7 @@ describe('what the public sees', () => {
     expect(await of(id)).toEqual([1, 0])
   })
 
-  test('is nothing of a product that is not listed', async () => {
+  test('what the public sees is nothing of a product that is not listed', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)
@@ -271,7 +271,7 @@ describe('what the public sees', () => {
     expect((await app.call('GET', `/product-v2/public/${product.id}`)).status).toBe(404)
   })
 
-  test('of many products of one order follows for each', async () => {
+  test('what the public sees of many products of one order follows for each', async () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)

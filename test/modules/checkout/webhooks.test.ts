@@ -42,14 +42,14 @@ test("the sandbox's own messages, twice, late and out of order, confirm an order
 })
 
 describe('a message', () => {
-  test('that says more than is true changes nothing: the processor is asked', async () => {
+  test('a message that says more than is true changes nothing: the processor is asked', async () => {
     await using app = await testApp()
     const { shop, order, payment } = await waiting(app)
     expect((await post(app, about(payment))).body).toEqual({ received: true })
     expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(0) })
   })
 
-  test('that is replayed changes nothing', async () => {
+  test('a message that is replayed changes nothing', async () => {
     await using app = await testApp()
     const { shop, order, payment, confirm } = await waiting(app)
     await confirm()
@@ -61,7 +61,7 @@ describe('a message', () => {
     expect(await shop.order(order.id)).toEqual(confirmed)
   })
 
-  test('that is unsigned, wrongly signed or altered is 401, whatever it says', async () => {
+  test('a message that is unsigned, wrongly signed or altered is 401, whatever it says', async () => {
     await using app = await testApp()
     const { shop, order, payment, confirm } = await waiting(app)
     await confirm()
@@ -77,7 +77,7 @@ describe('a message', () => {
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
-  test('about something else, or a payment that there is not, is 200 and ignored', async () => {
+  test('a message about something else, or a payment that there is not, is 200 and ignored', async () => {
     await using app = await testApp()
     const { shop, order, payment } = await waiting(app)
     for (const message of [about(payment, 'payout.paid'), about('pay_00000000000000000000000000'), { type: 'payment.captured' }, {}])
@@ -85,7 +85,7 @@ describe('a message', () => {
     expect((await shop.order(order.id)).status).toBe('PENDING_PAYMENT')
   })
 
-  test('of a processor that is not set up, or for the account of a shop that has none, is 401', async () => {
+  test('a message of a processor that is not set up, or for the account of a shop that has none, is 401', async () => {
     await using app = await testApp()
     const { payment, shop } = await waiting(app)
     const raw = JSON.stringify(about(payment))

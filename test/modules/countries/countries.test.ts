@@ -5,7 +5,7 @@ import { testApp } from '../../support/app.ts'
 type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
 describe('countries', () => {
-  test('are the 249 of ISO 3166-1, each once and complete', async () => {
+  test('countries are the 249 of ISO 3166-1, each once and complete', async () => {
     await using app = await testApp()
     const answer = await app.call('GET', '/locations/countries', { headers: { 'integration-api-key': 'test-only-integration-key' } })
     expect(answer.status).toBe(200)
@@ -32,7 +32,7 @@ describe('countries', () => {
     expect(data.find(({ code }) => code === 'MN')).toMatchObject({ code3: 'MNG', currency: 'MNT' })
   })
 
-  test('need the integration key, whole', async () => {
+  test('countries need the integration key, whole', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const key = 'test-only-integration-key'
@@ -45,7 +45,7 @@ describe('countries', () => {
     expect((await app.call('GET', '/locations/countries', { token, key: secretKey })).status).toBe(401)
   })
 
-  test('are told from codes that ISO leaves unassigned', () => {
+  test('countries are told from codes that ISO leaves unassigned', () => {
     for (const code of ['AE', 'US', 'MN', 'TW', 'AQ']) expect([code, isCountry(code)]).toEqual([code, true])
     for (const code of ['XK', 'AC', 'TA', 'EU', 'UK', 'ZZ', 'ae', '', 'constructor']) expect([code, isCountry(code)]).toEqual([code, false])
   })

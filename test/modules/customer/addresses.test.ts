@@ -25,7 +25,7 @@ async function defaultsOf(app: TestApp, customerId: string) {
 }
 
 describe("an address in a customer's book", () => {
-  test('is stored whole, with an audit row, and both the shop and the customer read it', async () => {
+  test("an address in a customer's book is stored whole, with an audit row, and both the shop and the customer read it", async () => {
     await using app = await testApp()
     const { shop, secretKey, customer, book, post, get } = await shopWithCustomer(app)
     const made = await post(book, { ...whole, isDefaultBilling: true, id: 'addr_mine', customerId: 'cus_other', enteredBy: 'zq9' })
@@ -49,14 +49,14 @@ describe("an address in a customer's book", () => {
     expect(rows).toMatchObject([{ action: 'address.created', actor: key?.id, shopId: shop.id }])
   })
 
-  test('needs a name, a line, a city and a country; what is left out or blank is null', async () => {
+  test("an address in a customer's book needs a name, a line, a city and a country; what is left out or blank is null", async () => {
     await using app = await testApp()
     const { book, post } = await shopWithCustomer(app)
     const { body } = await post(book, { ...needed, company: '', line2: null, phone: '  ' })
     expect(body).toMatchObject({ ...needed, company: null, line2: null, province: null, postalCode: null, phone: null })
   })
 
-  test('a field that breaks its rule is 400 and named, on every route that takes one, and not repeated', async () => {
+  test('a field of an address that breaks its rule is 400 and named, on every route that takes one, and not repeated', async () => {
     await using app = await testApp()
     const { customer, book, adding, post } = await shopWithCustomer(app)
     const long = 'zq9'.repeat(70)
@@ -84,7 +84,7 @@ describe("an address in a customer's book", () => {
     expect(await app.deps.db.read.select().from(addresses)).toEqual([])
   })
 
-  test('is the only default of its kind: an older one is none any more', async () => {
+  test("an address in a customer's book is the only default of its kind: an older one is none any more", async () => {
     await using app = await testApp()
     const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
     const other = await customerIn(app, shop)
@@ -100,7 +100,7 @@ describe("an address in a customer's book", () => {
     expect(await defaultsOf(app, other.id)).toEqual({ shipping: ['Other'], billing: ['Other'] })
   })
 
-  test('many at once leave one default of each kind', async () => {
+  test('many addresses at once leave one default of each kind', async () => {
     await using app = await testApp()
     const { customer, book, post } = await shopWithCustomer(app)
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ describe("an address in a customer's book", () => {
     expect([shipping.length, billing.length]).toEqual([1, 1])
   })
 
-  test('under an idempotency key is made once, and answered the same to the byte; another body is 422', async () => {
+  test("an address in a customer's book under an idempotency key is made once, and answered the same to the byte; another body is 422", async () => {
     await using app = await testApp()
     const { customer, book, post } = await shopWithCustomer(app)
     const key = { 'idempotency-key': 'k' }
@@ -130,7 +130,7 @@ describe("an address in a customer's book", () => {
 })
 
 describe('putting an address into a book', () => {
-  test('takes what the shop or a customer entered, with an audit row; again is 200 and applies the flags', async () => {
+  test('putting an address into a book takes what the shop or a customer entered, with an audit row; again is 200 and applies the flags', async () => {
     await using app = await testApp()
     const { shop, secretKey, customer, adding, post, get } = await shopWithCustomer(app)
     const { body: byShop } = await post('/addresses', needed)
@@ -156,7 +156,7 @@ describe('putting an address into a book', () => {
     ])
   })
 
-  test("another customer's is 409 and stays theirs", async () => {
+  test("putting another customer's address into a book is 409, and it stays theirs", async () => {
     await using app = await testApp()
     const { shop, adding, post, get } = await shopWithCustomer(app)
     const other = await customerIn(app, shop)
@@ -166,7 +166,7 @@ describe('putting an address into a book', () => {
     expect((await get(`/addresses/${theirs.id}`)).body).toEqual(theirs)
   })
 
-  test("an unknown address and another shop's are 404, to the byte", async () => {
+  test("an unknown address and another shop's are, when put into a book, 404, to the byte", async () => {
     await using app = await testApp()
     const { adding, post } = await shopWithCustomer(app)
     const { body: foreign } = await (await shopIn(app)).post('/addresses', whole)
@@ -177,7 +177,7 @@ describe('putting an address into a book', () => {
     expect([hidden?.status, hidden?.text]).toEqual([404, absent?.text])
   })
 
-  test(`a book is full at ${addressesPerCustomerMax}: one more is 409, one that is in it already is not`, async () => {
+  test(`a book of addresses is full at ${addressesPerCustomerMax}: one more is 409, one that is in it already is not`, async () => {
     await using app = await testApp()
     const { shop, customer, book, adding, post, get } = await shopWithCustomer(app)
     const { body: entered } = await post('/addresses', needed)
@@ -206,7 +206,7 @@ describe('putting an address into a book', () => {
 })
 
 describe("an address in nobody's book", () => {
-  test('is read by the shop and by the customer who entered it, and says nothing of who that was', async () => {
+  test("an address in nobody's book is read by the shop and by the customer who entered it, and says nothing of who that was", async () => {
     await using app = await testApp()
     const { shop, customer, post, get } = await shopWithCustomer(app)
     const made = await customer.post('/addresses', { ...whole, isDefaultShipping: true, customerId: customer.id })
@@ -219,7 +219,7 @@ describe("an address in nobody's book", () => {
     expect(await customer.get(`/addresses/${byShop.id}`)).toMatchObject({ status: 404, body: noSuchAddress })
   })
 
-  test("a customer never reads another customer's, whoever entered it; and no shop another shop's", async () => {
+  test("a customer never reads another customer's address, whoever entered it; and no shop another shop's", async () => {
     await using app = await testApp()
     const { shop, customer, post, get } = await shopWithCustomer(app)
     const neighbour = await customerIn(app, shop)
@@ -243,7 +243,7 @@ describe("an address in nobody's book", () => {
     }
   })
 
-  test('needs a secret key or a customer: 401 without a credential, 403 with another', async () => {
+  test("an address in nobody's book needs a secret key or a customer: 401 without a credential, 403 with another", async () => {
     await using app = await testApp()
     const { token, publishableKey, post } = await shopWithCustomer(app)
     const { body: made } = await post('/addresses', whole)
@@ -264,7 +264,7 @@ describe("an address in nobody's book", () => {
     }
   })
 
-  test(`customers enter ${addressesByCustomer.most} an hour each, and then 429; the shop is not counted`, async () => {
+  test(`customers enter ${addressesByCustomer.most} addresses an hour each, and then 429; the shop is not counted`, async () => {
     await using app = await testApp()
     const { shop, customer, post } = await shopWithCustomer(app)
     for (let nth = 0; nth < addressesByCustomer.most; nth++) expect((await customer.post('/addresses', needed)).status).toBe(201)

@@ -10,7 +10,7 @@ const buyer = { email: 'Buyer@Example.com', name: 'A Buyer', phone: '+1 555 0100
 const address = { name: 'A Buyer', line1: '1 High St', city: 'Springfield', countryCode: 'US' }
 
 describe('making a customer', () => {
-  test('stores them whole, with an audit row of the key that did it', async () => {
+  test('making a customer stores them whole, with an audit row of the key that did it', async () => {
     await using app = await testApp()
     const { shop, secretKey, post, get } = await shopIn(app, { currency: 'KWD' })
     const made = await post('/customer', buyer, { 'x-request-id': 'made-1' })
@@ -34,7 +34,7 @@ describe('making a customer', () => {
     expect(rows).toMatchObject([{ action: 'customer.created', actor: key?.id, shopId: shop.id, requestId: 'made-1' }])
   })
 
-  test('an e-mail address will do; unknown fields are never stored', async () => {
+  test('an e-mail address will do for a customer; unknown fields are never stored', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     const made = await post('/customer', {
@@ -49,7 +49,7 @@ describe('making a customer', () => {
     expect(row).toMatchObject({ id: made.body.id, shopId: shop.id, passwordHash: null })
   })
 
-  test('with an e-mail address that the shop has is 409, however it is written and whoever made the other', async () => {
+  test('making a customer with an e-mail address that the shop has is 409, however it is written and whoever made the other', async () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
@@ -63,14 +63,14 @@ describe('making a customer', () => {
     expect((await theirs.post('/customer', buyer)).status).toBe(201)
   })
 
-  test('at once with the same address makes one', async () => {
+  test('making customers at once with the same address makes one', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const answers = await Promise.all(Array.from({ length: 6 }, () => post('/customer', buyer)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409])
   })
 
-  test('whom the shop made has no password to log in with', async () => {
+  test('a customer whom the shop made has no password to log in with', async () => {
     await using app = await testApp()
     const { shop, post } = await shopIn(app)
     await post('/customer', buyer)
@@ -80,7 +80,7 @@ describe('making a customer', () => {
     }
   })
 
-  test('a field that breaks its rule is 400 and named, and not repeated', async () => {
+  test('a field of a customer that breaks its rule is 400 and named, and not repeated', async () => {
     await using app = await testApp()
     const { post, secretKey } = await shopIn(app)
     for (const [field, body] of [
@@ -100,7 +100,7 @@ describe('making a customer', () => {
     expect(await app.deps.db.read.select().from(customers)).toEqual([])
   })
 
-  test('under an idempotency key happens once, and is answered the same to the byte; another body is 422', async () => {
+  test('making a customer under an idempotency key happens once, and is answered the same to the byte; another body is 422', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -113,7 +113,7 @@ describe('making a customer', () => {
 })
 
 describe('who may', () => {
-  test('only a secret key: 401 without it, with a token, 403 with a publishable one', async () => {
+  test('customers open to a secret key only: 401 without it, with a token, 403 with a publishable one', async () => {
     await using app = await testApp()
     const { shop, token, publishableKey, post } = await shopIn(app)
     const { body: made } = await post('/customer', buyer)

@@ -4,7 +4,7 @@ import { auditLog, customers } from '../../../db/schema/people.ts'
 import { testApp } from '../../support/app.ts'
 
 describe('signing up as a customer', () => {
-  test('makes a customer of that shop, who logs in there and nowhere else', async () => {
+  test('signing up as a customer makes a customer of that shop, who logs in there and nowhere else', async () => {
     await using app = await testApp()
     const one = await app.merchant()
     const other = await app.merchant()
@@ -33,7 +33,7 @@ describe('signing up as a customer', () => {
     expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: other.shop.name } })).status).toBe(201)
   })
 
-  test('is on record with the request that asked for it', async () => {
+  test('signing up as a customer is on record with the request that asked for it', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -42,7 +42,7 @@ describe('signing up as a customer', () => {
     expect(row).toMatchObject({ action: 'customer.created', actor: made.body.id, shopId: shop.id, requestId: 'signup-2' })
   })
 
-  test('with an address that the shop knows is 409, however it is written', async () => {
+  test('signing up as a customer with an address that the shop knows is 409, however it is written', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -51,7 +51,7 @@ describe('signing up as a customer', () => {
     expect(await app.deps.db.read.select().from(customers)).toHaveLength(1)
   })
 
-  test('with an unknown shop is 404, with a field that breaks its rule 400', async () => {
+  test('signing up as a customer with an unknown shop is 404, with a field that breaks its rule 400', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
@@ -67,7 +67,7 @@ describe('signing up as a customer', () => {
     }
   })
 
-  test('counts against the 30 an hour of the address', async () => {
+  test('signing up as a customer counts against the 30 an hour of the address', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     for (let nth = 0; nth < 30; nth++)

@@ -14,7 +14,7 @@ function ratesOf(text: string) {
 }
 
 describe('fixed rates', () => {
-  test('are those of the dollar and of currencies pegged to it, to twelve digits', () => {
+  test('fixed rates are those of the dollar and of currencies pegged to it, to twelve digits', () => {
     const fixed = currencies.map((currency) => [currency, fixedRateOf(currency)]).filter(([, rate]) => rate !== undefined)
     expect(Object.fromEntries(fixed)).toEqual({
       AED: '0.272294077604',
@@ -40,7 +40,7 @@ describe('fixed rates', () => {
 })
 
 describe('an amount in cents', () => {
-  test('knows the decimals of its currency', () => {
+  test('an amount in cents knows the decimals of its currency', () => {
     expect(usdCentsOf(1_999, 'USD', '1')).toBe(1_999)
     expect(usdCentsOf(100, 'JPY', '0.0064')).toBe(64)
     expect(usdCentsOf(1_000, 'KWD', '3.25')).toBe(325)
@@ -49,12 +49,12 @@ describe('an amount in cents', () => {
     expect(usdCentsOf(0, 'EUR', '1.1')).toBe(0)
   })
 
-  test('rounds halves to the even cent', () => {
+  test('an amount in cents rounds halves to the even cent', () => {
     expect([1, 3, 5, 7].map((amount) => usdCentsOf(amount, 'EUR', '0.5'))).toEqual([0, 2, 2, 4])
     expect([5, 15, 25].map((amount) => usdCentsOf(amount, 'KWD', '1'))).toEqual([0, 2, 2])
   })
 
-  test('is the nearest whole number of cents to amount × rate, whatever the currency', () => {
+  test('an amount in cents is the nearest whole number of cents to amount × rate, whatever the currency', () => {
     const money = fc.record({ amount: fc.integer({ min: 0, max: amountMax }), currency: fc.constantFrom(...currencies) })
     // Half a dollar for a minor unit is the dearest that is ever stored.
     const rate = fc.record({ digits: fc.bigInt({ min: 1n, max: 10n ** 12n - 1n }), scale: fc.integer({ min: 13, max: 22 }) })
@@ -72,7 +72,7 @@ describe('an amount in cents', () => {
     )
   })
 
-  test('needs a rate that is a positive number, and a currency', () => {
+  test('an amount in cents needs a rate that is a positive number, and a currency', () => {
     for (const rate of ['0', '-1', '', 'NaN'])
       expect(() => usdCentsOf(1, 'EUR', rate)).toThrow(new RangeError('a rate is a positive decimal number'))
     expect(() => usdCentsOf(1, 'XXX', '1')).toThrow(RangeError)
@@ -80,7 +80,7 @@ describe('an amount in cents', () => {
 })
 
 describe('the answer of a rate service', () => {
-  test('gives the dollars for a unit of each currency, of its day', () => {
+  test('the answer of a rate service gives the dollars for a unit of each currency, of its day', () => {
     expect(ratesOf(answer({ rates: { EUR: 0.8, JPY: 156.25, KWD: 0.3 } }))).toEqual({
       day: today,
       rates: { EUR: '1.25', JPY: '0.0064', KWD: '3.33333333333' },
@@ -90,14 +90,14 @@ describe('the answer of a rate service', () => {
     expect(ratesOf(answer({ date: undefined })).day).toBe(today)
   })
 
-  test('may have another base, if the dollar is among the rates: the base is converted too, and exactly', () => {
+  test('the answer of a rate service may have another base, if the dollar is among the rates: the base is converted too, and exactly', () => {
     const read = ratesOf('{"base":"EUR","rates":{"USD":1.0850,"GBP":0.8500,"EUR":1,"AED":3.98}}')
     expect(read.rates).toEqual({ EUR: '1.085', GBP: '1.27647058824' })
     expect(readRates('{"base":"EUR","rates":{"GBP":0.85}}', today)).toEqual({ problem: '`rates` has no USD to convert by' })
     expect(ratesOf('{"base":"AED","rates":{"USD":0.2,"EUR":0.25}}').rates).toEqual({ EUR: '0.8' })
   })
 
-  test('is read digit by digit: no number becomes a float', () => {
+  test('the answer of a rate service is read digit by digit: no number becomes a float', () => {
     const euro = (dollars: string) => ratesOf(`{"base":"EUR","rates":{"USD":${dollars}}}`).rates['EUR']
     // Halfway between two rates of twelve digits, and a trace above it that no float can hold.
     expect(euro('1.234567890125')).toBe('1.23456789012')
@@ -105,12 +105,12 @@ describe('the answer of a rate service', () => {
     expect(euro('12345678901250000001e-19')).toBe('1.23456789013')
   })
 
-  test('passes over what we do not know and what is pegged', () => {
+  test('the answer of a rate service passes over what we do not know and what is pegged', () => {
     const rates = { EUR: 0.92, XXX: 1, btc: 0.00001, BTC: 0.00001, eur: 5, USD: 7, AED: 99, '': 1, __proto__: 1, constructor: 1 }
     expect(ratesOf(answer({ rates }))).toEqual({ day: today, rates: { EUR: '1.08695652174' }, refused: [] })
   })
 
-  test('refuses each rate that is no plausible number, and keeps the others', () => {
+  test('the answer of a rate service refuses each rate that is no plausible number, and keeps the others', () => {
     const text = `{"base":"USD","rates":{"EUR":0.92,"GBP":-0.8,"CHF":0,"JPY":1e999,"SEK":null,"NOK":"ten","DKK":{},"CNY":[7],
       "INR":1e-3,"KRW":1.9,"VND":1e10,"IDR":0.${'1'.repeat(50)},"PLN":true}}`
     const { rates, refused } = ratesOf(text)
@@ -118,13 +118,13 @@ describe('the answer of a rate service', () => {
     expect(refused).toEqual(['GBP', 'CHF', 'JPY', 'SEK', 'NOK', 'DKK', 'CNY', 'INR', 'KRW', 'VND', 'IDR', 'PLN'])
   })
 
-  test('takes rates as dear and as cheap as there are', () => {
+  test('the answer of a rate service takes rates as dear and as cheap as there are', () => {
     const { rates, refused } = ratesOf(answer({ rates: { KWD: 0.305, GBP: 0.73, CLF: 0.0235, IRR: 1_200_000, LBP: 89_500, UYW: 0.25 } }))
     expect(refused).toEqual([])
     expect(Object.keys(rates)).toEqual(['KWD', 'GBP', 'CLF', 'IRR', 'LBP', 'UYW'])
   })
 
-  test('may have a minor unit worth half a dollar at most, and a billion units for a dollar', () => {
+  test('the answer of a rate service may have a minor unit worth half a dollar at most, and a billion units for a dollar', () => {
     const rates = '{"JPY":2,"KRW":1.9999999,"VND":1e9,"LBP":1000000000.1}'
     expect(ratesOf(`{"base":"USD","rates":${rates}}`)).toMatchObject({ rates: { JPY: '0.5', VND: '0.000000001' }, refused: ['KRW', 'LBP'] })
   })
@@ -152,11 +152,11 @@ describe('the answer of a rate service', () => {
     expect(readRates(text, today)).toEqual({ problem })
   })
 
-  test('of a week ago is still believed', () => {
+  test('the answer of a rate service of a week ago is still believed', () => {
     expect(ratesOf(answer({ date: '2025-12-30' })).day).toBe('2025-12-30')
   })
 
-  test('gives the same dollars, whichever base its table is written in', () => {
+  test('the answer of a rate service gives the same dollars, whichever base its table is written in', () => {
     const unit = fc.integer({ min: 1_000, max: 100_000 })
     fc.assert(
       fc.property(unit, unit, unit, (euros, pounds, dollars) => {
@@ -172,7 +172,7 @@ describe('the days that have a rate near enough', () => {
   const day = fc.integer({ min: 0, max: 400 }).map((n) => addDays('2025-01-01', n))
   const days = fc.uniqueArray(day, { maxLength: 12 }).map((all) => all.sort())
 
-  test('are those with a rate at most seven days before or after', () => {
+  test('the days that have a rate near enough are those with a rate at most seven days before or after', () => {
     fc.assert(
       fc.property(days, day, (rated, asked) => {
         const near = rated.some((one) => one >= addDays(asked, -7) && one <= addDays(asked, 7))
@@ -181,7 +181,7 @@ describe('the days that have a rate near enough', () => {
     )
   })
 
-  test('come as spans in order that do not overlap', () => {
+  test('the days that have a rate near enough come as spans in order that do not overlap', () => {
     fc.assert(
       fc.property(days, (rated) => {
         const spans = pricedSpans(rated)

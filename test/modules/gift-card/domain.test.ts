@@ -14,7 +14,7 @@ const cards = fc.uniqueArray(card, { selector: ({ id }) => id, maxLength: 8 })
 const bytes = fc.uint8Array({ minLength: codeBytes, maxLength: codeBytes })
 
 describe('what each card pays', () => {
-  test('adds up to what is to pay, or to all that the usable cards hold', () => {
+  test('what each card pays adds up to what is to pay, or to all that the usable cards hold', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 0, max: 1_000 }), (all, toPay) => {
         const usable = all.filter((one) => isUsable(one, now)).reduce((sum, { balance }) => sum + balance, 0)
@@ -24,7 +24,7 @@ describe('what each card pays', () => {
     )
   })
 
-  test('is above zero, within the balance, and of a card that can be used; at most the last one keeps something', () => {
+  test('what each card pays is above zero, within the balance, and of a card that can be used; at most the last one keeps something', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 0, max: 1_000 }), (all, toPay) => {
         const draws = drawsOf(all, toPay, now)
@@ -41,7 +41,7 @@ describe('what each card pays', () => {
     )
   })
 
-  test('comes first from what expires first, then from the oldest, whatever the order in which the cards are given', () => {
+  test('what each card pays comes first from what expires first, then from the oldest, whatever the order in which the cards are given', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 1, max: 1_000 }), fc.nat(), (all, toPay, turn) => {
         const draws = drawsOf(all, toPay, now)
@@ -70,7 +70,7 @@ describe('what each card pays', () => {
 })
 
 describe('codes', () => {
-  test('are 16 of Crockford’s characters, a different one for every ten bytes', () => {
+  test('codes are 16 of Crockford’s characters, a different one for every ten bytes', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         expect(codeOf(a)).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/)
@@ -81,7 +81,7 @@ describe('codes', () => {
     expect(codeOf(new Uint8Array(codeBytes).fill(255))).toBe('ZZZZZZZZZZZZZZZZ')
   })
 
-  test('are the same however they are typed: case, spaces, dashes, and letters that look like digits', () => {
+  test('codes are the same however they are typed: case, spaces, dashes, and letters that look like digits', () => {
     const noise = fc.stringMatching(/^[ \t\n\u00a0\-\u2010-\u2015]{0,3}$/)
     const typed = (code: string) =>
       fc
@@ -104,7 +104,7 @@ describe('codes', () => {
       expect(normalCode(other)).not.toBe('ABCDEFGHJKMNPQRS')
   })
 
-  test('leave hashes that depend on the key and on the shop', () => {
+  test('codes leave hashes that depend on the key and on the shop', () => {
     const key = Buffer.alloc(32, 7)
     const hashes = [
       codeHashOf(key, 'shop_a', 'ABCDEFGHJKMNPQRS'),

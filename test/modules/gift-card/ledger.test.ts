@@ -37,7 +37,7 @@ async function cardsIn(app: TestApp) {
 type Amounts = { giftCardId: string; amount: number }[]
 
 describe('a card', () => {
-  test('begins with what it was issued for; holds, releases and refunds are lines that say why', async () => {
+  test('a card begins with what it was issued for; holds, releases and refunds are lines that say why', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
     const { id } = await issue(1_000)
@@ -61,7 +61,7 @@ describe('a card', () => {
     expect(card).toMatchObject({ initialAmount: 1_000, balance: 800, createdAt: issuedAt, updatedAt: app.clock.now() })
   })
 
-  test('gives no more than it holds, to however many at once', async () => {
+  test('a card gives no more than it holds, to however many at once', async () => {
     await using app = await testApp()
     const { issue, hold, balance, ledger } = await cardsIn(app)
     const { id } = await issue(1_000)
@@ -73,7 +73,7 @@ describe('a card', () => {
     expect(await ledger(id)).toHaveLength(7)
   })
 
-  test('that does not cover its part undoes the whole hold, and the refusal says which card it was', async () => {
+  test('a card that does not cover its part undoes the whole hold, and the refusal says which card it was', async () => {
     await using app = await testApp()
     const { issue, hold, setStatus, balance, ledger } = await cardsIn(app)
     const [full, short, off, late] = [await issue(500), await issue(100), await issue(500), await issue(500, app.clock.now() + 1_000)]
@@ -96,7 +96,7 @@ describe('a card', () => {
     }
   })
 
-  test('takes back what is returned though it is disabled or has expired, and never more than was on it at first', async () => {
+  test('a card takes back what is returned though it is disabled or has expired, and never more than was on it at first', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, setStatus, balance, ledger } = await cardsIn(app)
     const { id } = await issue(500, app.clock.now() + 1_000)
@@ -111,7 +111,7 @@ describe('a card', () => {
     expect([await balance(id), (await ledger(id)).length]).toEqual([500, 4])
   })
 
-  test('moves by whole amounts above zero only: another sign would make money', async () => {
+  test('a card moves by whole amounts above zero only: another sign would make money', async () => {
     await using app = await testApp()
     const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
     const { id } = await issue(500)
@@ -122,7 +122,7 @@ describe('a card', () => {
     expect([await balance(id), (await ledger(id)).length]).toEqual([400, 2])
   })
 
-  test('is found by its id among others, in the order of ids; unknown ids are passed over', async () => {
+  test('a card is found by its id among others, in the order of ids; unknown ids are passed over', async () => {
     await using app = await testApp()
     const { issue } = await cardsIn(app)
     const ids = [(await issue(1)).id, (await issue(2)).id, (await issue(3)).id]
@@ -262,4 +262,4 @@ test('whatever is held, released, refunded and disabled at once happens as if on
     expect(balance).toBeGreaterThanOrEqual(0)
     expect(balance).toBeLessThanOrEqual(initialAmount)
   }
-}, 60_000)
+})

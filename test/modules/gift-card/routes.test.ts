@@ -10,7 +10,7 @@ import { shopIn, usd } from '../../support/catalog.ts'
 const now = '2026-01-06T12:00:00.000Z'
 
 describe('issuing', () => {
-  test('answers the whole card with its code, which the list does not show and the database does not hold', async () => {
+  test('issuing a gift card answers the whole card with its code, which the list does not show and the database does not hold', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
     const customer = await signUpCustomer(app.deps, { shopId: shop.id, email: 'a@example.com', password: 'a long password', name: '' }, 'x')
@@ -51,7 +51,7 @@ describe('issuing', () => {
     expect(JSON.stringify([trail, app.logged])).not.toContain(code)
   })
 
-  test('needs no more than an amount: then the card never expires and is whoever has the code’s', async () => {
+  test('issuing a gift card needs no more than an amount: then the card never expires and is whoever has the code’s', async () => {
     await using app = await testApp()
     const { shop, token } = await shopIn(app, { currency: 'KWD', country: 'KW' })
     const amount = { amount: 1, currency: 'KWD' }
@@ -61,7 +61,7 @@ describe('issuing', () => {
     expect(found?.id).toBe(made.body.id)
   })
 
-  test('gives every card a code of its own', async () => {
+  test('issuing a gift card gives every card a code of its own', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const codes = new Set<string>()
@@ -69,7 +69,7 @@ describe('issuing', () => {
     expect(codes.size).toBe(20)
   })
 
-  test('under a key happens once, and its replay shows the same code again though no row holds it', async () => {
+  test('issuing a gift card under a key happens once, and its replay shows the same code again though no row holds it', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
@@ -133,14 +133,14 @@ describe('issuing', () => {
     expect((await app.call('POST', '/giftcard', { headers: { 'content-type': 'text/plain' }, key: secretKey, raw: 'x' })).status).toBe(415)
   })
 
-  test('takes the largest amount, and a moment just ahead', async () => {
+  test('issuing a gift card takes the largest amount, and a moment just ahead', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const body = { amount: usd(100_000_000_000_000), expiresAt: '2026-01-06T12:00:00.001Z' }
     expect((await post('/giftcard', body)).body).toMatchObject({ balance: body.amount, expiresAt: body.expiresAt })
   })
 
-  test('for a customer whom the shop does not have is 404, another shop’s customer alike', async () => {
+  test('issuing a gift card for a customer whom the shop does not have is 404, another shop’s customer alike', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
     const other = await app.merchant()
@@ -178,7 +178,7 @@ describe('issuing', () => {
 })
 
 describe('changing', () => {
-  test('disables and enables again; what is left out stays, null clears, and the amounts never change', async () => {
+  test('changing a gift card disables and enables again; what is left out stays, null clears, and the amounts never change', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { code, ...made } = (await post('/giftcard', { amount: usd(100), note: 'One', expiresAt: '2026-02-01T00:00:00Z' })).body
@@ -207,7 +207,7 @@ describe('changing', () => {
     expect(trail.map(({ action }) => action).sort()).toEqual([...Array(4).fill('gift_card.changed'), 'gift_card.issued'])
   })
 
-  test('does not touch what is spent meanwhile, and shows when a card is used up or has expired', async () => {
+  test('changing a gift card does not touch what is spent meanwhile, and shows when a card is used up or has expired', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
@@ -247,7 +247,7 @@ describe('changing', () => {
     expect((await get('/giftcard')).body.data).toEqual([made])
   })
 
-  test('under a key happens once', async () => {
+  test('changing a gift card under a key happens once', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { id } = (await post('/giftcard', { amount: usd(100) })).body
@@ -260,7 +260,7 @@ describe('changing', () => {
 })
 
 describe('the list', () => {
-  test('is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {
+  test('the list of gift cards is newest first, in clamped pages; past the end it is empty, and bad parameters are named', async () => {
     await using app = await testApp()
     const { post, get } = await shopIn(app)
     expect((await get('/giftcard')).body).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
@@ -289,7 +289,7 @@ describe('the list', () => {
 })
 
 describe('who may', () => {
-  test('a merchant and a secret key; without a credential 401, under a publishable key or as a customer 403, before the body is looked at', async () => {
+  test('a merchant and a secret key may issue gift cards; without a credential 401, under a publishable key or as a customer 403, before the body is looked at', async () => {
     await using app = await testApp()
     const { shop, secretKey, publishableKey, token, post } = await shopIn(app)
     const { id, last4 } = (await post('/giftcard', { amount: usd(100) })).body

@@ -54,7 +54,7 @@ const left = async ({ deps }: TestApp) =>
   (await deps.db.read.select().from(attempts)).filter(({ bucket }) => bucket.startsWith('gift-card:'))
 
 describe('a code', () => {
-  test('finds its card however it is typed, and leaves no failed try behind', async () => {
+  test('a code finds its card however it is typed, and leaves no failed try behind', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code, last4 } = await issue()
@@ -65,7 +65,7 @@ describe('a code', () => {
     expect(await left(app)).toEqual([])
   })
 
-  test('is refused alike for every cause', async () => {
+  test('a code is refused alike for every cause', async () => {
     await using app = await testApp()
     const { issue, customer, tried, shop } = await shopWithCards(app)
     const elsewhere = await shopWithCards(app)
@@ -98,7 +98,7 @@ describe('a code', () => {
     expect(await tried(anns.code, { cartId: 'cart_3', customerId: ann.id })).toBe(anns.id)
   })
 
-  test('works up to the moment at which its card expires, and again once the shop has moved that or enabled it', async () => {
+  test('a code works up to the moment at which its card expires, and again once the shop has moved that or enabled it', async () => {
     await using app = await testApp()
     const { issue, tried, shop } = await shopWithCards(app)
     const { id, code } = await issue({ expiresAt: app.clock.now() + second })
@@ -115,7 +115,7 @@ describe('a code', () => {
     expect(await tried(code)).toBe(id)
   })
 
-  test('is known to every process on the same database', async () => {
+  test('a code is known to every process on the same database', async () => {
     await using app = await testApp()
     const { issue, shop } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -130,7 +130,7 @@ describe('a code', () => {
 })
 
 describe('failed tries', () => {
-  test('are ten a minute for a cart; then even the right code has to wait, and Retry-After says how long', async () => {
+  test('failed tries are ten a minute for a cart; then even the right code has to wait, and Retry-After says how long', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -150,7 +150,7 @@ describe('failed tries', () => {
     expect(codeOf(await tried(code))).toBe('RATE_LIMITED')
   })
 
-  test('are ten a minute for a customer, whatever the cart', async () => {
+  test('failed tries are ten a minute for a customer, whatever the cart', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -162,7 +162,7 @@ describe('failed tries', () => {
     expect(await tried(code, { ...mine, cartId: 'cart_new' })).toBe(id)
   })
 
-  test('are thirty a minute for an address, and a caller without one, as a secret key, is not counted by it', async () => {
+  test('failed tries are thirty a minute for an address, and a caller without one, as a secret key, is not counted by it', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -175,7 +175,7 @@ describe('failed tries', () => {
     expect(await tried(code, { cartId: 'cart_new' })).toBe(id)
   })
 
-  test('cannot slip under the limit together, and right codes at once are all let through', async () => {
+  test('failed tries cannot slip under the limit together, and right codes at once are all let through', async () => {
     await using app = await testApp()
     const { issue, tried } = await shopWithCards(app)
     const { id, code } = await issue()
@@ -187,7 +187,7 @@ describe('failed tries', () => {
     expect(outcomes.filter((outcome) => outcome === 'RATE_LIMITED')).toHaveLength(30)
   })
 
-  test('are kept across processes, and name neither cart, customer nor address', async () => {
+  test('failed tries are kept across processes, and name neither cart, customer nor address', async () => {
     await using app = await testApp()
     const { shop, tried } = await shopWithCards(app)
     for (let nth = 0; nth < 10; nth++) await tried(wrong, { customerId: 'cus_secret' })

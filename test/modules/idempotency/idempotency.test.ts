@@ -30,7 +30,7 @@ async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string,
 }
 
 describe('a key', () => {
-  test('is claimed once, and replays the answer that was stored with the effect', async () => {
+  test('an idempotency key is claimed once, and replays the answer that was stored with the effect', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     await work(app, mine, 'effect')
@@ -40,7 +40,7 @@ describe('a key', () => {
     expect(await effects(app)).toEqual(['effect'])
   })
 
-  test('with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
+  test('an idempotency key with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(await claim(app, { fingerprint: 'b' })).toEqual({ kind: 'mismatch' })
   })
 
-  test('is of one principal, method and path', async () => {
+  test('an idempotency key is of one principal, method and path', async () => {
     await using app = await testApp()
     claimed(await claim(app))
     claimed(await claim(app, { scope: 'mer_2 POST /orders' }))
@@ -59,7 +59,7 @@ describe('a key', () => {
     expect((await claim(app)).kind).toBe('inFlight')
   })
 
-  test('in flight says when to come back; a lease of 30 seconds that ran out is taken over, and the first is too late', async () => {
+  test('an idempotency key in flight says when to come back; a lease of 30 seconds that ran out is taken over, and the first is too late', async () => {
     await using app = await testApp()
     const first = claimed(await claim(app))
     app.clock.advance(10_000)
@@ -77,14 +77,14 @@ describe('a key', () => {
     expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
   })
 
-  test("claimed by many at once is one's", async () => {
+  test("an idempotency key claimed by many at once is one's", async () => {
     await using app = await testApp()
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim(app)))
     expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
     expect(claims.filter(({ kind }) => kind === 'inFlight')).toHaveLength(19)
   })
 
-  test('whose effect fails keeps neither the effect nor an answer', async () => {
+  test('an idempotency key whose effect fails keeps neither the effect nor an answer', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))
     await work(app, mine, 'effect', new Error('power cut')).catch(() => undefined)
@@ -95,7 +95,7 @@ describe('a key', () => {
     expect(await effects(app)).toEqual(['effect'])
   })
 
-  test('is forgotten after a day, by itself and by the job', async () => {
+  test('an idempotency key is forgotten after a day, by itself and by the job', async () => {
     await using app = await testApp()
     await work(app, claimed(await claim(app)), 'effect')
     app.clock.advance(24 * 3_600_000)
@@ -109,7 +109,7 @@ describe('a key', () => {
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
   })
 
-  test('keeps its answer sealed, for this key alone', async () => {
+  test('an idempotency key keeps its answer sealed, for this key alone', async () => {
     await using app = await testApp()
     await work(app, claimed(await claim(app)), 'card-number-1234')
     const [row] = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, request.key)).limit(1)
@@ -159,7 +159,7 @@ describe('over HTTP', () => {
     }
   }
 
-  test('the same request again gets the same status and bytes, and a sign that it is a replay', async () => {
+  test('the same request again under a key gets the same status and bytes, and a sign that it is a replay', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     const first = await route.post({ name: 'ä "quoted"' }, 'k')
@@ -185,7 +185,7 @@ describe('over HTTP', () => {
     expect(route.runs()).toBe(4)
   })
 
-  test('sent many times at once has one effect; the others are told that it is at work, with when to come back', async () => {
+  test('a request sent many times at once has one effect; the others are told that it is at work, with when to come back', async () => {
     await using app = await testApp()
     const route = routeOn(app)
     const answers = await Promise.all(Array.from({ length: 10 }, () => route.post({}, 'k')))
@@ -264,7 +264,7 @@ describe('whose key it is', () => {
     app.call('POST', '/product-v2', { ...options, body: { title }, headers: { 'idempotency-key': 'same', ...options.headers } })
   const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed')
 
-  test("a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
+  test("an idempotency key is a merchant's in one of their shops: the same key and body in another shop make a product there", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     const second = await app.deps.db.write((tx) =>
@@ -286,7 +286,7 @@ describe('whose key it is', () => {
     for (const headers of [{}, inSecond.headers]) expect((await app.call('GET', '/product-v2', { token, headers })).body.total).toBe(1)
   })
 
-  test("a shop's, for its secret keys: a retry with the key that replaced the first is a replay", async () => {
+  test("an idempotency key is a shop's, for its secret keys: a retry with the key that replaced the first is a replay", async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const first = await create(app, { key: secretKey })
@@ -298,7 +298,7 @@ describe('whose key it is', () => {
     expect((await app.call('GET', '/product-v2', { token })).body.total).toBe(1)
   })
 
-  test("not shared by a merchant's token and a secret key of the same shop, nor by the keys of two shops", async () => {
+  test("an idempotency key is not shared by a merchant's token and a secret key of the same shop, nor by the keys of two shops", async () => {
     await using app = await testApp()
     const [one, two] = [await app.merchant(), await app.merchant()]
     const answers = []

@@ -40,7 +40,7 @@ async function rate(app: TestApp, currency: string, day: string, usdPerUnit: str
 }
 
 describe('movements', () => {
-  test('are written down whole, with their worth by the rate of their day', async () => {
+  test('movements are written down whole, with their worth by the rate of their day', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     await rate(app, 'EUR', '2026-01-04', '1.1')
@@ -54,7 +54,7 @@ describe('movements', () => {
     expect(second).toEqual({ ...earlier, id: expect.stringMatching(/^txn_/), usdPerUnit: '1.1', usdCents: 1_100 })
   })
 
-  test('in dollars and pegged currencies are worth something without any stored rate, whatever their decimals', async () => {
+  test('movements in dollars and pegged currencies are worth something without any stored rate, whatever their decimals', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'USD')
     await record(app, [
@@ -69,7 +69,7 @@ describe('movements', () => {
     ])
   })
 
-  test('whose key is there already change nothing, in the same batch or later', async () => {
+  test('movements whose key is there already change nothing, in the same batch or later', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'USD')
     await record(app, [movement('a', { amount: 5 }), movement('a', { amount: 6 })])
@@ -80,7 +80,7 @@ describe('movements', () => {
     ])
   })
 
-  test('go with the write that they are part of', async () => {
+  test('movements go with the write that they are part of', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const movements = [movement('a')]
@@ -96,7 +96,7 @@ describe('movements', () => {
     expect(await worths(app)).toEqual([['a', null, null]])
   })
 
-  test('without a rate near enough have no worth', async () => {
+  test('movements without a rate near enough have no worth', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     await rate(app, 'EUR', '2025-12-29', '1.1')
@@ -105,7 +105,7 @@ describe('movements', () => {
     expect(await worths(app)).toEqual([['a', null, null]])
   })
 
-  test('of one order and day have one rate, so that a full refund takes back the dollars that came in', async () => {
+  test('movements of one order and day have one rate, so that a full refund takes back the dollars that came in', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     await rate(app, 'EUR', '2026-01-05', '1.1')
@@ -120,7 +120,7 @@ describe('movements', () => {
     ])
   })
 
-  test('come by the hundreds, of many orders, each with its own worth', async () => {
+  test('movements come by the hundreds, of many orders, each with its own worth', async () => {
     await using app = await testApp()
     const { movement, shop } = await orderIn(app, 'EUR')
     await rate(app, 'EUR', '2026-01-01', '1.5')
@@ -138,7 +138,7 @@ describe('movements', () => {
 })
 
 describe('movements without a worth', () => {
-  test('get it once a rate is there: of their day or before, else the earliest of the week after', async () => {
+  test('movements without a worth get it once a rate is there: of their day or before, else the earliest of the week after', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const other = await orderIn(app, 'GBP')
@@ -164,7 +164,7 @@ describe('movements without a worth', () => {
     ])
   })
 
-  test('get the rate of their order when that has one already', async () => {
+  test('movements without a worth get the rate of their order when that has one already', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     await record(app, [movement('a waits')])
@@ -178,7 +178,7 @@ describe('movements without a worth', () => {
     ])
   })
 
-  test('that no rate is near enough to wait on, and hold up nobody', async () => {
+  test('movements without a worth that no rate is near enough to wait on, and hold up nobody', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const old = Array.from({ length: 150 }, (_, nth) => movement(`old:${nth}`, { rateDay: '2025-12-20' }))
@@ -191,7 +191,7 @@ describe('movements without a worth', () => {
     expect((await worths(app)).filter(([, usdPerUnit]) => usdPerUnit !== null)).toEqual([['new', '1.5', 1_500]])
   })
 
-  test('in a currency that has been pegged since get its rate', async () => {
+  test('movements without a worth in a currency that has been pegged since get its rate', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'SAR')
     await record(app, [movement('a', { rateDay: '1999-01-01' })])
@@ -200,7 +200,7 @@ describe('movements without a worth', () => {
     expect(await worths(app)).toEqual([['a', '0.266666666667', 267]])
   })
 
-  test('are priced in small writes, however many there are', async () => {
+  test('movements without a worth are priced in small writes, however many there are', async () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const many = Array.from({ length: 250 }, (_, nth) => movement(`m:${nth}`, { rateDay: addDays(today, nth % 5) }))

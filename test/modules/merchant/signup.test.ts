@@ -8,7 +8,7 @@ const signup = { email: 'New@Example.com', password: 'long enough', shopName: 'n
 const on = { SIGNUP_ENABLED: 'true' }
 
 describe('signing up as a merchant', () => {
-  test('while it is switched off does not exist, whatever is sent', async () => {
+  test('signing up as a merchant while it is switched off does not exist, whatever is sent', async () => {
     await using app = await testApp()
     const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
     for (const body of [signup, {}, { email: 5 }, { ...signup, password: 'short' }]) {
@@ -18,7 +18,7 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select().from(users)).toEqual([])
   })
 
-  test('makes a merchant and a shop in mode TEST, with two keys, and says so', async () => {
+  test('signing up as a merchant makes a merchant and a shop in mode TEST, with two keys, and says so', async () => {
     await using app = await testApp(on)
     const answer = await app.call('POST', '/merchant/signup', { body: { ...signup, role: 'SUPER_ADMIN', id: 'mer_mine', mode: 'LIVE' } })
     expect(answer.status).toBe(201)
@@ -47,20 +47,20 @@ describe('signing up as a merchant', () => {
     expect(row).toMatchObject({ actor: answer.body.merchant.id, shopId: answer.body.shop.id })
   })
 
-  test('is on record with the request that asked for it', async () => {
+  test('signing up as a merchant is on record with the request that asked for it', async () => {
     await using app = await testApp(on)
     const { body } = await app.call('POST', '/merchant/signup', { body: signup, headers: { 'x-request-id': 'signup-1' } })
     const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, body.merchant.id))
     expect(row).toMatchObject({ action: 'merchant.created', actor: body.merchant.id, requestId: 'signup-1' })
   })
 
-  test('with a file instead of JSON is 415', async () => {
+  test('signing up as a merchant with a file instead of JSON is 415', async () => {
     await using app = await testApp(on)
     const answer = await app.call('POST', '/merchant/signup', { raw: 'a,b', headers: { 'content-type': 'text/csv' } })
     expect(answer.status).toBe(415)
   })
 
-  test('with a taken e-mail address or shop name is 409, and leaves nothing half-made', async () => {
+  test('signing up as a merchant with a taken e-mail address or shop name is 409, and leaves nothing half-made', async () => {
     await using app = await testApp(on)
     await app.call('POST', '/merchant/signup', { body: signup })
     for (const body of [
@@ -75,7 +75,7 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select({ email: users.email }).from(users)).toEqual([{ email: 'new@example.com' }])
   })
 
-  test('many times at once with one name makes one', async () => {
+  test('signing up as a merchant many times at once with one name makes one', async () => {
     await using app = await testApp(on)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, nth) => app.call('POST', '/merchant/signup', { body: { ...signup, email: `m${nth}@example.com` } })),
@@ -85,7 +85,7 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select({ id: users.id }).from(users)).toHaveLength(1)
   })
 
-  test('with a field that breaks its rule is 400, naming the field and not the value', async () => {
+  test('signing up as a merchant with a field that breaks its rule is 400, naming the field and not the value', async () => {
     await using app = await testApp(on)
     const broken: [field: string, value: unknown][] = [
       ['email', 'not-an-address'],
@@ -124,7 +124,7 @@ describe('signing up as a merchant', () => {
     expect(await app.deps.db.read.select().from(users)).toEqual([])
   })
 
-  test('is possible 30 times an hour from an address', async () => {
+  test('signing up as a merchant is possible 30 times an hour from an address', async () => {
     await using app = await testApp(on)
     for (let nth = 0; nth < 30; nth++) {
       const answer = await app.call('POST', '/merchant/signup', {

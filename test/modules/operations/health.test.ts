@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { testApp } from '../../support/app.ts'
 
 describe('health', () => {
-  test('is live while the process answers, and ready when the database and the disk are', async () => {
+  test('health is live while the process answers, and ready when the database and the disk are', async () => {
     await using app = await testApp()
     expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
     const { status, body, headers } = await app.call('GET', '/health/ready')
@@ -14,7 +14,7 @@ describe('health', () => {
     })
   })
 
-  test('is not ready under the watermark of the disk, and says what fails', async () => {
+  test('health is not ready under the watermark of the disk, and says what fails', async () => {
     let free = 100 * 1024 * 1024
     await using app = await testApp({ DISK_FREE_MIN_MB: '100' }, { diskFree: () => free })
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
@@ -26,7 +26,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/live')).status).toBe(200)
   })
 
-  test('many probes at once share the checks, which are made again after a second', async () => {
+  test('many probes of readiness at once share the checks, which are made again after a second', async () => {
     await using app = await testApp()
     const { stats } = app.deps.db
     const before = stats.writes
@@ -37,7 +37,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 2)
   })
 
-  test('looks again when the clock was set back', async () => {
+  test('health looks again when the clock was set back', async () => {
     await using app = await testApp()
     const { stats } = app.deps.db
     await app.call('GET', '/health/ready')
@@ -47,7 +47,7 @@ describe('health', () => {
     expect(stats.writes).toBe(before + 1)
   })
 
-  test('is not ready when the space left cannot be told', async () => {
+  test('health is not ready when the space left cannot be told', async () => {
     const diskFree = () => {
       throw new Error('no such directory')
     }
@@ -56,7 +56,7 @@ describe('health', () => {
     expect([answer.status, answer.body.message]).toEqual([503, 'Not ready: diskSpace'])
   })
 
-  test('is not ready when a migration is missing, and is when a newer version added one', async () => {
+  test('health is not ready when a migration is missing, and is when a newer version added one', async () => {
     await using app = await testApp()
     const { db } = app.deps
     await db.write(async (tx) => void (await tx.rows(sql`insert into souk_migrations (tag, applied_at) values ('9999_newer', 0)`)))
@@ -66,7 +66,7 @@ describe('health', () => {
     expect((await app.call('GET', '/health/ready')).body.message).toBe('Not ready: migrationsCurrent')
   })
 
-  test('is not ready once the database is gone', async () => {
+  test('health is not ready once the database is gone', async () => {
     const app = await testApp()
     await app.deps.db.close()
     expect((await app.call('GET', '/health/ready')).status).toBe(503)
@@ -75,7 +75,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  test('are in the text format, and count what was answered', async () => {
+  test('metrics are in the text format, and count what was answered', async () => {
     await using app = await testApp()
     await app.call('GET', '/nowhere')
     await app.call('PROPFIND', '/nowhere')
@@ -94,7 +94,7 @@ describe('metrics', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('are for this machine, unless somebody forwarded the request', async () => {
+  test('metrics are for this machine, unless somebody forwarded the request', async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const status = async (from: string, headers: Record<string, string> = {}) =>
       (await app.call('GET', '/metrics', { from, headers })).status
@@ -117,7 +117,7 @@ describe('metrics', () => {
     }
   })
 
-  test('open to a metrics token from anywhere, and to no other', async () => {
+  test('metrics open to a metrics token from anywhere, and to no other', async () => {
     await using app = await testApp({ METRICS_TOKEN: 'a-metrics-token-for-tests' })
     const { token } = await app.merchant()
     const withToken = async (value: string) =>

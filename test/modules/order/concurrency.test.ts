@@ -26,7 +26,7 @@ const cancel = (shop: Selling, orderId: string, key?: string) =>
 const fulfil = (shop: Selling, orderId: string) => shop.post(`/v2/orders/${orderId}/fulfil`, {})
 
 describe('checkouts at once', () => {
-  test('of the last one: one has it, the others are told that it is gone, and no number is lost', async () => {
+  test('checkouts at once of the last one: one has it, the others are told that it is gone, and no number is lost', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 1 })
     const carts = await Promise.all(times(20, () => shop.cart()))
@@ -39,7 +39,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('of enough for all: everybody has an order, and the numbers have no gap', async () => {
+  test('checkouts at once of enough for all: everybody has an order, and the numbers have no gap', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 40 })
     const carts = await Promise.all(times(20, () => shop.cart({ quantity: 2 })))
@@ -50,7 +50,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('with one gift card: it pays for as many as it covers, and nobody gets a present', async () => {
+  test('checkouts at once with one gift card: it pays for as many as it covers, and nobody gets a present', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { code } = await shop.giftCard(2_500)
@@ -65,7 +65,7 @@ describe('checkouts at once', () => {
     expect(cards.map(({ balance }) => balance)).toEqual([500])
   })
 
-  test('of one cart under many keys: one order', async () => {
+  test('checkouts at once of one cart under many keys: one order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -77,7 +77,7 @@ describe('checkouts at once', () => {
     expect(violationsAtRest(books)).toEqual([])
   })
 
-  test('under one key: one order, and who is not told of it is told to wait', async () => {
+  test('checkouts at once under one key: one order, and who is not told of it is told to wait', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -95,7 +95,7 @@ describe('checkouts at once', () => {
     expect((await booksOf(app)).orders).toHaveLength(1)
   })
 
-  test('after a decline, under many keys: one payment is begun', async () => {
+  test('checkouts at once after a decline, under many keys: one payment is begun', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
@@ -113,33 +113,36 @@ describe('the completion of a payment', () => {
   test.each([
     ['before anybody says so', false],
     ['while everybody says so', true],
-  ])('that is confirmed %s happens once, however often messages, shoppers and jobs tell of it', async (_, together) => {
-    await using app = await testApp()
-    const shop = await sellingIn(app)
-    const { cartId, paymentId } = await waiting(shop)
-    const confirm = () => confirmAtSandbox(app, paymentId)
-    if (!together) expect(await confirm()).toBe(200)
-    const types = ['payment.captured', 'payment.authorized', 'payment.captured']
-    const answers = await Promise.all([
-      ...types.map((type) => sandboxMessage(app, paymentId, type)),
-      ...times(3, () => complete(app, shop, cartId)),
-      ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
-      ...types.map((type) => sandboxMessage(app, paymentId, type)),
-      ...times(3, () => complete(app, shop, cartId)),
-      app.jobs.resume().then(() => ({ status: 200 }) as Answer),
-    ])
-    expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
-    // Those who came too early have not seen it.
-    expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
-    const books = await booksOf(app)
-    expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
-    expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
-    expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
-    expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
-    expect(violationsAtRest(books)).toEqual([])
-  })
+  ])(
+    'the completion of a payment that is confirmed %s happens once, however often messages, shoppers and jobs tell of it',
+    async (_, together) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { cartId, paymentId } = await waiting(shop)
+      const confirm = () => confirmAtSandbox(app, paymentId)
+      if (!together) expect(await confirm()).toBe(200)
+      const types = ['payment.captured', 'payment.authorized', 'payment.captured']
+      const answers = await Promise.all([
+        ...types.map((type) => sandboxMessage(app, paymentId, type)),
+        ...times(3, () => complete(app, shop, cartId)),
+        ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
+        ...types.map((type) => sandboxMessage(app, paymentId, type)),
+        ...times(3, () => complete(app, shop, cartId)),
+        app.jobs.resume().then(() => ({ status: 200 }) as Answer),
+      ])
+      expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
+      // Those who came too early have not seen it.
+      expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
+      const books = await booksOf(app)
+      expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+      expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
+      expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
+      expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
+      expect(violationsAtRest(books)).toEqual([])
+    },
+  )
 
-  test('that comes as its order is cancelled or expires leaves either a sale, or nothing and the money back', async () => {
+  test('the completion of a payment that comes as its order is cancelled or expires leaves either a sale, or nothing and the money back', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 20 })
     const all: Awaited<ReturnType<typeof waiting>>[] = []
@@ -164,7 +167,7 @@ describe('the completion of a payment', () => {
 })
 
 describe('refunds at once', () => {
-  test('of all: one is made', async () => {
+  test('refunds at once of all: one is made', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -175,7 +178,7 @@ describe('refunds at once', () => {
     expect(violationsAtRest(books)).toEqual([])
   })
 
-  test('of parts: as many as there is money for', async () => {
+  test('refunds at once of parts: as many as there is money for', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -185,7 +188,7 @@ describe('refunds at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('under one key: one', async () => {
+  test('refunds at once under one key: one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -194,7 +197,7 @@ describe('refunds at once', () => {
     expect((await shop.order(id)).refundedTotal).toEqual(shop.usd(150))
   })
 
-  test('and a cancel: all the money goes back once', async () => {
+  test('refunds at once and a cancel: all the money goes back once', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -238,33 +241,36 @@ test('of many jobs that end orders at once, one does, and the others find nothin
 })
 
 describe('money that comes too late', () => {
-  test.each(['EXPIRED', 'CANCELLED'] as const)('for an order that is %s goes back by itself, and the order stays so', async (status) => {
-    await using app = await testApp()
-    const shop = await sellingIn(app)
-    const { cartId, orderId, paymentId } = await waiting(shop)
-    // The shopper pays at the very moment in which the payment is given up.
-    changeProcessor(app, ({ void: giveUp }) => ({
-      async void(name) {
-        expect(await confirmAtSandbox(app, paymentId)).toBe(200)
-        return giveUp(name)
-      },
-    }))
-    if (status === 'EXPIRED') {
-      app.clock.advance(hourMs)
-      await app.jobs.closeOrders()
-    } else ok(await cancel(shop, orderId))
-    for (let nth = 0; nth < 3; nth++) ok(await sandboxMessage(app, paymentId))
-    const order = await shop.order(orderId)
-    expect(order).toMatchObject({ status, paymentStatus: 'REFUNDED', capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
-    const books = await booksOf(app)
-    expect(timesOf(books, 'LATE_CAPTURE')).toBe(1)
-    expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
-    expect(books.outbox.map(({ event }) => event)).toEqual(status === 'CANCELLED' ? ['order.cancelled'] : [])
-    expect(violationsAtRest(books)).toEqual([])
-    expect(ok(await complete(app, shop, cartId)).body.order.status).toBe(status)
-  })
+  test.each(['EXPIRED', 'CANCELLED'] as const)(
+    'money that comes too late for an order that is %s goes back by itself, and the order stays so',
+    async (status) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { cartId, orderId, paymentId } = await waiting(shop)
+      // The shopper pays at the very moment in which the payment is given up.
+      changeProcessor(app, ({ void: giveUp }) => ({
+        async void(name) {
+          expect(await confirmAtSandbox(app, paymentId)).toBe(200)
+          return giveUp(name)
+        },
+      }))
+      if (status === 'EXPIRED') {
+        app.clock.advance(hourMs)
+        await app.jobs.closeOrders()
+      } else ok(await cancel(shop, orderId))
+      for (let nth = 0; nth < 3; nth++) ok(await sandboxMessage(app, paymentId))
+      const order = await shop.order(orderId)
+      expect(order).toMatchObject({ status, paymentStatus: 'REFUNDED', capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
+      const books = await booksOf(app)
+      expect(timesOf(books, 'LATE_CAPTURE')).toBe(1)
+      expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
+      expect(books.outbox.map(({ event }) => event)).toEqual(status === 'CANCELLED' ? ['order.cancelled'] : [])
+      expect(violationsAtRest(books)).toEqual([])
+      expect(ok(await complete(app, shop, cartId)).body.order.status).toBe(status)
+    },
+  )
 
-  test('while the processor is away goes back when it is there again', async () => {
+  test('money that comes too late while the processor is away goes back when it is there again', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, paymentId } = await waiting(shop)
@@ -301,7 +307,7 @@ describe('money that comes too late', () => {
     return { orderId: declined.id as string, take }
   }
 
-  test('on a payment that failed, for an order that waits for another one, goes back, and the order goes on waiting', async () => {
+  test('money that comes too late on a payment that failed, for an order that waits for another one, goes back, and the order goes on waiting', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
@@ -312,7 +318,7 @@ describe('money that comes too late', () => {
     expect(violationsOf(books)).toEqual([])
   })
 
-  test('on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {
+  test('money that comes too late on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop)
@@ -331,7 +337,7 @@ describe('money that comes too late', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('on a payment that failed, for a sale that was cancelled, goes back, and is no part of the sale', async () => {
+  test('money that comes too late on a payment that failed, for a sale that was cancelled, goes back, and is no part of the sale', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop)
@@ -369,19 +375,22 @@ describe('an order that is cancelled while its processor is asked', () => {
     ['to begin the payment, and has not answered yet', 'create', 'after'],
     ['to take the money, which it has not heard yet', 'capture', 'before'],
     ['to take the money, and has not answered yet', 'capture', 'after'],
-  ] as const)('%s, keeps nothing: no money, no stock, and no authorization that could become money', async (_, kind, where) => {
-    await using app = await testApp()
-    const shop = await sellingIn(app)
-    const { reached, open } = gate(app, kind, where)
-    const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
-    await reached
-    const [order] = (await booksOf(app)).orders
-    ok(await cancel(shop, order?.id ?? ''))
-    open()
-    expect(ok(await checkout, 201).body.order.status).toBe('CANCELLED')
-    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-    expect(violationsAtRest(await booksOf(app))).toEqual([])
-  })
+  ] as const)(
+    'an order that is cancelled while its processor is asked %s, keeps nothing: no money, no stock, and no authorization that could become money',
+    async (_, kind, where) => {
+      await using app = await testApp()
+      const shop = await sellingIn(app)
+      const { reached, open } = gate(app, kind, where)
+      const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
+      await reached
+      const [order] = (await booksOf(app)).orders
+      ok(await cancel(shop, order?.id ?? ''))
+      open()
+      expect(ok(await checkout, 201).body.order.status).toBe('CANCELLED')
+      expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+      expect(violationsAtRest(await booksOf(app))).toEqual([])
+    },
+  )
 })
 
 test('an order that is being cancelled can be neither sent, nor cancelled or refunded once more', async () => {
@@ -404,7 +413,7 @@ describe('a processor that is asked in vain', () => {
   test.each([
     ['take the money', 'capture'],
     ['give a payment up', 'void'],
-  ] as const)('to %s is asked once, and again when its time has come', async (_, kind) => {
+  ] as const)('a processor that is asked in vain to %s is asked once, and again when its time has come', async (_, kind) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     let calls = 0
@@ -427,7 +436,7 @@ describe('a processor that is asked in vain', () => {
     expect(violationsOf(await booksOf(app))).toEqual([])
   })
 
-  test('what became of a payment, by a shopper who looks every second, is not told to forget it for that', async () => {
+  test('a processor that is asked in vain what became of a payment, by a shopper who looks every second, is not told to forget it for that', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     // It needs a minute to decide.
@@ -454,7 +463,7 @@ describe('a processor that is asked in vain', () => {
 })
 
 describe('a second payment', () => {
-  test('has as much time to be decided as the first', async () => {
+  test('a second payment has as much time to be decided as the first', async () => {
     await using app = await testApp()
     changeProcessor(app, impatiently(app))
     const shop = await sellingIn(app)
@@ -476,7 +485,7 @@ describe('a second payment', () => {
 })
 
 describe('one idempotency key on two routes', () => {
-  test('means two requests: a cancel is no repetition of the refund before it', async () => {
+  test('one idempotency key on two routes means two requests: a cancel is no repetition of the refund before it', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
@@ -484,7 +493,7 @@ describe('one idempotency key on two routes', () => {
     expect(ok(await cancel(shop, id, 'the-same')).body).toMatchObject({ status: 'CANCELLED', refundedTotal: shop.usd(1_000) })
   })
 
-  test("means two requests: a merchant's refund is no repetition of the server's", async () => {
+  test("one idempotency key on two routes means two requests: a merchant's refund is no repetition of the server's", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()

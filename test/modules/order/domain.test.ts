@@ -17,7 +17,7 @@ import {
 import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../src/modules/payment/domain.ts'
 
 describe('the states of an order', () => {
-  test('change as the contract says, and in no other way', () => {
+  test('the states of an order change as the contract says, and in no other way', () => {
     const allowed = orderStatuses.flatMap((from) => orderTransitions[from].map((to) => `${from} → ${to}`))
     expect(allowed.sort()).toEqual(
       [
@@ -36,7 +36,7 @@ describe('the states of an order', () => {
     expect(orderStatuses.filter((from) => followers[from].includes('CANCELLED'))).toEqual(['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'])
   })
 
-  test('of a payment that has ended are final', () => {
+  test('the states of an order of a payment that has ended are final', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
     expect(final).toEqual(['CAPTURED', 'FAILED', 'VOIDED'])
     for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!final.includes(status))
@@ -54,7 +54,7 @@ const steps = (done: number, undone = 0): SagaStep[] =>
 const told = (move: Move) => (move.kind === 'run' || move.kind === 'undo' ? `${move.kind} ${move.step.step}` : move.kind)
 
 describe('the next move of a saga', () => {
-  test('of an unpaid order depends on its payment alone', () => {
+  test('the next move of a saga of an unpaid order depends on its payment alone', () => {
     const moves: [Payment | undefined, string][] = [
       [undefined, 'rest'],
       [payment('PENDING'), 'create'],
@@ -69,7 +69,7 @@ describe('the next move of a saga', () => {
     expect(told(nextMove({ order: order('PENDING_PAYMENT', { amountDue: 0 }), steps: steps(2), payment: undefined }, 0))).toBe('payNothing')
   })
 
-  test('of an order whose time is over is to ask, and never to charge', () => {
+  test('the next move of a saga of an order whose time is over is to ask, and never to charge', () => {
     const moves: [Payment, string][] = [
       [payment('PENDING'), 'rest'],
       [payment('PENDING', 'ref'), 'ask'],
@@ -82,7 +82,7 @@ describe('the next move of a saga', () => {
       )
   })
 
-  test('of a paid order is its first step that is not done', () => {
+  test('the next move of a saga of a paid order is its first step that is not done', () => {
     for (let done = 4; done < stepNames.length; done++) {
       const move = nextMove({ order: order('PAID'), steps: steps(done), payment: payment('CAPTURED') }, 0)
       expect(told(move)).toBe(`run ${stepNames[done]}`)
@@ -90,7 +90,7 @@ describe('the next move of a saga', () => {
     expect(told(nextMove({ order: order('PAID'), steps: steps(stepNames.length), payment: undefined }, 0))).toBe('rest')
   })
 
-  test('of an order that turned back is its last step that is done, after its payment is given up', () => {
+  test('the next move of a saga of an order that turned back is its last step that is done, after its payment is given up', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       for (const live of ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'] as const)
         expect(told(nextMove({ order: order(status), steps: steps(2), payment: payment(live) }, 0))).toBe('void')
@@ -104,7 +104,7 @@ describe('the next move of a saga', () => {
     }
   })
 
-  test('of a sale is none, also when it was cancelled', () => {
+  test('the next move of a saga of a sale is none, also when it was cancelled', () => {
     for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED'] as const)
       expect(told(nextMove({ order: order(status, { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
     expect(told(nextMove({ order: order('CANCELLED', { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
@@ -123,7 +123,7 @@ describe('what goes back of an order', () => {
     asked: fc.array(fc.option(fc.integer({ min: 1, max: 400_000 }), { nil: undefined }), { maxLength: 8 }),
   })
 
-  test('is never more than came in, from anywhere, and in the end all of it to the cent', () => {
+  test('what goes back of an order is never more than came in, from anywhere, and in the end all of it to the cent', () => {
     fc.assert(
       fc.property(amounts, ({ captured, cards: given, asked }) => {
         const cards = given.map((amount, at) => ({ giftCardId: `gift_${at}`, amount }) as OrderGiftCard)
@@ -150,7 +150,7 @@ describe('what goes back of an order', () => {
     )
   })
 
-  test('leaves out refunds that failed, and counts those that are under way', () => {
+  test('what goes back of an order leaves out refunds that failed, and counts those that are under way', () => {
     const before = [
       { status: 'FAILED', purpose: 'REFUND', amount: 50, giftCards: [] },
       { status: 'PENDING', purpose: 'REFUND', amount: 30, giftCards: [] },

@@ -9,7 +9,6 @@ import { fixedStock, type Ground, layGround, modelOn, type Story, story, tokenSe
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 40 : 15))
-const timeLimitMs = 60_000
 
 let ground: Ground
 afterAll(() => ground?.database.drop())
@@ -28,10 +27,10 @@ test('every rule holds after every batch of doings at once, and all comes to res
       await database.drop()
     }
   })
-  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false })
+  await fc.assert(property, { seed, numRuns: runs })
   const usual = ['CONFIRMED', 'FULFILLED', 'CANCELLED', 'EXPIRED', 'refund', 'gift card', 'checkout 409', 'USD', 'JPY', 'KWD']
   expect(usual.filter((what) => !seen.has(what))).toEqual([])
-}, 150_000)
+})
 
 async function tell({ carts, batches }: Story, database: Ground['database']): Promise<void> {
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })

@@ -14,7 +14,7 @@ const booksOf = async (app: TestApp) => {
 }
 
 describe('reading orders', () => {
-  test('a shop sees its own, a customer theirs, and nobody anybody else’s', async () => {
+  test('a shop sees its own orders, a customer theirs, and nobody anybody else’s', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -37,7 +37,7 @@ describe('reading orders', () => {
     expect((await app.call('GET', path, { key: shop.secretKey })).headers.get('cache-control')).toBe('no-store')
   })
 
-  test('lists are newest first, by status and by customer', async () => {
+  test('lists of orders are newest first, by status and by customer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const customer = await customerOf(app, shop.shop.name)
@@ -72,7 +72,7 @@ test('a customer does not read why their shop refunded or cancelled', async () =
 })
 
 describe('refunds', () => {
-  test('in parts and then the rest equal the capture to the cent', async () => {
+  test('refunds in parts and then the rest equal the capture to the cent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price: 1_001 })
     const customer = await customerOf(app, shop.shop.name)
@@ -105,7 +105,7 @@ describe('refunds', () => {
     expect(await booksOf(app)).toEqual(['CAPTURE sandbox 1001 1001', 'REFUND sandbox 333 333', 'REFUND sandbox 668 668'])
   })
 
-  test('need a key, are sent once under it, and replayed', async () => {
+  test('refunds need a key, are sent once under it, and replayed', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought()
@@ -116,7 +116,7 @@ describe('refunds', () => {
     expect((await shop.order(order.id)).refundedTotal).toEqual(shop.usd(100))
   })
 
-  test('give gift cards back what they paid, after what was captured', async () => {
+  test('refunds give gift cards back what they paid, after what was captured', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const card = await shop.giftCard(400)
@@ -147,7 +147,7 @@ describe('refunds', () => {
     ])
   })
 
-  test('in another currency, of nothing or of a fraction are 400; of another shop’s order or an unpaid one 404 and 409', async () => {
+  test('refunds in another currency, of nothing or of a fraction are 400; of another shop’s order or an unpaid one 404 and 409', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -163,7 +163,7 @@ describe('refunds', () => {
 })
 
 describe('cancelling', () => {
-  test('an unpaid order gives back what it held', async () => {
+  test('cancelling an unpaid order gives back what it held', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart({ quantity: 4 })
@@ -177,7 +177,7 @@ describe('cancelling', () => {
     expect((await shop.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(409)
   })
 
-  test('a confirmed order gives all its money back and its goods return', async () => {
+  test('cancelling a confirmed order gives all its money back and its goods return', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ quantity: 4 })
@@ -189,7 +189,7 @@ describe('cancelling', () => {
     expect((await shop.refund(order.id)).status).toBe(409)
   })
 
-  test('an order that was sent is refused, and so is another shop’s', async () => {
+  test('cancelling an order that was sent is refused, and so is another shop’s', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -199,7 +199,7 @@ describe('cancelling', () => {
     expect((await shop.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(409)
   })
 
-  test('a paid order whose saga is stuck undoes what was done, and ends CANCELLED with its money back', async () => {
+  test('cancelling a paid order whose saga is stuck undoes what was done, and ends CANCELLED with its money back', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { deps } = app
@@ -237,7 +237,7 @@ describe('cancelling', () => {
 })
 
 describe('fulfilment', () => {
-  test('is noted with its tracking, and the order completes when the refund window has passed', async () => {
+  test('fulfilment is noted with its tracking, and the order completes when the refund window has passed', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought()
@@ -253,7 +253,7 @@ describe('fulfilment', () => {
     expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
   })
 
-  test('of an unpaid order is 409', async () => {
+  test('fulfilment of an unpaid order is 409', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const unpaid = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order

@@ -33,7 +33,7 @@ async function everything({ deps: { db } }: TestApp): Promise<string> {
 }
 
 describe('the private key', () => {
-  test('is the secret API key of the shop, is not to be kept by caches, and every reading is on record before the answer', async () => {
+  test('the private key is the secret API key of the shop, is not to be kept by caches, and every reading is on record before the answer', async () => {
     await using app = await testApp()
     const { id, token, secretKey, shop } = await app.merchant()
     const { status, body, headers } = await app.call('GET', '/shops/v2/private-key', { token })
@@ -43,7 +43,7 @@ describe('the private key', () => {
     expect(row).toMatchObject({ actor: id, subject: shop.id, shopId: shop.id, requestId: headers.get('x-request-id'), at: app.clock.now() })
   })
 
-  test('is read ten times an hour; refused readings do not count, and each shop has its own ten', async () => {
+  test('the private key is read ten times an hour; refused readings do not count, and each shop has its own ten', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const other = await app.merchant()
@@ -71,7 +71,7 @@ describe('the private key', () => {
     expect((await app.call('GET', '/shops/v2/private-key', { token: refreshToken })).status).toBe(429)
   })
 
-  test('is not read an eleventh time by asking all at once', async () => {
+  test('the private key is not read an eleventh time by asking all at once', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const answers = await Promise.all(Array.from({ length: 25 }, () => app.call('GET', '/shops/v2/private-key', { token })))
@@ -80,7 +80,7 @@ describe('the private key', () => {
     expect(await readings(app, shop.id)).toBe(10)
   })
 
-  test("is the merchant's alone: no key reads it, and nobody else's token", async () => {
+  test("the private key is the merchant's alone: no key reads it, and nobody else's token", async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     const other = await app.merchant()
@@ -89,7 +89,7 @@ describe('the private key', () => {
     expect(await readings(app, shop.id)).toBe(0)
   })
 
-  test('is nowhere in plain: not in the database, not in the log, not in any other answer', async () => {
+  test('the private key is nowhere in plain: not in the database, not in the log, not in any other answer', async () => {
     await using app = await testApp()
     const { token, secretKey, publishableKey, shop } = await app.merchant()
     await app.call('GET', '/shops/v2/private-key', { token })
@@ -108,7 +108,7 @@ describe('rotating the private key', () => {
   const rotate = (app: TestApp, token: string, body?: unknown) =>
     app.call('POST', '/shops/v2/private-key/rotate', { token, ...(body === undefined ? {} : { body }) })
 
-  test('without grace ends the old key at once', async () => {
+  test('rotating the private key without grace ends the old key at once', async () => {
     await using app = await testApp()
     const { token, secretKey, id, shop } = await app.merchant()
     for (const body of [undefined, {}, { graceSeconds: 0 }]) {
@@ -124,7 +124,7 @@ describe('rotating the private key', () => {
     expect(trail.map(({ actor, subject }) => [actor, subject])).toEqual(Array(3).fill([id, shop.id]))
   })
 
-  test('under an Idempotency-Key happens once, and the same request again gets the same key, which nothing holds in plain', async () => {
+  test('rotating the private key under an Idempotency-Key happens once, and the same request again gets the same key, which nothing holds in plain', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     const once = (body: unknown = { graceSeconds: 60 }) =>
@@ -145,7 +145,7 @@ describe('rotating the private key', () => {
     expect((await rotate(app, token)).body.privateKey).not.toBe(first.body.privateKey)
   })
 
-  test('with grace keeps the old key until then, to the millisecond, and ends those before it', async () => {
+  test('rotating the private key with grace keeps the old key until then, to the millisecond, and ends those before it', async () => {
     await using app = await testApp()
     const { token, secretKey: first } = await app.merchant()
     const second = (await rotate(app, token, { graceSeconds: 3_000 })).body.privateKey
@@ -161,7 +161,7 @@ describe('rotating the private key', () => {
     expect([await works(app, second), await works(app, third)]).toEqual([401, 200])
   })
 
-  test('never makes an ended key live again', async () => {
+  test('rotating the private key never makes an ended key live again', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     await rotate(app, token)
@@ -170,7 +170,7 @@ describe('rotating the private key', () => {
     expect(await works(app, secretKey)).toBe(401)
   })
 
-  test('many times at once leaves one current key and one before it at most', async () => {
+  test('rotating the private key many times at once leaves one current key and one before it at most', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(app, token, { graceSeconds: 600 })))
@@ -184,7 +184,7 @@ describe('rotating the private key', () => {
     expect(rows.filter(({ expiresAt }) => expiresAt === null || expiresAt > app.clock.now())).toHaveLength(2)
   })
 
-  test('with a grace that is no whole number of seconds up to a day is 400, and rotates nothing', async () => {
+  test('rotating the private key with a grace that is no whole number of seconds up to a day is 400, and rotates nothing', async () => {
     await using app = await testApp()
     const { token, secretKey } = await app.merchant()
     for (const graceSeconds of [-1, 86_401, 1.5, '60', null]) {
@@ -197,7 +197,7 @@ describe('rotating the private key', () => {
 })
 
 describe('an API key', () => {
-  test('works in the shape it was issued, and in no other', async () => {
+  test('an API key works in the shape it was issued, and in no other', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey } = await app.merchant()
     expect(await works(app, secretKey)).toBe(200)
@@ -219,7 +219,7 @@ describe('an API key', () => {
     expect(await works(app, publishableKey)).toBe(403)
   })
 
-  test('of the other mode does not open a shop: test and live never mix', async () => {
+  test('an API key of the other mode does not open a shop: test and live never mix', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     await app.deps.db.write(async (tx) => void (await tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, shop.id))))
@@ -227,7 +227,7 @@ describe('an API key', () => {
     expect(await works(app, publishableKey)).toBe(401)
   })
 
-  test('notes when it was used, to the minute, without holding up the request', async () => {
+  test('an API key notes when it was used, to the minute, without holding up the request', async () => {
     await using app = await testApp()
     const { secretKey } = await app.merchant()
     const lastUsed = async () =>
@@ -267,7 +267,7 @@ describe('a key that was used a moment ago', () => {
     return Promise.all(keys.map((key) => works(app, key)))
   }
 
-  test('ends with its rotation, and at the very millisecond that its grace is over', async () => {
+  test('a key that was used a moment ago ends with its rotation, and at the very millisecond that its grace is over', async () => {
     await using app = await testApp()
     const { token, secretKey: first } = await app.merchant()
     expect(await use(app, first)).toEqual([200])
@@ -281,7 +281,7 @@ describe('a key that was used a moment ago', () => {
     expect(await use(app, second, third)).toEqual([401, 200])
   })
 
-  test('ends with a rotation by another process, and goes on with one that came to nothing', async () => {
+  test('a key that was used a moment ago ends with a rotation by another process, and goes on with one that came to nothing', async () => {
     await using app = await testApp()
     await using command = await commandBeside(app)
     const { shop, secretKey } = await app.merchant()
@@ -301,7 +301,7 @@ describe('a key that was used a moment ago', () => {
     expect(await use(app, secretKey, privateKey)).toEqual([401, 401])
   })
 
-  test('ends by whichever function of the store ends it', async () => {
+  test('a key that was used a moment ago ends by whichever function of the store ends it', async () => {
     await using app = await testApp()
     const { deps, clock } = app
     const { secretKey, shop } = await app.merchant()
@@ -316,7 +316,7 @@ describe('a key that was used a moment ago', () => {
     expect(await use(app, secretKey)).toEqual([401])
   })
 
-  test('is of the mode that its shop has now', async () => {
+  test('a key that was used a moment ago is of the mode that its shop has now', async () => {
     await using app = await testApp()
     const { secretKey, publishableKey, shop } = await app.merchant()
     const inMode = (mode: 'TEST' | 'LIVE') => app.deps.db.write((tx) => app.deps.shopStore.update(tx, shop.id, { mode }))
@@ -327,7 +327,7 @@ describe('a key that was used a moment ago', () => {
     expect(await use(app, secretKey, publishableKey)).toEqual([200, 403])
   })
 
-  test('opens to the origins that its shop lists now, and makes carts in the currency that it has now', async () => {
+  test('a key that was used a moment ago opens to the origins that its shop lists now, and makes carts in the currency that it has now', async () => {
     await using app = await testApp()
     const { token, publishableKey } = await app.merchant()
     const from = (origin: string) => app.call('POST', '/cart', { key: publishableKey, body: {}, headers: { origin } })
@@ -337,7 +337,7 @@ describe('a key that was used a moment ago', () => {
     expect((await from('https://b.example')).body.currency).toBe('EUR')
   })
 
-  test('finds its shop as another process left it', async () => {
+  test('a key that was used a moment ago finds its shop as another process left it', async () => {
     await using app = await testApp()
     await using command = await commandBeside(app)
     const { shop, publishableKey } = await app.merchant()
@@ -347,7 +347,7 @@ describe('a key that was used a moment ago', () => {
     expect(await currency()).toBe('EUR')
   })
 
-  test("knows nothing of other shops' keys", async () => {
+  test("a key that was used a moment ago knows nothing of other shops' keys", async () => {
     await using app = await testApp()
     const [one, two] = [await app.merchant(), await app.merchant()]
     expect(await use(app, one.secretKey, two.secretKey)).toEqual([200, 200])
@@ -357,7 +357,7 @@ describe('a key that was used a moment ago', () => {
 })
 
 describe('the custodial wallet', () => {
-  test('is made once and is the same for ever, also when asked for many times at once', async () => {
+  test('the custodial wallet is made once and is the same for ever, also when asked for many times at once', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const answers = await Promise.all(Array.from({ length: 12 }, () => app.call('POST', '/shops/v2/custody/wallet', { token })))
@@ -378,14 +378,14 @@ describe('the custodial wallet', () => {
     expect(trail).toHaveLength(1)
   })
 
-  test('of two shops are two', async () => {
+  test('the custodial wallets of two shops are two', async () => {
     await using app = await testApp()
     const [one, other] = [await app.merchant(), await app.merchant()]
     const addressOf = async (token: string) => (await app.call('POST', '/shops/v2/custody/wallet', { token })).body.address
     expect(await addressOf(one.token)).not.toBe(await addressOf(other.token))
   })
 
-  test('has a key that fits its address, sealed for this shop alone, and nowhere else', async () => {
+  test('the custodial wallet has a key that fits its address, sealed for this shop alone, and nowhere else', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const answer = await app.call('POST', '/shops/v2/custody/wallet', { token })

@@ -14,7 +14,7 @@ const secondShop = ({ deps }: TestApp, merchantId: string, name = 'second-shop')
 const stored = async ({ deps }: TestApp, id: string) => (await deps.db.read.select().from(shops).where(eq(shops.id, id)).limit(1))[0]
 
 describe("the caller's shop", () => {
-  test('is the first, or the one that x-shop-id names, or absent', async () => {
+  test("the caller's shop is the first, or the one that x-shop-id names, or absent", async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     const other = await app.merchant()
@@ -29,7 +29,7 @@ describe("the caller's shop", () => {
     expect((await app.call('GET', '/merchant/me', { token })).body.shops.map((one: { id: string }) => one.id)).toEqual([shop.id, second.id])
   })
 
-  test('shows its record and nothing of its keys, its owner or its insides', async () => {
+  test("the caller's shop shows its record and nothing of its keys, its owner or its insides", async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { body, headers } = await app.call('GET', '/shops/v2', { token })
@@ -52,7 +52,7 @@ describe("the caller's shop", () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('of a merchant without any is 404', async () => {
+  test("the caller's shop of a merchant without any is 404", async () => {
     await using app = await testApp()
     const { createMerchant } = await import('../../../src/modules/merchant/service.ts')
     const { startSession } = await import('../../../src/modules/auth/service.ts')
@@ -78,7 +78,7 @@ describe('changing the shop', () => {
     ['storefrontOrigins', []],
   ]
 
-  test('takes each field by itself, keeps the others, and leaves an audit row', async () => {
+  test('changing the shop takes each field by itself, keeps the others, and leaves an audit row', async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()
     let before = (await app.call('GET', '/shops/v2', { token })).body
@@ -98,7 +98,7 @@ describe('changing the shop', () => {
     expect(trail.every(({ actor, shopId, requestId }) => actor === id && shopId === shop.id && requestId !== null)).toBe(true)
   })
 
-  test('keeps what contact and address leave out; null clears one field', async () => {
+  test('changing the shop keeps what contact and address leave out; null clears one field', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const change = async (body: unknown) => {
@@ -127,7 +127,7 @@ describe('changing the shop', () => {
     expect(await stored(app, shop.id)).toEqual(before)
   })
 
-  test('of two fields of the contact at once keeps both', async () => {
+  test('changing two fields of the contact at once keeps both', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const changes = [{ email: 'shop@example.com' }, { phone: '1' }]
@@ -136,7 +136,7 @@ describe('changing the shop', () => {
     expect((await app.call('GET', '/shops/v2', { token })).body.contact).toEqual({ email: 'shop@example.com', phone: '1' })
   })
 
-  test("ignores fields that are not the merchant's to set, and never stores them", async () => {
+  test("changing the shop ignores fields that are not the merchant's to set, and never stores them", async () => {
     await using app = await testApp()
     const { token, shop, id } = await app.merchant()
     const raw = JSON.stringify({
@@ -165,7 +165,7 @@ describe('changing the shop', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('with nothing changes nothing', async () => {
+  test('changing the shop with nothing changes nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const before = (await app.call('GET', '/shops/v2', { token })).body
@@ -173,7 +173,7 @@ describe('changing the shop', () => {
     expect((await app.call('PATCH', '/shops/v2', { token })).body).toEqual(before)
   })
 
-  test('that breaks one rule is 400, names the field, never the value, and writes none of it', async () => {
+  test('a change of the shop that breaks one rule is 400, names the field, never the value, and writes none of it', async () => {
     await using app = await testApp()
     const { token, shop } = await app.merchant()
     const before = await stored(app, shop.id)
@@ -217,7 +217,7 @@ describe('changing the shop', () => {
     expect(await stored(app, shop.id)).toEqual(before)
   })
 
-  test('keeps storefront origins as browsers send them, each once', async () => {
+  test('changing the shop keeps storefront origins as browsers send them, each once', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const { body } = await app.call('PATCH', '/shops/v2', {
@@ -232,7 +232,7 @@ describe('tax rates and shipping methods', () => {
   const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false }
   const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
 
-  test('are none at first, and are replaced whole, by the merchant or a secret key', async () => {
+  test('tax rates and shipping methods are none at first, and are replaced whole, by the merchant or a secret key', async () => {
     await using app = await testApp()
     const { token, secretKey, shop } = await app.merchant()
     for (const [path, item] of [
@@ -250,7 +250,7 @@ describe('tax rates and shipping methods', () => {
     expect(trail.filter(({ action }) => action === 'shop.shipping_methods_set')).toHaveLength(2)
   })
 
-  test('fill in what may be left out', async () => {
+  test('tax rates and shipping methods fill in what may be left out', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     expect((await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: [{ country: 'AE', rateBps: 500 }] } })).body).toEqual({
@@ -262,7 +262,7 @@ describe('tax rates and shipping methods', () => {
     )
   })
 
-  test('that break a rule are 400 and change nothing', async () => {
+  test('tax rates and shipping methods that break a rule are 400 and change nothing', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const wrongTaxes = [
@@ -301,7 +301,7 @@ describe('tax rates and shipping methods', () => {
     expect((await app.call('GET', '/shops/v2/shipping-methods', { token })).body).toEqual({ data: [] })
   })
 
-  test("are the shop's of the key, whatever x-shop-id says", async () => {
+  test("tax rates and shipping methods are the shop's of the key, whatever x-shop-id says", async () => {
     await using app = await testApp()
     const one = await app.merchant()
     const other = await app.merchant()
@@ -316,7 +316,7 @@ describe('tax rates and shipping methods', () => {
 })
 
 describe('the public look-up', () => {
-  test('shows what a storefront needs and nothing else', async () => {
+  test('the public look-up shows what a storefront needs and nothing else', async () => {
     await using app = await testApp()
     const { shop, publishableKey, token } = await app.merchant()
     await app.call('PATCH', '/shops/v2', { token, body: { contact: { email: 'private@example.com' }, storefrontOrigins: [] } })
@@ -341,7 +341,7 @@ describe('the public look-up', () => {
     }
   })
 
-  test('is 404 for names that nobody has, alike, and takes names as they are written only', async () => {
+  test('the public look-up is 404 for names that nobody has, alike, and takes names as they are written only', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const answers = []
@@ -351,7 +351,7 @@ describe('the public look-up', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('answers 304 to those who hold this very version, and not a moment longer', async () => {
+  test('the public look-up answers 304 to those who hold this very version, and not a moment longer', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
     const get = (etag?: string) =>
@@ -369,7 +369,7 @@ describe('the public look-up', () => {
     expect(changed.headers.get('etag')).not.toBe(etag)
   })
 
-  test('shows the wallet and a rotated key as soon as the change is acknowledged', async () => {
+  test('the public look-up shows the wallet and a rotated key as soon as the change is acknowledged', async () => {
     await using app = await testApp()
     const { shop, token } = await app.merchant()
     const get = async () => (await app.call('GET', `/shops/v2/public/name/${shop.name}`)).body
@@ -380,7 +380,7 @@ describe('the public look-up', () => {
     expect((await get()).verified).toBe(true)
   })
 
-  test.skipIf(engine !== 'sqlite')('is not read again from the database while nothing changes', async () => {
+  test.skipIf(engine !== 'sqlite')('the public look-up is not read again from the database while nothing changes', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()
     const first = await app.call('GET', `/shops/v2/public/name/${shop.name}`)

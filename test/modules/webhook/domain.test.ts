@@ -6,7 +6,7 @@ const now = 1_000_000
 const answered = (status: number) => ({ answered: status, failure: null })
 
 describe('after an attempt, a delivery', () => {
-  test('is done when the answer was one of success, even if the rest of it was lost', () => {
+  test('after an attempt, a delivery is done when the answer was one of success, even if the rest of it was lost', () => {
     for (const status of [200, 204, 299])
       for (const failure of [null, 'answer too large'] as const)
         expect(afterAttempt({ answered: status, failure }, 1, now, 0.5)).toEqual({
@@ -17,7 +17,7 @@ describe('after an attempt, a delivery', () => {
         })
   })
 
-  test('waits for its next pause after any other answer, and after none, and says which', () => {
+  test('after an attempt, a delivery waits for its next pause after any other answer, and after none, and says which', () => {
     for (const status of [199, 300, 404, 500])
       expect(afterAttempt(answered(status), 1, now, 0.5)).toEqual({
         status: 'PENDING',
@@ -33,7 +33,7 @@ describe('after an attempt, a delivery', () => {
     })
   })
 
-  test('has failed once the last pause is over, and at once when the receiver says that it is gone', () => {
+  test('after an attempt, a delivery has failed once the last pause is over, and at once when the receiver says that it is gone', () => {
     const failed = { status: 'FAILED', nextAt: now } as const
     expect(afterAttempt(answered(500), 9, now, 0.5)).toEqual({ ...failed, lastStatus: 500, lastError: 'answered 500' })
     expect(afterAttempt(answered(410), 1, now, 0.5)).toEqual({ ...failed, lastStatus: 410, lastError: 'answered 410' })
@@ -63,7 +63,7 @@ describe('room for deliveries', () => {
         .map((of) => of.length),
     )
 
-  test('is never taken beyond what a shop, an endpoint and all together may have, and never left when something fits', () => {
+  test('room for deliveries is never taken beyond what a shop, an endpoint and all together may have, and never left when something fits', () => {
     fc.assert(
       fc.property(places, places, (due, started) => {
         const underWay = withRoom(started, [])
@@ -81,7 +81,7 @@ describe('room for deliveries', () => {
     )
   })
 
-  test('is gone at an endpoint with two under way and at a shop with four', () => {
+  test('room for deliveries is gone at an endpoint with two under way and at a shop with four', () => {
     const underWay = [
       { shopId: 'a', endpointId: 'a1' },
       { shopId: 'b', endpointId: 'b1' },
@@ -94,7 +94,7 @@ describe('room for deliveries', () => {
     expect(crowded(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
   })
 
-  test('is gone for everybody with 24 under way', () => {
+  test('room for deliveries is gone for everybody with 24 under way', () => {
     const due = Array.from({ length: 30 }, (_, at) => ({ shopId: `shop ${at}`, endpointId: `endpoint ${at}` }))
     expect(withRoom(due, [])).toEqual(due.slice(0, 24))
     expect(withRoom(due.slice(24), due.slice(0, 24))).toEqual([])

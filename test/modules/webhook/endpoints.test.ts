@@ -26,7 +26,7 @@ const badUrls = [
 ]
 
 describe('a webhook endpoint', () => {
-  test('is registered by a merchant or a secret key, with each event once, and leaves an audit row', async () => {
+  test('a webhook endpoint is registered by a merchant or a secret key, with each event once, and leaves an audit row', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const events = ['order.refunded', 'order.confirmed', 'order.refunded']
@@ -53,7 +53,7 @@ describe('a webhook endpoint', () => {
     )
   })
 
-  test('never shows its secret again, which is sealed in the database', async () => {
+  test('a webhook endpoint never shows its secret again, which is sealed in the database', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id, secret } = await endpointOf(app, shop, url)
@@ -67,7 +67,7 @@ describe('a webhook endpoint', () => {
     expect(JSON.stringify(app.logged)).not.toContain(secret)
   })
 
-  test('is made once for one idempotency key, and the answer is repeated as it was', async () => {
+  test('a webhook endpoint is made once for one idempotency key, and the answer is repeated as it was', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const again = () =>
@@ -81,7 +81,7 @@ describe('a webhook endpoint', () => {
     expect((await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })).body.total).toBe(1)
   })
 
-  test('is gone for good when it is removed: it is not listed, not found, and not removed twice', async () => {
+  test('a webhook endpoint is gone for good when it is removed: it is not listed, not found, and not removed twice', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id } = await endpointOf(app, shop, url)
@@ -98,7 +98,7 @@ describe('a webhook endpoint', () => {
     expect(actions.sort()).toEqual(['webhook_endpoint.created', 'webhook_endpoint.removed'])
   })
 
-  test('of another shop looks absent, with the same answer as one that never was, and stays', async () => {
+  test('a webhook endpoint of another shop looks absent, with the same answer as one that never was, and stays', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const other = await app.merchant()
@@ -118,7 +118,7 @@ describe('a webhook endpoint', () => {
     expect((await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).status).toBe(200)
   })
 
-  test('is one of at most twenty of its shop: the next is refused until one is removed, and other shops are not concerned', async () => {
+  test('a webhook endpoint is one of at most twenty of its shop: the next is refused until one is removed, and other shops are not concerned', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const body = { url, events: ['order.confirmed'] }
@@ -135,7 +135,7 @@ describe('a webhook endpoint', () => {
     expect([page.body.data.length, page.body.total, page.body.pages]).toEqual([4, 20, 3])
   })
 
-  test('is for known events only, and for at least one', async () => {
+  test('a webhook endpoint is for known events only, and for at least one', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const events of [
@@ -153,7 +153,7 @@ describe('a webhook endpoint', () => {
     }
   })
 
-  test('leads to no private address, however that is spelt, and nowhere but by http and https without credentials', async () => {
+  test('a webhook endpoint leads to no private address, however that is spelt, and nowhere but by http and https without credentials', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of badUrls) {
@@ -167,7 +167,7 @@ describe('a webhook endpoint', () => {
     expect(await app.deps.db.read.select().from(webhookEndpoints)).toEqual([])
   })
 
-  test('may lead into a network that the operator opened, and into no other', async () => {
+  test('a webhook endpoint may lead into a network that the operator opened, and into no other', async () => {
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
     for (const address of ['http://127.0.0.1:8080/', 'http://localhost/', 'http://[::ffff:127.0.0.1]/'])
@@ -176,14 +176,14 @@ describe('a webhook endpoint', () => {
     expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body })).status).toBe(400)
   })
 
-  test('may lead to a public address and to any name: names are judged when they are called', async () => {
+  test('a webhook endpoint may lead to a public address and to any name: names are judged when they are called', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of ['http://8.8.8.8/', 'https://[2606:4700:4700::1111]:8443/x', 'http://internal.example/', 'HTTPS://Shop.Example'])
       await endpointOf(app, shop, address)
   })
 
-  test('is no matter for strangers, customers, or a key that browsers hold', async () => {
+  test('a webhook endpoint is no matter for strangers, customers, or a key that browsers hold', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const { id } = await endpointOf(app, shop, url)
@@ -205,7 +205,7 @@ describe('a webhook endpoint', () => {
 })
 
 describe('the deliveries of an endpoint', () => {
-  test('are listed newest first, page by page, without what was sent', async () => {
+  test('the deliveries of an endpoint are listed newest first, page by page, without what was sent', async () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()

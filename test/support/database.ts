@@ -1,4 +1,4 @@
-/** A migrated database of its own for every test: a copied file, or on Postgres a copied database. */
+/** A migrated database of its own for every test: a file of the same bytes, or on Postgres a copied database. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,8 @@ import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
+/** Databases of this process: a process of an earlier run may have had its number, and left some. */
+const ours = `${process.pid}_${crypto.randomUUID().slice(0, 8)}`
 let made = 0
 
 /** An empty directory that is gone when the file's tests have run. */
@@ -35,16 +37,16 @@ export async function testDatabase(): Promise<TestDatabase> {
   if (engine === 'postgres') return databaseLike(await postgresTemplate())
   const dataDir = temporaryDir()
   const file = join(dataDir, 'souk.db')
-  sqliteTemplate ??= migratedSqlite(dataDir)
+  sqliteTemplate ??= migratedSqlite(temporaryDir())
   writeFileSync(file, sqliteTemplate)
   return { url: `file:${file}`, dataDir, drop: async () => rmSync(dataDir, { recursive: true, force: true }) }
 }
 
 let sqliteTemplate: Uint8Array | undefined
 
-function migratedSqlite(dataDir: string): Uint8Array {
-  const file = join(dataDir, 'template.db')
-  migrateSqlite(file, sqliteMigrations, { backups: dataDir, now: 0 })
+function migratedSqlite(dir: string): Uint8Array {
+  const file = join(dir, 'template.db')
+  migrateSqlite(file, sqliteMigrations, { backups: dir, now: 0 })
   return readFileSync(file)
 }
 
@@ -82,7 +84,7 @@ function howToCopy(): Promise<string> {
 let copying: Promise<string> | undefined
 
 async function databaseLike(source: string): Promise<TestDatabase> {
-  const name = `souk_test_${process.pid}_${made++}`
+  const name = `souk_test_${ours}_${made++}`
   await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${await howToCopy()}`)
   return { url: urlOf(name), dataDir: temporaryDir(), drop: () => dropDatabase(name) }
 }
@@ -102,7 +104,7 @@ export async function copyOf({ url, dataDir }: TestDatabase): Promise<TestDataba
 
 /** An empty Postgres database, without a single table. */
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `souk_empty_${process.pid}_${made++}`
+  const name = `souk_empty_${ours}_${made++}`
   await administer(`CREATE DATABASE ${name}`)
   return { url: urlOf(name), drop: () => dropDatabase(name) }
 }

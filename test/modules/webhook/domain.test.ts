@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { afterAttempt, crowded, type Place, pausesMs, underWayMax, withRoom } from '../../../src/modules/webhook/domain.ts'
+import { afterAttempt, crowded, keptMs, type Place, pausesMs, underWayMax, withRoom } from '../../../src/modules/webhook/domain.ts'
 
 const now = 1_000_000
+test('what was told is kept for thirty days', () => {
+  expect(keptMs).toBe(2_592_000_000)
+})
+
 const answered = (status: number) => ({ answered: status, failure: null })
 
 describe('after an attempt, a delivery', () => {

@@ -108,4 +108,43 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: 'if (!url || !/^https?:/.test(url.protocol) || url.username || url.password) return undefined',
     why: 'a protocol ends with its colon',
   },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant: 'return changedProduct({ product: blank, variants: ["Stryker was here"] }, { ...input, variants: variantsInput }, given)',
+    why: 'no variant of a new product is looked for by that',
+  },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant: `if (true && used.has(id)) throw invalid(\`images.\${at}.id\`, 'stands twice')`,
+    why: 'what has no id is not among the used',
+  },
+  { file: 'src/modules/catalog/domain.ts', mutant: 'if (true) used.add(id)', why: 'what has no id is not looked for among the used' },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant:
+      'return { id: id ?? newIds[at] ?? "Stryker was here!", url, alt: alt ?? null, position: at + 1, width: width ?? null, height: height ?? null }',
+    why: 'there are ids enough for all that is new',
+  },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant: 'const currency = input[0].price?.currency ?? product.currency',
+    why: 'asked for the compiler: the list is not empty',
+  },
+  { file: 'src/modules/catalog/domain.ts', mutant: 'const old = false ? undefined : known.get(one.id)', why: 'nothing is known by no id' },
+  { file: 'src/modules/catalog/domain.ts', mutant: 'if (true) known.delete(one.id)', why: 'nothing is known by no id' },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant: 'return changedVariant(old, { ...one, price, imageId }, product.id, newIds[at] ?? "Stryker was here!", at + 1)',
+    why: 'there are ids enough for all that is new',
+  },
+  {
+    file: 'src/modules/catalog/domain.ts',
+    mutant: `if (!options[nth].values.includes(value)) throw invalid(\`variants.\${at}.optionValues.\${nth}\`, "not among the option's values")`,
+    why: 'asked for the compiler: there are as many values as options',
+  },
+  {
+    file: 'src/modules/webhook/domain.ts',
+    mutant: 'if (true && answered >= 200 && answered < 300)',
+    why: 'asked for the compiler: null counts as 0, which is no success',
+  },
 ]

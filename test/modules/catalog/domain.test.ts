@@ -37,10 +37,11 @@ const base = made({
 })
 
 const mark = 'zq9leak'
-const broken: [field: string, input: ProductInput][] = [
-  ['options', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
+const broken: [field: string, rule: string, input: ProductInput][] = [
+  ['options', 'at most 3', { options: ids('o', 4).map((name) => ({ name, values: ['x'] })) }],
   [
     'options',
+    'each name may stand once',
     {
       options: [
         { name: mark, values: [] },
@@ -48,12 +49,13 @@ const broken: [field: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['options.0.values', { options: [{ name: 'Size', values: [mark, mark] }] }],
-  ['variants', { variants: [] }],
-  ['variants', { variants: ids('v', 101).map(() => ({ price: usd(1) })) }],
-  ['variants.0.id', { variants: [{ id: mark, price: usd(1) }] }],
+  ['options.0.values', 'each value may stand once', { options: [{ name: 'Size', values: [mark, mark] }] }],
+  ['variants', 'at least one', { variants: [] }],
+  ['variants', 'at most 100', { variants: ids('v', 101).map(() => ({ price: usd(1) })) }],
+  ['variants.0.id', 'no variant of this product; leave it out for a new one', { variants: [{ id: mark, price: usd(1) }] }],
   [
     'variants.1.id',
+    'no variant of this product; leave it out for a new one',
     {
       variants: [
         { id: 'var_0', price: usd(1) },
@@ -61,16 +63,29 @@ const broken: [field: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.price.currency', { variants: [{ price: { amount: 1, currency: mark } }] }],
-  ['variants.1.price.currency', { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
-  ['variants.0.compareAtPrice.currency', { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] }],
-  ['variants.0.cost.currency', { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
-  ['variants.0.imageId', { variants: [{ price: usd(1), imageId: mark }] }],
-  ['variants.0.optionValues', { variants: [{ price: usd(1) }] }],
-  ['variants.0.optionValues', { options: [] }],
-  ['variants.0.optionValues.0', { variants: [{ price: usd(1), optionValues: [mark] }] }],
+  ['variants.0.price.currency', 'not an ISO 4217 currency in use', { variants: [{ price: { amount: 1, currency: mark } }] }],
+  [
+    'variants.1.price.currency',
+    'all prices of a product are in one currency',
+    { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] },
+  ],
+  [
+    'variants.0.compareAtPrice.currency',
+    'all prices of a product are in one currency',
+    { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] },
+  ],
+  [
+    'variants.0.cost.currency',
+    'all prices of a product are in one currency',
+    { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] },
+  ],
+  ['variants.0.imageId', 'no image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
+  ['variants.0.optionValues', 'one value for each option of the product', { variants: [{ price: usd(1) }] }],
+  ['variants.0.optionValues', 'one value for each option of the product', { options: [] }],
+  ['variants.0.optionValues.0', "not among the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
   [
     'variants.1.optionValues',
+    'each combination may stand once',
     {
       variants: [
         { price: usd(1), optionValues: ['S'] },
@@ -78,10 +93,11 @@ const broken: [field: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.onHand', { variants: [{ price: usd(1), optionValues: ['S'], onHand: -1 }] }],
-  ['images.0.id', { images: [{ id: mark, url: 'https://i.example/b' }] }],
+  ['variants.0.onHand', 'below zero only where backorder is allowed', { variants: [{ price: usd(1), optionValues: ['S'], onHand: -1 }] }],
+  ['images.0.id', 'no image of this product; leave it out for a new one', { images: [{ id: mark, url: 'https://i.example/b' }] }],
   [
     'images.1.id',
+    'stands twice',
     {
       images: [
         { id: 'img_0', url: 'https://i.example/b' },
@@ -89,12 +105,13 @@ const broken: [field: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['publishedAt', { publishedAt: Number.NaN }],
-  ['publishedAt', { publishedAt: Date.UTC(2200, 0, 1) }],
-  ['publishedAt', { publishedAt: -1 }],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Number.NaN }],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: Date.UTC(2200, 0, 1) }],
+  ['publishedAt', 'a moment from 1970 to 2199', { publishedAt: -1 }],
+  ['variants.1.price', 'needed for a new variant', { variants: [{ price: usd(1), optionValues: ['S'] }, { optionValues: ['M'] }] }],
 ]
 
-test.each(broken)('a change that breaks the rule of %s is INVALID, names it and repeats nothing', (field, input) => {
+test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it and repeats nothing', (field, rule, input) => {
   let failure: unknown
   try {
     changedProduct(base, input, given())
@@ -103,7 +120,7 @@ test.each(broken)('a change that breaks the rule of %s is INVALID, names it and 
   }
   expect(failure).toBeInstanceOf(AppError)
   const { code, message } = failure as AppError
-  expect([code, message.startsWith(`${field} (body): `)]).toEqual(['INVALID', true])
+  expect([code, message]).toEqual(['INVALID', `${field} (body): ${rule}`])
   expect(message.toLowerCase()).not.toContain(mark)
 })
 
@@ -350,4 +367,23 @@ test('the public document is the public view, found by the words of everything t
   })
   expect(publicView(made({})).publishedAt).toBeNull()
   expect(searchWords(whole)).toEqual(['green', 'tea', 'ann', 'drink', 'hot', 's', 'm', 't1', 'from', 'uji'])
+})
+
+test('a product takes three options and a hundred variants', () => {
+  const options = ['Size', 'Colour', 'Cut'].map((name) => ({ name, values: ids('v', 100) }))
+  const variants = ids('v', 100).map((value) => ({ price: usd(1), optionValues: [value, 'v_0', 'v_0'] }))
+  expect(made({ options, variants }).variants).toHaveLength(100)
+})
+
+test('a variant that was named keeps its name until its option values change', () => {
+  const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
+  const named = changedProduct(base, { variants: [{ ...green, title: 'Small' }] }, given())
+  const titleAfter = (input: ProductInput) => changedProduct(named, input, given()).variants[0]?.title
+  expect(titleAfter({ variants: [green] })).toBe('Small')
+  expect(titleAfter({ variants: [{ ...green, optionValues: ['M'] }] })).toBe('M')
+})
+
+test('sort keys are the date, the plain title and the lowest price, each with the end of the id behind it', () => {
+  const whole = made({ title: 'Café', publishedAt: 36, variants: [{ price: usd(12) }] })
+  expect(sortKeys(whole)).toEqual({ newestKey: '000000010.1', titleKey: 'cafe\u00011', priceKey: '000000000000012.1' })
 })

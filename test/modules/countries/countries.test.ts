@@ -30,6 +30,10 @@ describe('countries', () => {
       region: 'Asia',
     })
     expect(data.find(({ code }) => code === 'MN')).toMatchObject({ code3: 'MNG', currency: 'MNT' })
+    const regionOf = (wanted: string) => data.find(({ code }) => code === wanted)?.region
+    expect(['KE', 'AQ', 'AE', 'DE', 'US', 'NZ', 'BR'].map(regionOf)).toEqual([
+      ...['Africa', 'Antarctica', 'Asia', 'Europe', 'North America', 'Oceania', 'South America'],
+    ])
   })
 
   test('countries need the integration key, whole', async () => {

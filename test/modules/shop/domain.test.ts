@@ -14,7 +14,7 @@ test('an origin is known by its scheme, host and port, however it is written', (
 test('what says more than an origin, or is none that a browser sends, is refused', () => {
   const refused = [
     ...['', 'a.example', '*', 'null', 'https://'],
-    ...['ftp://a.example', 'javascript:alert(1)', 'xhttps://a.example', 'httpsx://a.example', 'file:///'],
+    ...['ftp://a.example', 'javascript:alert(1)', 'xhttps://a.example/', 'httpsx://a.example', 'file:///'],
     ...['https://user@a.example', 'https://:word@a.example', 'https://*.a.example'],
     ...['https://a.example/path', 'https://a.example?query', 'https://a.example#part'],
   ]

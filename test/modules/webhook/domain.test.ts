@@ -1,8 +1,25 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { afterAttempt, crowded, type Place, pausesMs, underWayMax, withRoom } from '../../../src/modules/webhook/domain.ts'
+import {
+  afterAttempt,
+  crowded,
+  keptMs,
+  type Place,
+  pausesMs,
+  underWayMax,
+  webhookSecretSeal,
+  withRoom,
+} from '../../../src/modules/webhook/domain.ts'
 
 const now = 1_000_000
+test('what was told is kept for thirty days', () => {
+  expect(keptMs).toBe(2_592_000_000)
+})
+
+test('the secret of an endpoint stays bound to its shop and its endpoint', () => {
+  expect(webhookSecretSeal('shop_1', 'whe_1')).toBe('shop_1/webhook-endpoint/whe_1')
+})
+
 const answered = (status: number) => ({ answered: status, failure: null })
 
 describe('after an attempt, a delivery', () => {

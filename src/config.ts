@@ -1,33 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { type LogLevel, logLevels } from './lib/log.ts'
+import { logLevels } from './lib/log.ts'
 import { blockOf } from './lib/networks.ts'
-
-/** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
-export type Config = Readonly<{
-  host: string
-  port: number
-  dataDir: string
-  databaseUrl: string
-  publicUrl: string | undefined
-  allowedHosts: readonly string[]
-  trustedProxies: readonly string[]
-  outgoingAllowedNetworks: readonly string[]
-  fxRatesUrl: string | undefined
-  jwtSecrets: readonly string[]
-  encryptionKeys: readonly string[]
-  integrationApiKey: string | undefined
-  apiV3Prefix: string
-  signupEnabled: boolean
-  lendingPlatformEnabled: boolean
-  operatorIpAllowlist: readonly string[]
-  operatorCountries: readonly string[]
-  accessTokenSeconds: number
-  refreshTokenSeconds: number
-  metricsToken: string | undefined
-  diskFreeMinBytes: number
-  logLevel: LogLevel
-}>
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {
@@ -39,29 +13,33 @@ export class ConfigError extends Error {
   }
 }
 
-type Setting<T> = {
+/** Throws with a text that completes "NAME must be …". */
+type Read = ((text: string) => unknown) & { readonly whenUnset?: unknown }
+
+type Setting<Field extends string, Default extends string | undefined, Reads extends Read> = {
+  /** Its name in the program; of a value or a list of them. */
+  field: Field
   type: string
   /** As an operator would write it; undefined where there is none. */
-  default: string | undefined
+  default: Default
   meaning: string
   secret?: true
-  /** Throws with a text that completes "NAME must be …". */
-  read: (text: string) => T
+  read: Reads
 }
 
-const setting = <T>(type: string, fallback: string | undefined, meaning: string, read: (text: string) => T): Setting<T> => ({
-  type,
-  default: fallback,
-  meaning,
-  read,
-})
-const secret = <T>(type: string, meaning: string, read: (text: string) => T): Setting<T> => ({
-  type,
-  default: undefined,
-  meaning,
-  secret: true,
-  read,
-})
+const setting = <Field extends string, Default extends string | undefined, Reads extends Read>(
+  field: Field,
+  type: string,
+  byDefault: Default,
+  meaning: string,
+  read: Reads,
+): Setting<Field, Default, Reads> => ({ field, type, default: byDefault, meaning, read })
+const secret = <Field extends string, Reads extends Read>(
+  field: Field,
+  type: string,
+  meaning: string,
+  read: Reads,
+): Setting<Field, undefined, Reads> => ({ ...setting(field, type, undefined, meaning, read), secret: true })
 
 const boolean = (text: string) => {
   if (/^(true|1|yes|on)$/i.test(text)) return true
@@ -73,13 +51,14 @@ const integer = (min: number, max: number) => (text: string) => {
   if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
   return value
 }
-const listOf =
-  (what: string, valid: (item: string) => boolean, normal: (item: string) => string = (item) => item) =>
-  (text: string) => {
+const listOf = (what: string, valid: (item: string) => boolean, normal: (item: string) => string = (item) => item) => {
+  const read = (text: string): readonly string[] => {
     const items = text.split(',').map((item) => normal(item.trim()))
     if (items.some((item) => !valid(item))) throw new Error(`a comma-separated list of ${what}`)
     return items
   }
+  return Object.assign(read, { whenUnset: [] })
+}
 const isCidr = (text: string) => blockOf(text) !== undefined
 const isSecret = (text: string) => text.length >= 32
 const httpUrl = (text: string) => {
@@ -109,15 +88,16 @@ const days = 24 * 60 * minutes
 
 /** All settings. `souk help settings` and the README's table are made of this. */
 export const settings = {
-  HOST: setting('address', '127.0.0.1', 'Address to listen on', (text) => {
+  HOST: setting('host', 'address', '127.0.0.1', 'Address to listen on', (text) => {
     if (isIP(text) === 0 && !/^[a-z0-9.-]+$/i.test(text)) throw new Error('an IP address or a host name')
     return text
   }),
-  PORT: setting('integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
-  DATA_DIR: setting('path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
-  DATABASE_URL: setting('URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
-  PUBLIC_URL: setting('URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
+  PORT: setting('port', 'integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
+  DATA_DIR: setting('dataDir', 'path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
+  DATABASE_URL: setting('databaseUrl', 'URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
+  PUBLIC_URL: setting('publicUrl', 'URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
   ALLOWED_HOSTS: setting(
+    'allowedHosts',
     'list',
     undefined,
     'Host names that requests may be for; unset: any well-formed name',
@@ -128,33 +108,39 @@ export const settings = {
     ),
   ),
   TRUSTED_PROXIES: setting(
+    'trustedProxies',
     'list',
     undefined,
     'Addresses (CIDR) of proxies whose forwarding headers are believed',
     listOf('IP addresses or CIDR blocks', isCidr),
   ),
   OUTGOING_ALLOWED_NETWORKS: setting(
+    'outgoingAllowedNetworks',
     'list',
     undefined,
     'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
   ),
   FX_RATES_URL: secret(
+    'fxRatesUrl',
     'URL',
     'Where exchange rates are read once a day: answers `{ "base": "USD", "rates": { "EUR": 0.92, … } }`. Unset: only the dollar and currencies pegged to it are worth dollars',
     serviceUrl,
   ),
   JWT_SECRET: secret(
+    'jwtSecrets',
     'text',
     'Signs access tokens; at least 32 characters. A list `new,old` rotates. Made on first start with the embedded database',
     listOf('secrets of at least 32 characters', isSecret),
   ),
   ENCRYPTION_KEY: secret(
+    'encryptionKeys',
     'text',
     'Seals secrets at rest; at least 32 characters. A list `new,old` rotates, see `souk rotate-keys`. Made on first start with the embedded database',
     listOf('secrets of at least 32 characters', isSecret),
   ),
   INTEGRATION_API_KEY: secret(
+    'integrationApiKey',
     'text',
     'The key of the integration layer (header `integration-api-key`); at least 16 characters. Made on first start with the embedded database',
     (text) => {
@@ -162,16 +148,24 @@ export const settings = {
       return text
     },
   ),
-  API_V3_PREFIX: setting('path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
-  SIGNUP_ENABLED: setting('boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
-  LENDING_PLATFORM_ENABLED: setting('boolean', 'false', 'Whether the lending routes exist. Checked, and without effect as yet', boolean),
+  API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
+  SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
+  LENDING_PLATFORM_ENABLED: setting(
+    'lendingPlatformEnabled',
+    'boolean',
+    'false',
+    'Whether the lending routes exist. Checked, and without effect as yet',
+    boolean,
+  ),
   OPERATOR_IP_ALLOWLIST: setting(
+    'operatorIpAllowlist',
     'list',
     '127.0.0.0/8,::1',
     'Addresses (CIDR) from which operators may call. Checked, and without effect as yet',
     listOf('IP addresses or CIDR blocks', isCidr),
   ),
   OPERATOR_COUNTRIES: setting(
+    'operatorCountries',
     'list',
     undefined,
     'Countries from which operators may call; unset: any. Checked, and without effect as yet',
@@ -181,24 +175,40 @@ export const settings = {
       (item) => item.toUpperCase(),
     ),
   ),
-  ACCESS_TOKEN_SECONDS: setting('integer', String(60 * minutes), 'Life of an access token', integer(60, days)),
+  ACCESS_TOKEN_SECONDS: setting('accessTokenSeconds', 'integer', String(60 * minutes), 'Life of an access token', integer(60, days)),
   REFRESH_TOKEN_SECONDS: setting(
+    'refreshTokenSeconds',
     'integer',
     String(30 * days),
     'Life of a login: after it, the password is asked for again',
     integer(minutes, 365 * days),
   ),
-  METRICS_TOKEN: secret('text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
+  METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
   }),
-  DISK_FREE_MIN_MB: setting('integer', '100', 'Below this, /health/ready turns unready', integer(0, 1_000_000)),
-  LOG_LEVEL: setting('word', 'info', `One of ${logLevels.join(', ')}`, (text) => {
+  DISK_FREE_MIN_MB: setting(
+    'diskFreeMinBytes',
+    'integer',
+    '100',
+    'Below this, /health/ready turns unready',
+    (text) => integer(0, 1_000_000)(text) * 1024 * 1024,
+  ),
+  LOG_LEVEL: setting('logLevel', 'word', 'info', `One of ${logLevels.join(', ')}`, (text) => {
     const level = logLevels.find((one) => one === text)
     if (!level) throw new Error(`one of ${logLevels.join(', ')}`)
     return level
   }),
 } as const
+
+type Settings = (typeof settings)[keyof typeof settings]
+/** Undefined only of one that has no default and is no list. */
+type ValueOf<S extends Settings> =
+  | ReturnType<S['read']>
+  | (S extends { default: string } | { read: { whenUnset: unknown } } ? never : undefined)
+
+/** The settings of an instance, read once at the start. Frozen; nothing else reads the environment. */
+export type Config = Readonly<{ [S in Settings as S['field']]: ValueOf<S> } & { databaseUrl: string }>
 
 /**
  * Reads the settings out of an environment. Unknown variables are left alone; an empty one counts as unset.
@@ -206,55 +216,24 @@ export const settings = {
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
-  const read = <T>(name: keyof typeof settings, { default: fallback, read: parse }: Setting<T>): T | undefined => {
-    const text = env[name]?.trim() || fallback
-    if (text === undefined) return undefined
+  const read = (name: string, { default: byDefault, read: parse }: Setting<string, string | undefined, Read>) => {
+    const text = env[name]?.trim() || byDefault
+    if (text === undefined) return parse.whenUnset
     try {
       return parse(text)
     } catch (error) {
       problems.push(`${name} must be ${error instanceof Error ? error.message : 'valid'}`)
-      return undefined
     }
   }
-  // A setting with a default reads as a value unless it is a problem, and then none of this is returned.
-  const dataDir = read('DATA_DIR', settings.DATA_DIR) ?? ''
-  const config: Config = {
-    host: read('HOST', settings.HOST) ?? '',
-    port: read('PORT', settings.PORT) ?? 0,
-    dataDir,
-    databaseUrl: read('DATABASE_URL', settings.DATABASE_URL) ?? `file:${join(dataDir, 'souk.db')}`,
-    publicUrl: read('PUBLIC_URL', settings.PUBLIC_URL),
-    allowedHosts: read('ALLOWED_HOSTS', settings.ALLOWED_HOSTS) ?? [],
-    trustedProxies: read('TRUSTED_PROXIES', settings.TRUSTED_PROXIES) ?? [],
-    outgoingAllowedNetworks: read('OUTGOING_ALLOWED_NETWORKS', settings.OUTGOING_ALLOWED_NETWORKS) ?? [],
-    fxRatesUrl: read('FX_RATES_URL', settings.FX_RATES_URL),
-    jwtSecrets: read('JWT_SECRET', settings.JWT_SECRET) ?? [],
-    encryptionKeys: read('ENCRYPTION_KEY', settings.ENCRYPTION_KEY) ?? [],
-    integrationApiKey: read('INTEGRATION_API_KEY', settings.INTEGRATION_API_KEY),
-    apiV3Prefix: read('API_V3_PREFIX', settings.API_V3_PREFIX) ?? '',
-    signupEnabled: read('SIGNUP_ENABLED', settings.SIGNUP_ENABLED) ?? false,
-    lendingPlatformEnabled: read('LENDING_PLATFORM_ENABLED', settings.LENDING_PLATFORM_ENABLED) ?? false,
-    operatorIpAllowlist: read('OPERATOR_IP_ALLOWLIST', settings.OPERATOR_IP_ALLOWLIST) ?? [],
-    operatorCountries: read('OPERATOR_COUNTRIES', settings.OPERATOR_COUNTRIES) ?? [],
-    accessTokenSeconds: read('ACCESS_TOKEN_SECONDS', settings.ACCESS_TOKEN_SECONDS) ?? 0,
-    refreshTokenSeconds: read('REFRESH_TOKEN_SECONDS', settings.REFRESH_TOKEN_SECONDS) ?? 0,
-    metricsToken: read('METRICS_TOKEN', settings.METRICS_TOKEN),
-    diskFreeMinBytes: (read('DISK_FREE_MIN_MB', settings.DISK_FREE_MIN_MB) ?? 0) * 1024 * 1024,
-    logLevel: read('LOG_LEVEL', settings.LOG_LEVEL) ?? 'info',
-  }
-  if (!config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(config))
+  const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
+  if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(config))
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze(config)
+  return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
 
 /** With the embedded database the secrets are made on first start; processes that share a server must be given the same. */
-function missingSecrets(config: Config): string[] {
-  const required = {
-    JWT_SECRET: config.jwtSecrets[0],
-    ENCRYPTION_KEY: config.encryptionKeys[0],
-    INTEGRATION_API_KEY: config.integrationApiKey,
-  }
-  return Object.entries(required)
+function missingSecrets({ jwtSecrets: [jwt], encryptionKeys: [encryption], integrationApiKey }: Config): string[] {
+  return Object.entries({ JWT_SECRET: jwt, ENCRYPTION_KEY: encryption, INTEGRATION_API_KEY: integrationApiKey })
     .filter(([, value]) => value === undefined)
     .map(([name]) => `${name} must be set when DATABASE_URL names a Postgres server`)
 }

@@ -2,7 +2,7 @@
  * Queries that are built once and run often: building one with drizzle costs some ten times what it takes to run it, and drizzle's
  * mapping of a row more than the read. They belong to no database: whatever reads or writes runs them, by `first`, `all` and `run`.
  */
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from './columns.ts'
@@ -37,6 +37,30 @@ export function prepare<B extends Builder>(build: (queries: Queries) => B): Prep
 
 type Row<Table extends SQLiteTable> = Table['$inferSelect']
 const placeholders = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]))
+
+/**
+ * Prepares a read of whole rows, by the values of some of their columns.
+ * @param by those columns, and under their names the values when it runs: `rowsOf(carts, ['id'])`
+ * @param order of the rows; none is needed where there is one row at most
+ */
+export const rowsOf = <Table extends SQLiteTable>(
+  table: Table,
+  by: readonly (keyof Row<Table> & string)[],
+  ...order: readonly SQL[]
+): Prepared<Row<Table>, 'read'> =>
+  prepare((queries) =>
+    queries
+      .select()
+      .from(table)
+      .where(valuesOf(table, by))
+      .orderBy(...order),
+  ) as Prepared<unknown, 'read'> as Prepared<Row<Table>, 'read'>
+
+/** That columns have the values which are given under their names when the query runs. */
+export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonly (keyof Row<Table> & string)[]): SQL | undefined {
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table)
+  return and(...names.map((name) => eq(columns[name] as SQLiteColumn, sql.placeholder(name))))
+}
 
 /**
  * Prepares the insert of one whole row.

@@ -31,18 +31,17 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
         return {
           once: async <T>(status: number, run: Run<T>): Promise<T> => {
             const key = request.headers.get('idempotency-key')
-            const scope = scopeOf({ request, principal, shop })
-            const attempt = sha256(`${scope} ${key ?? crypto.randomUUID()}`)
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(db.write, { key: attempt, resumed: false })
+              return run(db.write, { key: crypto.randomUUID(), resumed: false })
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
+            const scope = scopeOf({ request, principal, shop })
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
             const claim = await claims.claim({ scope, key, fingerprint })
             if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
-            return perform(claim, status, db.write, (write, resumed) => run(write, { key: attempt, resumed }))
+            return perform(claim, status, db.write, (write, resumed) => run(write, { key: sha256(`${scope} ${key}`), resumed }))
           },
         }
       },
@@ -82,6 +81,7 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
 async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
   const storing: Write = async (work) => {
+    if (stored) throw new Error('an idempotent request has one write that stores its answer')
     const answer = await write(async (tx) => {
       const done = await work(tx)
       await claim.keep(tx, status, done)

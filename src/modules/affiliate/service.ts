@@ -91,7 +91,7 @@ export async function affiliateOf(deps: AffiliateDeps, shop: Pick<ShopContext, '
 
 /** A page of the shop's affiliates, newest first. */
 export async function listAffiliates(deps: AffiliateDeps, shop: Pick<ShopContext, 'id'>, slice: Slice): Promise<Page<AffiliateView>> {
-  const { affiliates, total } = await deps.affiliateStore.list(shop.id, slice)
+  const { rows: affiliates, total } = await deps.affiliateStore.list(shop.id, slice)
   const ids = affiliates.map(({ id }) => id)
   const figures = await figuresOf(deps, ids)
   const views = affiliates.map((one) => affiliateView(one, figures(one.id)))

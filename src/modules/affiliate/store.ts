@@ -1,35 +1,31 @@
 import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../db/schema/ledger.ts'
+import { type Slice, selectSlice } from '../../../db/slice.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
 
-export type AffiliateStore = ReturnType<typeof createAffiliateStore>
 export type Click = typeof affiliateClicks.$inferSelect
+
+const byId = rowsOf(affiliates, ['id', 'shopId'])
+const activeByCode = prepare((queries) =>
+  queries
+    .select()
+    .from(affiliates)
+    .where(and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true))),
+)
+const commissionOf = rowsOf(commissions, ['orderId'])
 
 export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(shopId: string, id: string): Promise<Affiliate | undefined> {
-    const [affiliate] = await read
-      .select()
-      .from(affiliates)
-      .where(and(eq(affiliates.id, id), eq(affiliates.shopId, shopId)))
-      .limit(1)
-    return affiliate
+    return read.first(byId, { id, shopId })
   },
-  async findActive(shopId: string, code: string, from: Pick<Reader, 'select'> = read): Promise<Affiliate | undefined> {
-    const [affiliate] = await from
-      .select()
-      .from(affiliates)
-      .where(and(eq(affiliates.shopId, shopId), eq(affiliates.code, code), eq(affiliates.active, true)))
-      .limit(1)
-    return affiliate
+  async findActive(shopId: string, code: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
+    return from.first(activeByCode, { shopId, code })
   },
   /** Newest first. */
-  async list(shopId: string, { limit, offset }: { limit: number; offset: number }): Promise<{ affiliates: Affiliate[]; total: number }> {
-    const ofShop = eq(affiliates.shopId, shopId)
-    const [totals] = await read.select({ n: count() }).from(affiliates).where(ofShop)
-    const rows = await read.select().from(affiliates).where(ofShop).orderBy(desc(affiliates.id)).limit(limit).offset(offset)
-    return { affiliates: rows, total: Number(totals?.n ?? 0) }
-  },
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, affiliates, { where: eq(affiliates.shopId, shopId), order: [desc(affiliates.id)], ...slice }),
   /** How many clicks each of these had since a moment. */
   async clicksSince(ids: readonly string[], since: number): Promise<Map<string, number>> {
     const rows = await read
@@ -88,8 +84,7 @@ const left = (status: Commission['status']) =>
 
 export const commissionStore = {
   async find(tx: Writer, orderId: string): Promise<Commission | undefined> {
-    const [commission] = await tx.select().from(commissions).where(eq(commissions.orderId, orderId)).limit(1)
-    return commission
+    return tx.first(commissionOf, { orderId })
   },
   /** An order has one at most: nothing happens when it is there. */
   async insert(tx: Writer, commission: Commission): Promise<void> {

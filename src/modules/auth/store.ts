@@ -1,19 +1,13 @@
-import { and, asc, count, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNull, lte } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { rowsOf } from '../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
 
 export type Session = typeof sessions.$inferSelect
 export type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
-const sessionById = prepare((queries) =>
-  queries
-    .select()
-    .from(sessions)
-    .where(eq(sessions.id, sql.placeholder('id')))
-    .limit(1),
-)
+const sessionById = rowsOf(sessions, ['id'])
 
 export function createAuthStore({ read }: Pick<Database, 'read'>) {
   return {

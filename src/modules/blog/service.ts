@@ -68,7 +68,7 @@ export async function listBlogs(
   slice: Slice,
 ): Promise<Page<BlogView>> {
   const query = { shopId: shop.id, words, publicAt: seesDrafts ? undefined : clock.now() }
-  const { blogs, total } = await blogStore.list(query, slice)
+  const { rows: blogs, total } = await blogStore.list(query, slice)
   return pageOf(blogs.map(blogView), total, slice)
 }
 

@@ -1,10 +1,10 @@
-import { and, count, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { blogs } from '../../../db/schema/catalog.ts'
+import { type Slice, selectSlice } from '../../../db/slice.ts'
 import type { Blog } from './domain.ts'
 
-export type BlogStore = ReturnType<typeof createBlogStore>
 export type BlogQuery = {
   shopId: string
   words: readonly string[]
@@ -12,13 +12,8 @@ export type BlogQuery = {
   publicAt?: number | undefined
 }
 
-const bySlug = prepare((queries) =>
-  queries
-    .select()
-    .from(blogs)
-    .where(eq(blogs.slug, sql.placeholder('slug')))
-    .limit(1),
-)
+const byId = rowsOf(blogs, ['id', 'shopId'])
+const bySlug = rowsOf(blogs, ['slug'])
 const shopBySlug = prepare((queries) =>
   queries
     .select({ shopId: blogs.shopId })
@@ -29,13 +24,8 @@ const shopBySlug = prepare((queries) =>
 
 export function createBlogStore({ read }: Pick<Database, 'read'>) {
   return {
-    async find(shopId: string, id: string, from: Pick<Reader, 'select'> = read): Promise<Blog | undefined> {
-      const [blog] = await from
-        .select()
-        .from(blogs)
-        .where(and(eq(blogs.id, id), eq(blogs.shopId, shopId)))
-        .limit(1)
-      return blog
+    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Blog | undefined> {
+      return from.first(byId, { id, shopId })
     },
     /** Of whichever shop, published or not. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
@@ -46,12 +36,9 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
       return (await read.first(shopBySlug, { slug, now }))?.shopId
     },
     /** Newest first: by publication for the public, else by creation. */
-    async list(query: BlogQuery, { limit, offset }: { limit: number; offset: number }): Promise<{ blogs: Blog[]; total: number }> {
-      const condition = matching(query)
-      const [totals] = await read.select({ n: count() }).from(blogs).where(condition)
+    list(query: BlogQuery, slice: Slice): Promise<{ rows: Blog[]; total: number }> {
       const newest = query.publicAt === undefined ? blogs.createdAt : blogs.publishedAt
-      const rows = await read.select().from(blogs).where(condition).orderBy(desc(newest), desc(blogs.id)).limit(limit).offset(offset)
-      return { blogs: rows, total: Number(totals?.n ?? 0) }
+      return selectSlice(read, blogs, { where: matching(query), order: [desc(newest), desc(blogs.id)], ...slice })
     },
     /** Those of these slugs that some blog of the instance has. */
     async taken(tx: Writer, slugs: readonly string[]): Promise<Set<string>> {

@@ -1,33 +1,14 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.ts'
 
-export type CartStore = ReturnType<typeof createCartStore>
-
-const cartById = prepare((queries) =>
-  queries
-    .select()
-    .from(carts)
-    .where(eq(carts.id, sql.placeholder('id')))
-    .limit(1),
-)
-const linesOfCart = prepare((queries) =>
-  queries
-    .select()
-    .from(cartLines)
-    .where(eq(cartLines.cartId, sql.placeholder('cartId')))
-    .orderBy(asc(cartLines.id)),
-)
-const giftCardsOfCart = prepare((queries) =>
-  queries
-    .select({ giftCardId: cartGiftCards.giftCardId })
-    .from(cartGiftCards)
-    .where(eq(cartGiftCards.cartId, sql.placeholder('cartId'))),
-)
+const cartById = rowsOf(carts, ['id'])
+const linesOfCart = rowsOf(cartLines, ['cartId'], asc(cartLines.id))
+const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 const saveCart = updateOf(

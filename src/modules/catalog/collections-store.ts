@@ -1,18 +1,20 @@
-import { and, asc, count, desc, eq, inArray, lte, or } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { rowsOf, updateOf } from '../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
+import { type Slice, selectSlice } from '../../../db/slice.ts'
 
 export type Collection = typeof collections.$inferSelect
-export type CollectionStore = ReturnType<typeof createCollectionStore>
+
+const byId = rowsOf(collections, ['id', 'shopId'])
+const changeCollection = updateOf(
+  collections,
+  and(eq(collections.id, sql.placeholder('which')), eq(collections.shopId, sql.placeholder('ofShop'))),
+)
 
 export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(shopId: string, id: string, from: Pick<Reader, 'select'> = read): Promise<Collection | undefined> {
-    const [collection] = await from
-      .select()
-      .from(collections)
-      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
-      .limit(1)
-    return collection
+  async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Collection | undefined> {
+    return from.first(byId, { id, shopId })
   },
   /** A collection that the public sees, by id or handle. */
   async findPublished(shopId: string, idOrHandle: string, now: number): Promise<Collection | undefined> {
@@ -24,27 +26,11 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(1)
     return collection
   },
-  async list(shopId: string, { limit, offset }: { limit: number; offset: number }): Promise<{ collections: Collection[]; total: number }> {
-    const ofShop = eq(collections.shopId, shopId)
-    const [totals] = await read.select({ n: count() }).from(collections).where(ofShop)
-    const rows = await read.select().from(collections).where(ofShop).orderBy(desc(collections.id)).limit(limit).offset(offset)
-    return { collections: rows, total: Number(totals?.n ?? 0) }
-  },
-  async listPublished(
-    shopId: string,
-    now: number,
-    { limit, offset }: { limit: number; offset: number },
-  ): Promise<{ collections: Collection[]; total: number }> {
-    const published = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
-    const [totals] = await read.select({ n: count() }).from(collections).where(published)
-    const rows = await read
-      .select()
-      .from(collections)
-      .where(published)
-      .orderBy(desc(collections.publishedAt), asc(collections.id))
-      .limit(limit)
-      .offset(offset)
-    return { collections: rows, total: Number(totals?.n ?? 0) }
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, collections, { where: eq(collections.shopId, shopId), order: [desc(collections.id)], ...slice }),
+  listPublished(shopId: string, now: number, slice: Slice): Promise<{ rows: Collection[]; total: number }> {
+    const where = and(eq(collections.shopId, shopId), lte(collections.publishedAt, now))
+    return selectSlice(read, collections, { where, order: [desc(collections.publishedAt), asc(collections.id)], ...slice })
   },
   /** The first visible documents of a collection, in its order. */
   async firstDocuments(collectionId: string, now: number, limit: number): Promise<string[]> {
@@ -78,11 +64,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     await tx.insert(collections).values(collection)
   },
   async update(tx: Writer, shopId: string, id: string, change: Partial<Collection>): Promise<Collection | undefined> {
-    const [collection] = await tx
-      .update(collections)
-      .set(change)
-      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
-      .returning()
+    const [collection] = await changeCollection(tx, change, { which: id, ofShop: shopId })
     return collection
   },
   /** False when there is none. */

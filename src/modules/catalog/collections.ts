@@ -114,7 +114,7 @@ export async function listCollections(
   shop: Pick<ShopContext, 'id'>,
   slice: Slice,
 ): Promise<Page<CollectionView>> {
-  const { collections, total } = await collectionStore.list(shop.id, slice)
+  const { rows: collections, total } = await collectionStore.list(shop.id, slice)
   return pageOf(collections.map(collectionView), total, slice)
 }
 
@@ -146,7 +146,7 @@ export async function publishedCollections(
   slice: Slice,
 ): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
   const now = clock.now()
-  const { collections, total } = await collectionStore.listPublished(shop.id, now, slice)
+  const { rows: collections, total } = await collectionStore.listPublished(shop.id, now, slice)
   const withDocuments = collections.map(async (collection) => ({
     view: collectionView(collection),
     documents: await collectionStore.firstDocuments(collection.id, now, firstProductsMax),

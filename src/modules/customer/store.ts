@@ -1,13 +1,13 @@
 import { and, asc, count, desc, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
 
-export type CustomerStore = ReturnType<typeof createCustomerStore>
-type Queries = Pick<Reader, 'select'>
-
+const byId = rowsOf(customers, ['id', 'shopId'])
+const byEmail = rowsOf(customers, ['shopId', 'email'])
+const addressById = rowsOf(addresses, ['id', 'shopId'])
 /** No row when the shop has no such customer. */
 const orderTotal = prepare((queries) =>
   queries
@@ -21,7 +21,7 @@ const orderIds = prepare((queries) =>
   queries
     .select({ id: orders.id })
     .from(orders)
-    .where(and(eq(orders.customerId, sql.placeholder('customerId')), eq(orders.shopId, sql.placeholder('shopId'))))
+    .where(valuesOf(orders, ['customerId', 'shopId']))
     .orderBy(desc(orders.id))
     .limit(sql.placeholder('limit'))
     .offset(sql.placeholder('offset')),
@@ -29,26 +29,16 @@ const orderIds = prepare((queries) =>
 
 export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   return {
-    async find(shopId: string, id: string, from: Queries = read): Promise<Customer | undefined> {
-      const [customer] = await from
-        .select()
-        .from(customers)
-        .where(and(eq(customers.id, id), eq(customers.shopId, shopId)))
-        .limit(1)
-      return customer
+    async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Customer | undefined> {
+      return from.first(byId, { id, shopId })
     },
     async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
-      const [customer] = await read
-        .select()
-        .from(customers)
-        .where(and(eq(customers.shopId, shopId), eq(customers.email, email)))
-        .limit(1)
-      return customer
+      return read.first(byEmail, { shopId, email })
     },
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
     },
-    async standingOf(customerId: string, from: Queries = read): Promise<Standing> {
+    async standingOf(customerId: string, from: Pick<Reader, 'select'> = read): Promise<Standing> {
       const book = await from
         .select({ id: addresses.id })
         .from(addresses)
@@ -70,13 +60,8 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       return rows.map(({ id }) => id)
     },
 
-    async findAddress(shopId: string, id: string, from: Queries = read): Promise<KnownAddress | undefined> {
-      const [address] = await from
-        .select()
-        .from(addresses)
-        .where(and(eq(addresses.id, id), eq(addresses.shopId, shopId)))
-        .limit(1)
-      return address
+    async findAddress(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<KnownAddress | undefined> {
+      return from.first(addressById, { id, shopId })
     },
     /** One of the customer's book, or one that they entered and that is in nobody's. */
     async findAddressOf(customerId: string, shopId: string, id: string): Promise<KnownAddress | undefined> {

@@ -112,7 +112,7 @@ export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string,
 
 /** The shop's cards, newest first. */
 export async function listGiftCards({ giftCardStore, clock }: GiftCardDeps, shopId: string, slice: Slice): Promise<Page<GiftCardView>> {
-  const { cards, total } = await giftCardStore.list(shopId, slice)
+  const { rows: cards, total } = await giftCardStore.list(shopId, slice)
   const now = clock.now()
   return pageOf(
     cards.map((card) => giftCardView(card, now)),

@@ -1,22 +1,19 @@
-import { and, count, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { rowsOf } from '../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
-import type { Slice } from '../../lib/page.ts'
+import { type Slice, selectSlice } from '../../../db/slice.ts'
 import type { GiftCard } from './domain.ts'
 
 export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
-export type GiftCardStore = ReturnType<typeof createGiftCardStore>
 /** What is undefined stays. */
 export type GiftCardChange = { [Field in 'status' | 'note' | 'expiresAt']?: GiftCard[Field] | undefined }
 
+const byHash = rowsOf(giftCards, ['shopId', 'codeHash'])
+
 export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   async findByHash(shopId: string, codeHash: string): Promise<GiftCard | undefined> {
-    const [card] = await read
-      .select()
-      .from(giftCards)
-      .where(and(eq(giftCards.shopId, shopId), eq(giftCards.codeHash, codeHash)))
-      .limit(1)
-    return card
+    return read.first(byHash, { shopId, codeHash })
   },
   async findAll(ids: readonly string[], from: Pick<Reader, 'select'> = read): Promise<GiftCard[]> {
     if (ids.length === 0) return []
@@ -27,12 +24,8 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(giftCards.id)
   },
   /** Newest first. */
-  async list(shopId: string, { limit, offset }: Pick<Slice, 'limit' | 'offset'>): Promise<{ cards: GiftCard[]; total: number }> {
-    const ofShop = eq(giftCards.shopId, shopId)
-    const [totals] = await read.select({ n: count() }).from(giftCards).where(ofShop)
-    const cards = await read.select().from(giftCards).where(ofShop).orderBy(desc(giftCards.id)).limit(limit).offset(offset)
-    return { cards, total: Number(totals?.n ?? 0) }
-  },
+  list: (shopId: string, slice: Slice) =>
+    selectSlice(read, giftCards, { where: eq(giftCards.shopId, shopId), order: [desc(giftCards.id)], ...slice }),
   async insert(tx: Writer, card: GiftCard): Promise<void> {
     await tx.insert(giftCards).values(card)
   },

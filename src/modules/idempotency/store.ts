@@ -1,26 +1,19 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { insertOf, prepare } from '../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
-export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
+type IdempotencyRow = typeof idempotencyKeys.$inferSelect
 type Key = Pick<IdempotencyRow, 'scope' | 'key'>
 
 type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
-const at = and(eq(idempotencyKeys.scope, sql.placeholder('scope')), eq(idempotencyKeys.key, sql.placeholder('key')))
-const mine = and(at, eq(idempotencyKeys.attempt, sql.placeholder('attempt')))
+/** What was stored stays: a refusal that comes after it must not deny it. */
+const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertOf(idempotencyKeys, 'skip')
-const find = prepare((queries) => queries.select().from(idempotencyKeys).where(at).limit(1))
-const answer = prepare((queries) =>
-  queries
-    .update(idempotencyKeys)
-    .set({ sealedAnswer: sql`${sql.placeholder('sealedAnswer')}` })
-    // What was stored stays: a refusal that comes after it must not deny it.
-    .where(and(mine, isNull(idempotencyKeys.sealedAnswer)))
-    .returning({ key: idempotencyKeys.key }),
-)
-const release = prepare((queries) => queries.delete(idempotencyKeys).where(mine))
+const find = rowsOf(idempotencyKeys, ['scope', 'key'])
+const answer = updateOf(idempotencyKeys, unanswered, ['key'])
+const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
 
 export const idempotencyStore = {
   /** False when the key is there already. */
@@ -36,7 +29,7 @@ export const idempotencyStore = {
   },
   /** False when another attempt has taken the key over, or an answer is there already. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
-    return (await tx.first(answer, { scope, key, attempt, sealedAnswer })) !== undefined
+    return (await answer(tx, { sealedAnswer }, { scope, key, attempt })).length > 0
   },
   async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
     await tx.run(release, { scope, key, attempt })

@@ -1,18 +1,11 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { rowsOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
 import type { User } from './domain.ts'
 
-export type UserStore = ReturnType<typeof createUserStore>
-
-const byEmail = prepare((queries) =>
-  queries
-    .select()
-    .from(users)
-    .where(eq(users.email, sql.placeholder('email')))
-    .limit(1),
-)
+const byId = rowsOf(users, ['id'])
+const byEmail = rowsOf(users, ['email'])
 
 export function createUserStore({ read }: Pick<Database, 'read'>) {
   return {
@@ -20,8 +13,7 @@ export function createUserStore({ read }: Pick<Database, 'read'>) {
       return read.first(byEmail, { email })
     },
     async find(id: string): Promise<User | undefined> {
-      const [user] = await read.select().from(users).where(eq(users.id, id)).limit(1)
-      return user
+      return read.first(byId, { id })
     },
     async anySuperAdmin(): Promise<boolean> {
       const rows = await read.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)

@@ -93,7 +93,7 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     // Should that fail, there would be more to give back than this one knows of.
     if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
-    const parts = refundParts(refundable(order, await store.giftCardsOf(tx, order.id), before), request.amount)
+    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), request.amount)
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
     if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
@@ -258,7 +258,7 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
 async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, trackedLines(await store.linesOf(tx, order.id)))
+  await restock(tx, deps, trackedLines(await store.lines(order.id, tx)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
 }

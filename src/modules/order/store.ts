@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { isUnderWay, type Payment } from '../payment/domain.ts'
@@ -19,28 +19,25 @@ import {
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
-type Queries = Pick<Reader, 'select'>
 
 /** All that an order is shown with. */
 type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[]]
 
-const id = sql.placeholder('id')
 const which = sql.placeholder('which')
 const prepared = {
-  order: prepare((queries) => queries.select().from(orders).where(eq(orders.id, id)).limit(1)),
-  byCart: prepare((queries) => queries.select().from(orders).where(eq(orders.cartId, id)).limit(1)),
-  lines: prepare((queries) => queries.select().from(orderLines).where(eq(orderLines.orderId, id)).orderBy(asc(orderLines.position))),
-  giftCards: prepare((queries) =>
-    queries.select().from(orderGiftCards).where(eq(orderGiftCards.orderId, id)).orderBy(asc(orderGiftCards.giftCardId)),
-  ),
-  events: prepare((queries) => queries.select().from(orderEvents).where(eq(orderEvents.orderId, id)).orderBy(asc(orderEvents.id))),
-  payments: prepare((queries) => queries.select().from(payments).where(eq(payments.orderId, id)).orderBy(asc(payments.id))),
-  refunds: prepare((queries) => queries.select().from(refunds).where(eq(refunds.orderId, id)).orderBy(asc(refunds.id))),
-  steps: prepare((queries) => queries.select().from(sagaSteps).where(eq(sagaSteps.orderId, id)).orderBy(asc(sagaSteps.position))),
+  order: rowsOf(orders, ['id']),
+  byCart: rowsOf(orders, ['cartId']),
+  lines: rowsOf(orderLines, ['orderId'], asc(orderLines.position)),
+  giftCards: rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId)),
+  events: rowsOf(orderEvents, ['orderId'], asc(orderEvents.id)),
+  payments: rowsOf(payments, ['orderId'], asc(payments.id)),
+  refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
+  refund: rowsOf(refunds, ['id']),
+  steps: rowsOf(sagaSteps, ['orderId'], asc(sagaSteps.position)),
   nextNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
-      .values({ shopId: id, last: 1 })
+      .values({ shopId: sql.placeholder('shopId'), last: 1 })
       .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
       .returning({ last: orderNumbers.last }),
   ),
@@ -83,7 +80,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
   return {
     find,
     async findByCart(cartId: string): Promise<Order | undefined> {
-      return read.first(prepared.byCart, { id: cartId })
+      return read.first(prepared.byCart, { cartId })
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Order | undefined> {
@@ -95,17 +92,23 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       const parts = read.together(() => {
         const found = read.first(order, { id })
         if (!found) return undefined
-        const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { id })
+        const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
         return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
     },
-    lines: async (id: string): Promise<OrderLine[]> => read.all(prepared.lines, { id }),
-    giftCards: async (id: string): Promise<OrderGiftCard[]> => read.all(prepared.giftCards, { id }),
+    lines: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderLine[]> => from.all(prepared.lines, { orderId }),
+    giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
+      from.all(prepared.giftCards, { orderId }),
     async saga(id: string): Promise<Saga | undefined> {
       const parts = read.together(
-        () => [read.first(prepared.order, { id }), read.all(prepared.steps, { id }), read.all(prepared.payments, { id })] as const,
+        () =>
+          [
+            read.first(prepared.order, { id }),
+            read.all(prepared.steps, { orderId: id }),
+            read.all(prepared.payments, { orderId: id }),
+          ] as const,
       )
       const [order, steps, paid] = await Promise.all(parts)
       if (!order) return undefined
@@ -131,7 +134,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
     /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
     async nextNumber(tx: Writer, shopId: string): Promise<number> {
-      const row = await tx.first(prepared.nextNumber, { id: shopId })
+      const row = await tx.first(prepared.nextNumber, { shopId })
       if (!row) throw new Error('a counter gave no number')
       return row.last
     },
@@ -141,8 +144,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       for (const card of cards) await inserts.giftCard(tx, card)
       for (const step of steps) await inserts.step(tx, step)
     },
-    move: orderMoves.move,
-    change: orderMoves.change,
+    ...orderMoves,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
     async comeToRest(tx: Writer, { id, status, resumeAt }: Order, updatedAt: number): Promise<Order | undefined> {
       const [order] = await resting(tx, { resumeAt: null, updatedAt }, { which: id, inStatus: status, wasToResumeAt: resumeAt })
@@ -203,18 +205,11 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       await tx.insert(refunds).values(refund)
       changed(tx, refund.orderId)
     },
-    async findRefund(from: Queries, id: string): Promise<Refund | undefined> {
-      const [refund] = await from.select().from(refunds).where(eq(refunds.id, id)).limit(1)
-      return refund
+    async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
+      return from.first(prepared.refund, { id })
     },
-    async refundsOf(from: Queries, orderId: string): Promise<Refund[]> {
-      return from.select().from(refunds).where(eq(refunds.orderId, orderId)).orderBy(asc(refunds.id))
-    },
-    async linesOf(tx: Writer, orderId: string): Promise<OrderLine[]> {
-      return tx.select().from(orderLines).where(eq(orderLines.orderId, orderId)).orderBy(asc(orderLines.position))
-    },
-    async giftCardsOf(tx: Writer, orderId: string): Promise<OrderGiftCard[]> {
-      return tx.select().from(orderGiftCards).where(eq(orderGiftCards.orderId, orderId)).orderBy(asc(orderGiftCards.giftCardId))
+    async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
+      return from.all(prepared.refunds, { orderId })
     },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
@@ -257,12 +252,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 /** Makes something for each list of words once. */
 function onceFor<Word extends string, Made>(make: (words: readonly Word[]) => Made): (words: readonly Word[]) => Made {
   const made = new Map<string, Made>()
-  return (words) => {
-    const key = words.join()
-    const known = made.get(key) ?? make(words)
-    made.set(key, known)
-    return known
-  }
+  return (words) => made.getOrInsertComputed(words.join(), () => make(words))
 }
 
 /** Whether nothing of it is still to come. */

@@ -1,21 +1,16 @@
-import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare } from '../../../db/prepared.ts'
+import { insertOf, rowsOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
-const id = sql.placeholder('id')
-const byId = prepare((queries) => queries.select().from(payments).where(eq(payments.id, id)).limit(1))
-const captured = prepare((queries) =>
-  queries
-    .select()
-    .from(payments)
-    .where(and(eq(payments.orderId, id), eq(payments.status, 'CAPTURED')))
-    .limit(1),
-)
+const byId = rowsOf(payments, ['id'])
+const byReference = rowsOf(payments, ['processor', 'processorReference'])
+const byStatus = rowsOf(payments, ['orderId', 'status'])
+const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
@@ -32,16 +27,11 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     },
     /** By the name that its processor has for it. */
     async findByReference(processor: string, reference: string): Promise<Payment | undefined> {
-      const [payment] = await read
-        .select()
-        .from(payments)
-        .where(and(eq(payments.processor, processor), eq(payments.processorReference, reference)))
-        .limit(1)
-      return payment
+      return read.first(byReference, { processor, processorReference: reference })
     },
     /** Oldest first. */
     async ofOrder(orderId: string): Promise<Payment[]> {
-      return read.select().from(payments).where(eq(payments.orderId, orderId)).orderBy(asc(payments.id))
+      return read.all(ofOrder, { orderId })
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {
@@ -62,7 +52,7 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     },
     /** The payment that an order was paid with. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {
-      return tx.first(captured, { id: orderId })
+      return tx.first(byStatus, { orderId: orderId, status: 'CAPTURED' })
     },
   }
 }

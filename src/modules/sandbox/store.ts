@@ -1,19 +1,14 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, updateOf } from '../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 export type SandboxRefund = typeof sandboxRefunds.$inferSelect
 export type SandboxStore = ReturnType<typeof createSandboxStore>
 
-const paymentById = prepare((queries) =>
-  queries
-    .select()
-    .from(sandboxPayments)
-    .where(eq(sandboxPayments.id, sql.placeholder('id')))
-    .limit(1),
-)
+const paymentById = rowsOf(sandboxPayments, ['id'])
+const refundById = rowsOf(sandboxRefunds, ['id'])
 const insertPayment = insertOf(sandboxPayments, 'skip')
 const updatePayment = updateOf(
   sandboxPayments,
@@ -41,8 +36,7 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
       await updatePayment(tx, change, { which: id, from })
     },
     async findRefund(tx: Writer, id: string): Promise<SandboxRefund | undefined> {
-      const [row] = await tx.select().from(sandboxRefunds).where(eq(sandboxRefunds.id, id)).limit(1)
-      return row
+      return tx.first(refundById, { id })
     },
     /** False when more would go back than was captured. */
     async refund(tx: Writer, refund: SandboxRefund): Promise<boolean> {

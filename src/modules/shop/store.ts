@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
@@ -9,28 +9,10 @@ export type ShopStore = ReturnType<typeof createShopStore>
 
 const keptMax = 1_000
 
-const byId = prepare((queries) =>
-  queries
-    .select()
-    .from(shops)
-    .where(eq(shops.id, sql.placeholder('id')))
-    .limit(1),
-)
-const byName = prepare((queries) =>
-  queries
-    .select()
-    .from(shops)
-    .where(eq(shops.name, sql.placeholder('name')))
-    .limit(1),
-)
-const firstOfMerchant = prepare((queries) =>
-  queries
-    .select()
-    .from(shops)
-    .where(eq(shops.merchantId, sql.placeholder('merchantId')))
-    .orderBy(asc(shops.id))
-    .limit(1),
-)
+const byId = rowsOf(shops, ['id'])
+const byName = rowsOf(shops, ['name'])
+const ofMerchant = rowsOf(shops, ['merchantId'], asc(shops.id))
+const walletOf = rowsOf(wallets, ['shopId'])
 const keyByHash = prepare((queries) =>
   queries
     .select({
@@ -68,7 +50,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       return read.first(byName, { name })
     },
     async firstOf(merchantId: string): Promise<Shop | undefined> {
-      return read.first(firstOfMerchant, { merchantId })
+      return read.first(ofMerchant, { merchantId })
     },
     async listOf(merchantId: string): Promise<Shop[]> {
       return read.select().from(shops).where(eq(shops.merchantId, merchantId)).orderBy(asc(shops.id)).limit(100)
@@ -121,8 +103,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     async findWallet(shopId: string): Promise<Wallet | undefined> {
-      const [wallet] = await read.select().from(wallets).where(eq(wallets.shopId, shopId)).limit(1)
-      return wallet
+      return read.first(walletOf, { shopId })
     },
     /** Undefined when the shop has one already. */
     async insertWallet(tx: Writer, wallet: Wallet): Promise<Wallet | undefined> {

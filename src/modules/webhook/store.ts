@@ -2,6 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNull, lte, notInArray, sql } from
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, prepare } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
+import { type Slice, selectSlice } from '../../../db/slice.ts'
 import type { WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 export type OutboxRow = typeof outbox.$inferSelect
@@ -15,7 +16,6 @@ const releaseMessage = prepare((queries) =>
 )
 
 type Selects = Pick<Reader, 'select'>
-type Slice = { limit: number; offset: number }
 
 /** A delivery that is due, with what its endpoint knows of it. */
 export type DueDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId'> &
@@ -68,17 +68,9 @@ export const webhookStore = {
     return rows.length > 0
   },
   /** Newest first. */
-  async listDeliveries(from: Selects, endpointId: string, { limit, offset }: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
+  listDeliveries(from: Selects, endpointId: string, slice: Slice): Promise<{ rows: WebhookDelivery[]; total: number }> {
     const ofEndpoint = eq(webhookDeliveries.endpointId, endpointId)
-    const [totals] = await from.select({ n: count() }).from(webhookDeliveries).where(ofEndpoint)
-    const rows = await from
-      .select()
-      .from(webhookDeliveries)
-      .where(ofEndpoint)
-      .orderBy(desc(webhookDeliveries.id))
-      .limit(limit)
-      .offset(offset)
-    return { rows, total: Number(totals?.n ?? 0) }
+    return selectSlice(from, webhookDeliveries, { where: ofEndpoint, order: [desc(webhookDeliveries.id)], ...slice })
   },
 
   /** Whether a message waits to be handed out, or a delivery to be sent. */

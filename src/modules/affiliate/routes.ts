@@ -1,16 +1,13 @@
-import { Elysia, t } from 'elysia'
-import { access } from '../../http/access.ts'
+import { t } from 'elysia'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { affiliateOf, changeAffiliate, createAffiliate, listAffiliates, type ReferringDeps, recordClick } from './index.ts'
 import { AffiliateRecord, Affiliates, ChangeAffiliate, ClickRecord, CreateAffiliate, RecordClick } from './model.ts'
 
 export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
-  new Elysia({ tags: ['Affiliates'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Affiliates')
     .post('/affiliates', ({ body, shop, actor, once }) => once(201, (write) => createAffiliate(deps, { shop, actor, write }, body)), {
       access: 'management',
       idempotent: true,

@@ -1,15 +1,14 @@
-import { Elysia, t } from 'elysia'
-import { access } from '../../http/access.ts'
+import { t } from 'elysia'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { type AuthDeps, endSession, refreshSession } from './index.ts'
 import { LoginAnswer, RefreshBody } from './model.ts'
 
 /** Renewal and end of sessions, for whoever holds the refresh token. */
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>
-  new Elysia({ tags: ['Login'] })
-    .use(access(deps))
+  routes(deps, 'Login')
     .post('/auth/refresh', ({ body, request }) => refreshSession(deps, body.refreshToken, requestIdOf(request)), {
       access: 'public',
       body: RefreshBody,

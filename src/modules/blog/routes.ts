@@ -1,9 +1,9 @@
-import { Elysia, t } from 'elysia'
+import { t } from 'elysia'
 import type { Principal } from '../../core/principal.ts'
 import { publicationInMs } from '../../core/publication.ts'
-import { access, assertShopOrigin } from '../../http/access.ts'
+import { assertShopOrigin } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import { wordsOf } from '../../lib/words.ts'
@@ -17,7 +17,7 @@ const seesDrafts = (principal: Principal) =>
   principal.kind === 'merchant' || (principal.kind === 'key' && principal.scopes.includes('server'))
 
 export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
-  new Elysia({ tags: ['Blogs'] }).use(access(deps)).get(
+  routes(deps, 'Blogs').get(
     '/blogs/public/:slug',
     async ({ params: { slug }, request }) => {
       if (request.headers.has('origin')) {
@@ -39,9 +39,7 @@ export const publicBlogRoutes = (deps: HttpDeps & BlogDeps) =>
   )
 
 export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
-  new Elysia({ tags: ['Blogs'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Blogs')
     .get(
       '/blogs',
       async ({ query, shop, principal }) => {

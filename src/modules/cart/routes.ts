@@ -1,7 +1,5 @@
-import { Elysia } from 'elysia'
-import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import {
   addItem,
@@ -19,9 +17,7 @@ import { AddItem, ApplyGiftCard, CartInput, CartRecord, ChangeItem, LinePath, Re
 const ofChange = { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) }
 
 export const cartRoutes = (deps: HttpDeps & CartDeps) =>
-  new Elysia({ tags: ['Carts'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Carts')
     .post(
       '/cart',
       async ({ body, shop, principal, set }) => {
@@ -96,8 +92,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
     })
 
 export const cartGiftCardRoutes = (deps: HttpDeps & CartDeps) =>
-  new Elysia({ tags: ['Gift cards'] })
-    .use(access(deps))
+  routes(deps, 'Gift cards')
     .patch(
       '/giftcard/apply',
       ({ body, shop, principal, request }) => applyGiftCard(deps, { shop, principal }, body, deps.limitKey(request)),

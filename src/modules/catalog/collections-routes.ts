@@ -1,8 +1,7 @@
-import { Elysia, t } from 'elysia'
+import { t } from 'elysia'
 import { publicationInMs } from '../../core/publication.ts'
-import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
@@ -28,7 +27,7 @@ import {
 } from './index.ts'
 
 export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps) =>
-  new Elysia({ tags: ['Catalog'] }).use(access(deps)).get(
+  routes(deps, 'Catalog').get(
     '/collection-v2/published/:shopName',
     async ({ params, query, request }) => {
       await assertOriginOf(deps, params.shopName, request)
@@ -55,9 +54,7 @@ export const publicCollectionRoutes = (deps: HttpDeps & CatalogDeps) =>
   )
 
 export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
-  new Elysia({ tags: ['Catalog'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Catalog')
     .post(
       '/collection-v2',
       ({ body, shop, actor, once }) => once(201, (write) => createCollection(deps, { shop, actor, write }, publicationInMs(body))),

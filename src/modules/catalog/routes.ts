@@ -1,9 +1,8 @@
-import { Elysia } from 'elysia'
 import { publicationInMs } from '../../core/publication.ts'
-import { access, assertShopOrigin } from '../../http/access.ts'
+import { assertShopOrigin } from '../../http/access.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
@@ -34,8 +33,7 @@ import {
 } from './model.ts'
 
 export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
-  new Elysia({ tags: ['Catalog'] })
-    .use(access(deps))
+  routes(deps, 'Catalog')
     .get(
       '/product-v2/public/:id',
       async ({ params, request }) => {
@@ -81,9 +79,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     )
 
 export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
-  new Elysia({ tags: ['Catalog'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Catalog')
     .use(uploads())
     .post(
       '/product-v2',

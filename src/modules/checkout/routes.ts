@@ -1,17 +1,13 @@
-import { Elysia } from 'elysia'
-import { access } from '../../http/access.ts'
 import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { checkOut, handleWebhook, returnToOrder } from './index.ts'
 import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
-  new Elysia({ tags: ['Carts'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Carts')
     .post(
       '/cart/:id/checkout',
       ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, once }) =>
@@ -44,8 +40,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     })
 
 export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
-  new Elysia({ tags: ['Webhooks'] })
-    .use(access(deps))
+  routes(deps, 'Webhooks')
     .post(
       '/webhooks/payments/:processor',
       async ({ params, request }) => {

@@ -1,9 +1,8 @@
-import { Elysia } from 'elysia'
 import type { Principal } from '../../core/principal.ts'
-import { access, assertShopOrigin } from '../../http/access.ts'
+import { assertShopOrigin } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { shopNamed } from '../../http/shop.ts'
 import { sliceOf } from '../../lib/page.ts'
@@ -36,8 +35,7 @@ import {
 } from './model.ts'
 
 export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
-  new Elysia({ tags: ['Login'] })
-    .use(access(deps))
+  routes(deps, 'Login')
     .post(
       '/customer/signup',
       async ({ body, request, set }) => {
@@ -79,9 +77,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
 const customerIdOf = (principal: Principal): string | undefined => (principal.kind === 'customer' ? principal.id : undefined)
 
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
-  new Elysia({ tags: ['Customers'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Customers')
     .post(
       '/customer',
       ({ body: { email, name = '', phone = null, acceptsMarketing = false }, shop, actor, once }) =>

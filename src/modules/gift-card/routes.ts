@@ -1,7 +1,6 @@
-import { Elysia, t } from 'elysia'
-import { access } from '../../http/access.ts'
+import { t } from 'elysia'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
@@ -15,9 +14,7 @@ const expiryInMs = <Body extends { expiresAt?: string | null }>({ expiresAt, ...
 })
 
 export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
-  new Elysia({ tags: ['Gift cards'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Gift cards')
     .get('/giftcard', ({ query, shop }) => listGiftCards(deps, shop.id, sliceOf(query)), {
       access: 'management',
       query: t.Object(pageQuery),

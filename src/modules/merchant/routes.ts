@@ -1,7 +1,6 @@
-import { Elysia } from 'elysia'
-import { access } from '../../http/access.ts'
 import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { LoginAnswer } from '../auth/model.ts'
 import { shopView } from '../shop/model.ts'
@@ -9,21 +8,18 @@ import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from '.
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
-  new Elysia({ tags: ['Login'] })
-    .use(access(deps))
-    .post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)), {
-      access: 'public',
-      body: LoginBody,
-      response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
-      detail: {
-        summary: 'Log in as a merchant or a super admin',
-        description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.',
-      },
-    })
+  routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)), {
+    access: 'public',
+    body: LoginBody,
+    response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
+    detail: {
+      summary: 'Log in as a merchant or a super admin',
+      description: 'Ten failures within 15 minutes for an account from an address, or 50 from an address, are answered 429.',
+    },
+  })
 
 export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
-  new Elysia({ tags: ['Login'] })
-    .use(access(deps))
+  routes(deps, 'Login')
     .post(
       '/merchant/signup',
       async ({ body, request, set }) => {

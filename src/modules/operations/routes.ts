@@ -1,8 +1,8 @@
-import { Elysia, t } from 'elysia'
+import { t } from 'elysia'
 import { AppError } from '../../core/errors.ts'
-import { access } from '../../http/access.ts'
 import { isForwarded } from '../../http/client-ip.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { type Check, metrics, readiness } from './index.ts'
@@ -29,8 +29,7 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
 
 export const healthRoutes = (deps: HttpDeps) => {
   const current = createReadiness(deps)
-  return new Elysia({ tags: ['Service'] })
-    .use(access(deps))
+  return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const }), {
       access: 'public',
       response: { 200: Live, ...errorResponses() },

@@ -1,16 +1,12 @@
-import { Elysia } from 'elysia'
-import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './index.ts'
 import { CancelBody, FulfilBody, ListOrders, OrderIdParam, OrderRecord, Orders, RefundBody, RefundRecord } from './model.ts'
 
 export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
-  new Elysia({ tags: ['Orders'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Orders')
     .get(
       '/v2/orders',
       ({ query, shop }) => listOrders(deps, { shopId: shop.id, status: query.status, customerId: query.customerId }, sliceOf(query)),

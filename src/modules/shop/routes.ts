@@ -1,7 +1,5 @@
-import { Elysia } from 'elysia'
-import { access } from '../../http/access.ts'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified } from '../../http/schema.ts'
 import { assertOriginOf } from '../../http/shop.ts'
 import {
@@ -37,9 +35,7 @@ import {
 const noStore = { 'cache-control': 'no-store' }
 
 export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
-  new Elysia({ tags: ['Shops'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Shops')
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
@@ -126,7 +122,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     })
 
 export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
-  new Elysia({ tags: ['Shops'] }).use(access(deps)).get(
+  routes(deps, 'Shops').get(
     '/shops/v2/public/name/:shopName',
     async ({ params, request }) => {
       await assertOriginOf(deps, params.shopName, request)

@@ -1,7 +1,6 @@
-import { Elysia, t } from 'elysia'
-import { access } from '../../http/access.ts'
+import { t } from 'elysia'
 import type { HttpDeps } from '../../http/deps.ts'
-import { idempotency } from '../../http/idempotency.ts'
+import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
@@ -17,9 +16,7 @@ nine times in about a day, and then no more. An answer of 410 ends a delivery at
 The URL must lead to a public address: an address that is not is refused here, and a name that leads to one when it is called.`
 
 export const webhookRoutes = (deps: HttpDeps) =>
-  new Elysia({ tags: ['Webhooks'] })
-    .use(access(deps))
-    .use(idempotency(deps))
+  routes(deps, 'Webhooks')
     .post('/webhook-endpoints', ({ body, shop, actor, once }) => once(201, (write) => createEndpoint(deps, { shop, actor, write }, body)), {
       access: 'management',
       idempotent: true,

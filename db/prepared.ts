@@ -99,18 +99,17 @@ export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table
   const fields = returned ? Object.fromEntries(Object.entries(columns).filter(([name]) => returned.includes(name as Name))) : columns
   const prepared = new Map<string, Prepared<Changed>>()
   function updateSetting(names: readonly string[]): Prepared<Changed> {
-    const shape = names.join()
-    const known = prepared.get(shape)
-    if (known) return known
-    const made = prepare((queries) =>
-      queries
-        .update(table)
-        .set(placeholders(names) as never)
-        .where(where)
-        .returning(fields),
-    ) as Prepared<unknown> as Prepared<Changed>
-    prepared.set(shape, made)
-    return made
+    return prepared.getOrInsertComputed(
+      names.join(),
+      () =>
+        prepare((queries) =>
+          queries
+            .update(table)
+            .set(placeholders(names) as never)
+            .where(where)
+            .returning(fields),
+        ) as Prepared<unknown> as Prepared<Changed>,
+    )
   }
   return async (tx, change: Values, values) => {
     const names = Object.keys(change).filter((name) => change[name] !== undefined)

@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|prepared|search|search-words|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
+    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
   },
   {
     what: 'parts',

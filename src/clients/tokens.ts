@@ -24,13 +24,9 @@ export function createTokens(
 ): Tokens {
   const signers = new Map<string, Signer>()
 
-  function signerOf(key: MasterKey): Signer {
-    const known = signers.get(key.version)
-    if (known) return known
-    const made = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: issuer, aud: audience }).decorator
-      .jwt as unknown as Signer
-    signers.set(key.version, made)
-    return made
+  function signerOf({ version, bytes }: MasterKey): Signer {
+    const make = () => jwt({ name: 'jwt', secret: bytes.toString('base64'), kid: version, iss: issuer, aud: audience }).decorator.jwt
+    return signers.getOrInsertComputed(version, () => make() as unknown as Signer)
   }
 
   return {

@@ -33,7 +33,7 @@ type MoveOptions<Table extends SQLiteTable> = {
   guard?: SQL | undefined
 }
 
-/** The only ways to change the rows of a table whose `status` follows a table of transitions. */
+/** Moves and changes the rows of a table whose `status` follows a table of transitions. */
 export function movesOf<Table extends Stateful, States extends Transitions>(
   table: Table,
   _transitions: States,
@@ -45,9 +45,7 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
 
   /** Built once for each set of states that something starts from. */
   async function update(tx: Writer, id: string, states: readonly string[], fields: object, values: object = {}) {
-    const key = states.join()
-    const known = updates.get(key) ?? updateFrom(states)
-    updates.set(key, known)
+    const known = updates.getOrInsertComputed(states.join(), () => updateFrom(states))
     const [row] = await known(tx, fields, { ...values, which: id })
     if (row) changed?.(tx, row)
     return row

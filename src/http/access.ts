@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { assertOrigin } from '../core/origin.ts'
 import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
@@ -10,6 +9,7 @@ import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn } from './route-table.ts'
 import { assertShape } from './shape.ts'
+import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
 type Stated = Access | { readonly by: Access; readonly while: () => boolean }
@@ -156,6 +156,3 @@ function assertShopperOrigin(headers: Headers, { principal, shop }: Caller): voi
   const isShopper = principal.kind === 'customer' || (principal.kind === 'key' && !principal.scopes.includes('server'))
   if (isShopper && shop) assertShopOrigin(headers, shop.origins)
 }
-
-/** The same by a request's headers. */
-export const assertShopOrigin = (headers: Headers, origins: readonly string[]): void => assertOrigin(headers.get('origin'), origins)

@@ -21,7 +21,7 @@ export type HotOrders = {
 }
 
 /**
- * Answers the most frequent reads ahead of the framework, from memory or by one prepared statement. The routes give the
+ * Answers the most frequent reads ahead of the framework, from memory or by one prepared query. The routes give the
  * very same answers; whatever is not plain here (unknown, refused, not visible yet, from a browser whose origin is to be
  * checked) is left to them.
  */

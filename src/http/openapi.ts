@@ -218,7 +218,16 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
   const { 'x-access': access, 'x-idempotent': idempotent, description } = route.hooks.detail ?? {}
   const rule = accessRules[access ?? 'public']
-  const { 'x-access': _, 'x-idempotent': __, 'x-upload': ___, parameters = [], requestBody: drafted, operationId, ...rest } = draft
+  const {
+    'x-access': _,
+    'x-while': __,
+    'x-idempotent': ___,
+    'x-upload': ____,
+    parameters = [],
+    requestBody: drafted,
+    operationId,
+    ...rest
+  } = draft
   const requestBody = bodyOf(route, drafted, shared)
   const responses = answersOf(route, shared)
   const ownHeaders = [

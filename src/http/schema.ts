@@ -44,7 +44,7 @@ export const MoneySchema = t.Object(
 
 export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
 
-/** The errorResponses that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
+/** The errors that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
 export const errorResponses = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
   Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<
     Statuses[number] | 400 | 500 | 503,

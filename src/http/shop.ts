@@ -1,5 +1,4 @@
 import { AppError } from '../core/errors.ts'
-import { assertOrigin } from '../core/origin.ts'
 import type { Identity, ShopContext } from '../core/principal.ts'
 
 type Shops = { readonly identity: Pick<Identity, 'shopNamed'> }
@@ -15,9 +14,18 @@ export async function shopNamed({ identity }: Shops, name: string): Promise<Shop
 }
 
 /**
+ * Refuses a browser on an origin that the shop did not list. Callers without an origin, and shops without a list, pass.
+ * @throws AppError FORBIDDEN
+ */
+export function assertShopOrigin(headers: Headers, origins: readonly string[]): void {
+  const origin = headers.get('origin')
+  if (origin && origins.length > 0 && !origins.includes(origin)) throw new AppError('FORBIDDEN', 'The shop does not allow this origin')
+}
+
+/**
  * A browser says where its page is from: then the shop's list of storefronts counts.
  * @throws AppError FORBIDDEN, NOT_FOUND
  */
 export async function assertOriginOf(shops: Shops, name: string, { headers }: Request): Promise<void> {
-  if (headers.has('origin')) assertOrigin(headers.get('origin'), (await shopNamed(shops, name)).origins)
+  if (headers.has('origin')) assertShopOrigin(headers, (await shopNamed(shops, name)).origins)
 }

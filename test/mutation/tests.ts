@@ -10,7 +10,6 @@ export const holdsMoney = (file: string): boolean => moneyFiles.test(file)
 /** Tests that stand elsewhere than their source says, or there too; the quick ones first, because the first that fails is enough. */
 export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/lib/etag.ts': ['test/modules/catalog/caching.test.ts'],
-  'src/core/origin.ts': ['test/http/cors.test.ts'],
   'src/modules/affiliate/domain.ts': ['test/modules/affiliate/domain.test.ts', 'test/modules/affiliate/routes.test.ts'],
   'src/modules/auth/domain.ts': ['test/modules/auth/login.test.ts', 'test/modules/merchant/signup.test.ts'],
   'src/modules/checkout/domain.ts': ['test/modules/checkout/domain.test.ts', 'test/modules/checkout/checkout.test.ts'],

@@ -1,10 +1,9 @@
 import { publicationInMs } from '../../core/publication.ts'
-import { assertShopOrigin } from '../../http/access.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
-import { assertOriginOf, shopNamed } from '../../http/shop.ts'
+import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import {

@@ -26,11 +26,7 @@ const fewerPromised = sql`case when ${variants.reserved} > ${quantity} then ${va
 
 /** One for each number of ids that was asked for: there are as many as lines in a cart. */
 const sellablesByCount = new Map<number, ReturnType<typeof sellablesFor>>()
-function sellablesOf(count: number): ReturnType<typeof sellablesFor> {
-  const known = sellablesByCount.get(count) ?? sellablesFor(count)
-  sellablesByCount.set(count, known)
-  return known
-}
+const sellablesOf = (count: number) => sellablesByCount.getOrInsertComputed(count, sellablesFor)
 const sellablesFor = (count: number) =>
   prepare((queries) =>
     queries

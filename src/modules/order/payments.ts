@@ -90,7 +90,11 @@ async function progress(tx: Writer, deps: OrderDeps, { order, payment, answer }:
     }
     case 'FAILED':
     case 'VOIDED':
-      await noteEnd(tx, deps, { order, status, detail: { ...detail, ...(answer.failureCode ? { code: answer.failureCode } : {}) } })
+      await noteEnd(tx, deps, {
+        order,
+        status,
+        detail: { ...detail, ...(answer.failureCode === undefined ? {} : { code: answer.failureCode }) },
+      })
   }
 }
 

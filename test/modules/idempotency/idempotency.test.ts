@@ -40,6 +40,15 @@ describe('a key', () => {
     expect(await effects(app)).toEqual(['effect'])
   })
 
+  test('an answer that was stored with its effect outlives every refusal that comes after it', async () => {
+    await using app = await testApp()
+    const mine = claimed(await claim(app))
+    await work(app, mine, 'effect')
+    await mine.fail(409, { message: 'too late' })
+    await mine.release()
+    expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+  })
+
   test('an idempotency key with another body is a mismatch, before and after there is an answer, and while its lease has run out', async () => {
     await using app = await testApp()
     const mine = claimed(await claim(app))

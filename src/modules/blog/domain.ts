@@ -1,4 +1,5 @@
 import type { blogs } from '../../../db/schema/catalog.ts'
+import { isoTimes } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Blog = typeof blogs.$inferSelect
@@ -63,8 +64,6 @@ export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>
 /** A blog as it is answered, to its shop and to the public. */
 export const blogView = ({ words: _, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
   ...rest,
-  publishedAt: publishedAt === null ? null : new Date(publishedAt).toISOString(),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type BlogView = ReturnType<typeof blogView>

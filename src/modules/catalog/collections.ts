@@ -6,6 +6,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { isoTimes } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
 import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
@@ -28,9 +29,7 @@ const handleTaken = 'handle (body): another collection of the shop has it'
 /** A collection as it is answered, to the shop and to the public. */
 export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
   ...rest,
-  publishedAt: publishedAt === null ? null : new Date(publishedAt).toISOString(),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type CollectionView = ReturnType<typeof collectionView>
 export type CollectionWithProducts = CollectionView & { productIds: string[] }

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect
@@ -270,7 +271,6 @@ export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant:
   return left === 0 ? `${labelOf(sellable)} is sold out` : `There are not that many of ${labelOf(sellable)} left`
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
 const money = (amount: number, currency: string): Money => ({ amount, currency })
 const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
 
@@ -279,42 +279,23 @@ export function publicView({ product, variants }: Whole) {
   const { currency } = product
   const prices = variants.map(({ price }) => price)
   return {
-    id: product.id,
-    shopId: product.shopId,
-    handle: product.handle,
-    title: product.title,
-    descriptionHtml: product.descriptionHtml,
-    vendor: product.vendor,
-    type: product.type,
-    tags: product.tags,
-    status: product.status,
-    options: product.options,
+    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'options'),
     variants: variants.map((variant) => publicVariantView(variant, currency)),
     images: product.images,
     seo: { title: product.seoTitle, description: product.seoDescription },
     priceRange: { min: money(Math.min(...prices), currency), max: money(Math.max(...prices), currency) },
     available: variants.some(isAvailable),
-    publishedAt: product.publishedAt === null ? null : iso(product.publishedAt),
-    createdAt: iso(product.createdAt),
-    updatedAt: iso(product.updatedAt),
+    ...isoTimes(pick(product, 'publishedAt', 'createdAt', 'updatedAt')),
   }
 }
 
 const publicVariantView = (variant: Variant, currency: string) => ({
-  id: variant.id,
-  sku: variant.sku,
-  barcode: variant.barcode,
-  title: variant.title,
-  optionValues: variant.optionValues,
+  ...pick(variant, 'id', 'sku', 'barcode', 'title', 'optionValues'),
   price: money(variant.price, currency),
   compareAtPrice: maybeMoney(variant.compareAtPrice, currency),
-  weightGrams: variant.weightGrams,
-  taxable: variant.taxable,
-  trackInventory: variant.trackInventory,
-  allowBackorder: variant.allowBackorder,
+  ...pick(variant, 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder'),
   available: isAvailable(variant),
-  imageId: variant.imageId,
-  position: variant.position,
+  ...pick(variant, 'imageId', 'position'),
 })
 
 /** A product as its shop sees it: the public view, with cost and stock. */

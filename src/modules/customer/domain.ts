@@ -1,5 +1,6 @@
 import type { customers } from '../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../db/schema/selling.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import type { Limit } from '../auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
@@ -49,21 +50,15 @@ const orNull = (text: string | null | undefined): string | null => (text === und
 
 /** A customer as they are answered; of what they paid, what was in the shop's currency. */
 export const customerView = (
-  { id, shopId, email, name, phone, acceptsMarketing, createdAt, updatedAt }: Customer,
+  { createdAt, updatedAt, ...customer }: Customer,
   currency: string,
   { addressIds, totals }: Standing = { addressIds: [], totals: [] },
 ) => ({
-  id,
-  shopId,
-  email,
-  name,
-  phone,
-  acceptsMarketing,
+  ...pick(customer, 'id', 'shopId', 'email', 'name', 'phone', 'acceptsMarketing'),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ createdAt, updatedAt }),
 })
 export type CustomerView = ReturnType<typeof customerView>
 
@@ -72,7 +67,6 @@ export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...re
   ...rest,
   // By name, so that a stored field that is no longer known does not come along.
   ...addressOf(address),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ createdAt, updatedAt }),
 })
 export type AddressView = ReturnType<typeof addressView>

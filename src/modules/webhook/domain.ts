@@ -1,5 +1,6 @@
 import type { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import type { OutgoingFailure } from '../../core/outgoing.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -85,12 +86,10 @@ export function withRoom<Due extends Place>(due: readonly Due[], underWay: Itera
 }
 
 /** An endpoint as its shop sees it: never with its secret. */
-export const endpointView = ({ id, shopId, url, events, createdAt }: WebhookEndpoint) => ({
-  id,
-  shopId,
-  url,
+export const endpointView = ({ events, createdAt, ...endpoint }: WebhookEndpoint) => ({
+  ...pick(endpoint, 'id', 'shopId', 'url'),
   events: events as WebhookEvent[],
-  createdAt: new Date(createdAt).toISOString(),
+  ...isoTimes({ createdAt }),
 })
 export type EndpointView = ReturnType<typeof endpointView>
 
@@ -101,9 +100,8 @@ export const deliveryView = ({ id, outboxId, event, status, attempts, nextAt, la
   event: event as WebhookEvent,
   status,
   attempts,
-  nextAttemptAt: status === 'PENDING' ? new Date(nextAt).toISOString() : null,
+  ...isoTimes({ nextAttemptAt: status === 'PENDING' ? nextAt : null }),
   lastStatus,
   lastError,
-  createdAt: new Date(times.createdAt).toISOString(),
-  updatedAt: new Date(times.updatedAt).toISOString(),
+  ...isoTimes(pick(times, 'createdAt', 'updatedAt')),
 })

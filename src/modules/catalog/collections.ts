@@ -6,7 +6,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { isoTimes } from '../../lib/records.ts'
+import { isoTimes, type Optional } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
 import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
@@ -14,14 +14,12 @@ import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
 
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
-export type CollectionInput = {
-  title?: string | undefined
-  handle?: string | undefined
-  descriptionHtml?: string | undefined
-  image?: { url: string; alt?: string | null | undefined } | null | undefined
-  /** Milliseconds. */
-  publishedAt?: number | null | undefined
-}
+/** `publishedAt` in milliseconds. */
+export type CollectionInput = Optional<
+  Pick<Collection, 'title' | 'handle' | 'descriptionHtml' | 'publishedAt'> & {
+    image: { url: string; alt?: string | null | undefined } | null
+  }
+>
 
 const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = 'handle (body): another collection of the shop has it'

@@ -1,6 +1,6 @@
 import type { customers } from '../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../db/schema/selling.ts'
-import { isoTimes, pick } from '../../lib/records.ts'
+import { isoTimes, type Optional, pick } from '../../lib/records.ts'
 import type { Limit } from '../auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
@@ -19,17 +19,8 @@ export const orderIdsMax = 1_000
 export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
 
 /** An address as a caller gives it. */
-export type AddressFields = {
-  name: string
-  company?: string | null | undefined
-  line1: string
-  line2?: string | null | undefined
-  city: string
-  province?: string | null | undefined
-  postalCode?: string | null | undefined
-  countryCode: string
-  phone?: string | null | undefined
-}
+export type AddressFields = Pick<Address, 'name' | 'line1' | 'city' | 'countryCode'> &
+  Optional<Pick<Address, 'company' | 'line2' | 'province' | 'postalCode' | 'phone'>>
 /** What of an address a customer takes unless told otherwise; what is undefined stays as it is. */
 export type DefaultFlags = { isDefaultShipping?: boolean | undefined; isDefaultBilling?: boolean | undefined }
 

@@ -64,14 +64,10 @@ export type Place = { shopId: string; endpointId: string }
 
 /** Which shops and endpoints have as many under way as they may. */
 export function crowded(underWay: Iterable<Place>): { shops: string[]; endpoints: string[] } {
-  const shops = new Map<string, number>()
-  const endpoints = new Map<string, number>()
-  for (const { shopId, endpointId } of underWay) {
-    shops.set(shopId, (shops.get(shopId) ?? 0) + 1)
-    endpoints.set(endpointId, (endpoints.get(endpointId) ?? 0) + 1)
-  }
-  const full = (counts: Map<string, number>, max: number) => [...counts].filter(([, count]) => count >= max).map(([id]) => id)
-  return { shops: full(shops, underWayMax.shop), endpoints: full(endpoints, underWayMax.endpoint) }
+  const places = [...underWay]
+  const full = (by: keyof Place, max: number) =>
+    [...Map.groupBy(places, (place) => place[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
+  return { shops: full('shopId', underWayMax.shop), endpoints: full('endpointId', underWayMax.endpoint) }
 }
 
 /** Those of the due that there is room for beside what is under way, in their order. */

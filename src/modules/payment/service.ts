@@ -13,6 +13,10 @@ import type { ShopContext } from '../../core/principal.ts'
 import { hasFailed, isUnderWay, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
+/** The processor of this name that a shop's payments go through; undefined when none is set up. The one place that is asked. */
+const processorFor = ({ processors }: PaymentDeps, { name }: { shopId: string | undefined; name: string }): Processor | undefined =>
+  processors.get(name)
+
 /**
  * The processor that a checkout is to be paid by: the one that is named, else the shop's.
  * @throws AppError INVALID for one that the shop may not use, or a token that it does not know
@@ -22,7 +26,7 @@ export function chooseProcessor(
   shop: Pick<ShopContext, 'id' | 'mode'>,
   { named, token }: { named: string | undefined; token: string | undefined },
 ): Processor {
-  const processor = deps.processors.get(named ?? processorDefault)
+  const processor = processorFor(deps, { shopId: shop.id, name: named ?? processorDefault })
   if (!processor?.modes.includes(shop.mode))
     throw new AppError(
       'INVALID',
@@ -83,7 +87,7 @@ export async function askProcessor(
   payment: Payment,
   note: (answer: ProcessorPayment) => Promise<void>,
 ): Promise<boolean> {
-  const processor = deps.processors.get(payment.processor)
+  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
   if (!processor) {
     deps.log.error('payment.processor_missing', { payment: payment.id, processor: payment.processor })
     return false
@@ -164,7 +168,7 @@ async function found(deps: PaymentDeps, processor: Processor, payment: Payment):
 
 /** What a processor says became of a payment, whatever state we know it in; undefined when it does not say. */
 export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | undefined> {
-  const processor = deps.processors.get(payment.processor)
+  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
   return processor && found(deps, processor, payment)
 }
 
@@ -176,7 +180,7 @@ export async function askRefund(
   { refundId, paymentId, amount, currency }: MoneyBack,
 ): Promise<RefundAnswer | undefined> {
   const payment = await deps.paymentStore.find(paymentId)
-  const processor = payment && deps.processors.get(payment.processor)
+  const processor = payment && processorFor(deps, { shopId: payment.shopId, name: payment.processor })
   if (!processor) {
     deps.log.error('refund.processor_missing', { refund: refundId, processor: payment?.processor })
     return undefined
@@ -204,7 +208,7 @@ export async function paymentOfMessage(
   message: { body: Uint8Array; headers: Headers },
 ): Promise<Payment | undefined> {
   // No processor of today has accounts of single shops.
-  const processor = shopId === undefined ? deps.processors.get(name) : undefined
+  const processor = shopId === undefined ? processorFor(deps, { shopId, name }) : undefined
   if (!processor) throw unsigned()
   const about = await processor.readWebhook(message).catch((error: unknown) => {
     throw error instanceof BadSignature ? unsigned() : error

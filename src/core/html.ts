@@ -3,30 +3,9 @@ import { AppError } from './errors.ts'
 
 const options: IOptions = {
   allowedTags: [
-    ...[
-      'h1',
-      'h2',
-      'h3',
-      'h4',
-      'h5',
-      'h6',
-      'p',
-      'br',
-      'hr',
-      'div',
-      'span',
-      'blockquote',
-      'pre',
-      'code',
-      'ul',
-      'ol',
-      'li',
-      'dl',
-      'dt',
-      'dd',
-    ],
-    ...['b', 'strong', 'i', 'em', 'u', 's', 'small', 'sub', 'sup', 'mark', 'a', 'img', 'figure', 'figcaption'],
-    ...['table', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'caption', 'colgroup', 'col'],
+    ...'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd'.split(' '),
+    ...'b strong i em u s small sub sup mark a img figure figcaption'.split(' '),
+    ...'table thead tbody tfoot tr th td caption colgroup col'.split(' '),
   ],
   allowedAttributes: {
     a: ['href', 'title', 'target', 'rel'],

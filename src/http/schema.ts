@@ -17,6 +17,10 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([sch
 /** May be left out or null. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
 
+/** Fields that have the same schema, in this order. */
+export const fieldsOf = <Schema extends TSchema, Name extends string>(schema: Schema, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
+
 /** Whole numbers in bodies: t.Integer would take "5". */
 export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
 

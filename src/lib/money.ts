@@ -49,3 +49,10 @@ export function parseAmount(text: string, currency: Currency): number | undefine
   const amount = Number(match[1] + fraction.padEnd(decimals, '0'))
   return amount <= amountMax ? amount : undefined
 }
+
+/** Amounts of a record as money in its currency: those that are named, in this order. */
+export const moneyOf = <Name extends string>(
+  record: { readonly [Field in Name]: number } & { readonly currency: Currency },
+  ...names: readonly Name[]
+): Record<Name, Money> =>
+  Object.fromEntries(names.map((name) => [name, { amount: record[name] as number, currency: record.currency }])) as Record<Name, Money>

@@ -1,5 +1,6 @@
 import type { affiliates, commissions } from '../../../db/schema/ledger.ts'
 import { dayMs } from '../../lib/day.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { shareOf } from '../../lib/rounding.ts'
 
 export type Affiliate = typeof affiliates.$inferSelect
@@ -40,18 +41,12 @@ export type Earnings = { currency: string; pending: number; approved: number; re
 
 /** An affiliate as the shop sees it. */
 export const affiliateView = (
-  { id, shopId, name, code, rateBps, active, createdAt, updatedAt }: Affiliate,
+  { createdAt, updatedAt, ...affiliate }: Affiliate,
   { clicks, earnings }: { clicks: number; earnings: Earnings[] },
 ) => ({
-  id,
-  shopId,
-  name,
-  code,
-  rateBps,
-  active,
+  ...pick(affiliate, 'id', 'shopId', 'name', 'code', 'rateBps', 'active'),
   clicks,
   earnings,
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ createdAt, updatedAt }),
 })
 export type AffiliateView = ReturnType<typeof affiliateView>

@@ -1,13 +1,10 @@
 import { t } from 'elysia'
-import { Instant, integer, pageOf, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, pageOf, text } from '../../http/schema.ts'
 import { codeLengthMax, rateMaxBps } from './domain.ts'
 
 export const AffiliateRecord = t.Object(
   {
-    id: t.String(),
-    shopId: t.String(),
-    name: t.String(),
-    code: t.String(),
+    ...fieldsOf(t.String(), 'id', 'shopId', 'name', 'code'),
     rateBps: integer(),
     active: t.Boolean(),
     clicks: integer({ description: 'Of the last 30 days' }),
@@ -20,8 +17,7 @@ export const AffiliateRecord = t.Object(
       }),
       { description: 'One entry a currency' },
     ),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Affiliate' },
 )

@@ -8,7 +8,7 @@ import { inBatches } from '../../lib/batches.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
-import { refundWindowMs } from '../order/domain.ts'
+import { type Order, refundWindowMs } from '../order/domain.ts'
 import {
   type Affiliate,
   type AffiliateInput,
@@ -24,17 +24,10 @@ import type { AffiliateDeps } from './parts.ts'
 import { commissionStore } from './store.ts'
 
 /** An order, as far as a partner earns by it. */
-export type AttributedOrder = {
-  id: string
-  shopId: string
-  currency: string
-  subtotal: number
-  discountTotal: number
-  affiliateCode: string | null
-  /** When the shopper came by the code (milliseconds). */
-  affiliateAt: number | null
-  createdAt: number
-}
+export type AttributedOrder = Pick<
+  Order,
+  'id' | 'shopId' | 'currency' | 'subtotal' | 'discountTotal' | 'affiliateCode' | 'affiliateAt' | 'createdAt'
+>
 
 /** A click may be a cart's too. */
 export type ReferringDeps = AffiliateDeps & CartDeps
@@ -47,10 +40,7 @@ const nothingYet = { clicks: 0, earnings: [] }
 
 const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
 
-const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => ({
-  ...rest,
-  ...(code === undefined ? {} : { code: normalCode(code) }),
-})
+const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => (code === undefined ? rest : { ...rest, code: normalCode(code) })
 
 /** @throws AppError CONFLICT when the code is taken */
 export function createAffiliate(

@@ -1,1 +1,1 @@
-export { type AuditEntry, audit, audited, timesDone } from './service.ts'
+export { audit, audited, timesDone } from './service.ts'

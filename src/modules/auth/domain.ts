@@ -3,6 +3,13 @@ import type { TokenRole } from '../../core/tokens.ts'
 /** Whose session it is. */
 export type Subject = { id: string; role: TokenRole; shopId?: string }
 
+/** Whom a session was begun for. */
+export const subjectOf = ({ subjectId, role, shopId }: { subjectId: string; role: TokenRole; shopId: string | null }): Subject => ({
+  id: subjectId,
+  role,
+  ...(shopId ? { shopId } : {}),
+})
+
 /** How many tries are allowed within how long, by what. */
 export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
 

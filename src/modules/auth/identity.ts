@@ -1,7 +1,7 @@
 import type { Identity, KeyPrincipal } from '../../core/principal.ts'
 import type { Tokens } from '../../core/tokens.ts'
 import { type KnownKey, keyAndShop, keyAndShopNow, type ShopDeps, shopContext, shopContextNamed, shopContextOf } from '../shop/index.ts'
-import type { Subject } from './domain.ts'
+import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
 type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore }
@@ -45,5 +45,5 @@ async function subjectOfToken(
   const session = await authStore.findSession(claims.sid)
   if (!session || session.revokedAt !== null || session.expiresAt <= clock.now()) return undefined
   if (session.subjectId !== claims.sub || session.role !== claims.role) return undefined
-  return { id: session.subjectId, role: session.role, sessionId: session.id, ...(session.shopId ? { shopId: session.shopId } : {}) }
+  return { ...subjectOf(session), sessionId: session.id }
 }

@@ -3,7 +3,7 @@ import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit } from '../audit/index.ts'
-import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject } from './domain.ts'
+import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject, subjectOf } from './domain.ts'
 import type { AuthDeps } from './parts.ts'
 import type { Session } from './store.ts'
 
@@ -161,22 +161,12 @@ export async function refreshSession(deps: AuthDeps, presented: string, requestI
         await auditEnd(tx, deps, { session: live, action: 'session.revoked', requestId })
       return undefined
     }
-    await deps.authStore.insertRefreshToken(tx, {
-      hash: sha256(next),
-      sessionId: live.id,
-      createdAt: now,
-      expiresAt: live.expiresAt,
-      usedAt: null,
-    })
+    const renewed = { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null }
+    await deps.authStore.insertRefreshToken(tx, renewed)
     return live
   })
   if (!session) throw refreshRefused()
-  return loginAnswer(
-    deps,
-    { id: session.subjectId, role: session.role, ...(session.shopId ? { shopId: session.shopId } : {}) },
-    session.id,
-    next,
-  )
+  return loginAnswer(deps, subjectOf(session), session.id, next)
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */

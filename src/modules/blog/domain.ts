@@ -1,4 +1,5 @@
 import type { blogs } from '../../../db/schema/catalog.ts'
+import { defined, isoTimes, type Optional } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Blog = typeof blogs.$inferSelect
@@ -6,20 +7,11 @@ export type Blog = typeof blogs.$inferSelect
 export const blogStatuses = ['DRAFT', 'PUBLISHED'] as const
 const wordsMax = 2_000
 
-/** What a create or a change says; what is undefined stays as it is, or takes its default. */
-export type BlogInput = {
-  slug?: string | undefined
-  title?: string | undefined
-  excerpt?: string | null | undefined
-  /** Sanitised. */
-  bodyHtml?: string | undefined
-  coverImage?: string | null | undefined
-  author?: string | null | undefined
-  tags?: string[] | undefined
-  status?: Blog['status'] | undefined
-  /** Milliseconds. */
-  publishedAt?: number | null | undefined
-}
+/**
+ * What a create or a change says; what is undefined stays as it is, or takes its default. `bodyHtml` is sanitised, `publishedAt` in
+ * milliseconds.
+ */
+export type BlogInput = Optional<Omit<Blog, 'id' | 'shopId' | 'words' | 'createdAt' | 'updatedAt'>>
 
 /** A blog that `input` makes. Without a slug it has the one that its title gives, taken or not. */
 export function createdBlog(
@@ -47,8 +39,7 @@ export function createdBlog(
 
 /** The blog after a change. One that is PUBLISHED always has a date: without another, now. */
 export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const after: Blog = { ...before, ...given, tags: input.tags ? distinctTags(input.tags) : before.tags, updatedAt: now }
+  const after: Blog = { ...before, ...defined(input), tags: input.tags ? distinctTags(input.tags) : before.tags, updatedAt: now }
   if (after.status === 'PUBLISHED') after.publishedAt ??= now
   return { ...after, words: wordsOfBlog(after) }
 }
@@ -63,8 +54,6 @@ export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>
 /** A blog as it is answered, to its shop and to the public. */
 export const blogView = ({ words: _, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
   ...rest,
-  publishedAt: publishedAt === null ? null : new Date(publishedAt).toISOString(),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type BlogView = ReturnType<typeof blogView>

@@ -1,14 +1,11 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
-import { handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import { fieldsOf, handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
 import { blogStatuses } from './domain.ts'
 
 export const BlogRecord = t.Object(
   {
-    id: t.String(),
-    shopId: t.String(),
-    slug: t.String(),
-    title: t.String(),
+    ...fieldsOf(t.String(), 'id', 'shopId', 'slug', 'title'),
     excerpt: nullable(t.String()),
     bodyHtml: t.String(),
     coverImage: nullable(t.String()),
@@ -16,8 +13,7 @@ export const BlogRecord = t.Object(
     tags: t.Array(t.String()),
     status: oneOf(blogStatuses),
     publishedAt: nullable(Instant),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Blog' },
 )

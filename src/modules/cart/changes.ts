@@ -2,6 +2,7 @@ import type { Writer } from '../../../db/engine.ts'
 import type { Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
+import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
 import { sellables } from '../catalog/index.ts'
 import type { AddressFields } from '../customer/domain.ts'
@@ -15,14 +16,9 @@ import { type CartCaller, cartOf, notOpen, snapshotIn } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
-export type CartInput = {
-  email?: string | null | undefined
-  shippingAddress?: AddressFields | null | undefined
-  billingAddress?: AddressFields | null | undefined
-  /** The code of one of the shop's methods. */
-  shippingMethod?: string | null | undefined
-  affiliateCode?: string | null | undefined
-}
+export type CartInput = Optional<
+  Pick<Cart, 'email' | 'shippingMethod' | 'affiliateCode'> & Record<'shippingAddress' | 'billingAddress', AddressFields | null>
+>
 /** Who changes a cart, and by which write. */
 export type CartChange = CartCaller & { readonly write?: Write | undefined }
 

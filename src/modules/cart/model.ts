@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
+import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
 import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
@@ -9,10 +9,7 @@ const Line = t.Object(
     id: t.String(),
     variantId: t.String(),
     productId: nullable(t.String({ description: 'Null, with what follows from it, when the variant is gone' })),
-    title: nullable(t.String()),
-    variantTitle: nullable(t.String()),
-    sku: nullable(t.String()),
-    imageUrl: nullable(t.String()),
+    ...fieldsOf(nullable(t.String()), 'title', 'variantTitle', 'sku', 'imageUrl'),
     quantity: integer(),
     unitPrice: MoneySchema,
     total: MoneySchema,
@@ -22,14 +19,7 @@ const Line = t.Object(
 )
 const Totals = t.Object(
   {
-    subtotal: MoneySchema,
-    discount: MoneySchema,
-    shipping: MoneySchema,
-    tax: MoneySchema,
-    taxIncluded: MoneySchema,
-    giftCards: MoneySchema,
-    total: MoneySchema,
-    amountDue: MoneySchema,
+    ...fieldsOf(MoneySchema, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
   },
   {
     title: 'CartTotals',
@@ -54,9 +44,7 @@ export const CartRecord = t.Object(
     affiliateCode: nullable(t.String()),
     totals: Totals,
     status: oneOf(cartStatuses),
-    expiresAt: Instant,
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'expiresAt', 'createdAt', 'updatedAt'),
   },
   { title: 'Cart' },
 )

@@ -1,4 +1,5 @@
-import type { Money } from '../../lib/money.ts'
+import { moneyOf } from '../../lib/money.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { availableCount } from '../catalog/domain.ts'
 import { type Cart, statusAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
@@ -8,19 +9,15 @@ export function cartView(contents: CartSnapshot, now: number) {
   const { cart, items, giftCards } = contents
   const { currency } = cart
   const { lines, shipping, totals, draws } = pricedAsSeen(contents, now)
-  const money = (amount: number): Money => ({ amount, currency })
   const status = statusAt(cart, now)
   const isOpen = status === 'OPEN'
   return {
-    id: cart.id,
-    shopId: cart.shopId,
-    customerId: cart.customerId,
-    currency,
+    ...pick(cart, 'id', 'shopId', 'customerId', 'currency'),
     lines: items.map((item, at) => lineView(item, lines[at]?.total ?? 0, cart, now)),
     giftCards: giftCards.map(({ id, last4 }) => ({
       id,
       last4,
-      amount: money(draws.find(({ giftCardId }) => giftCardId === id)?.amount ?? 0),
+      amount: { amount: draws.find(({ giftCardId }) => giftCardId === id)?.amount ?? 0, currency },
     })),
     // Of a cart that is over, nothing is shown of the person.
     email: isOpen ? cart.email : null,
@@ -28,20 +25,9 @@ export function cartView(contents: CartSnapshot, now: number) {
     billingAddress: isOpen ? cart.billingAddress : null,
     shippingMethod: shipping?.code ?? null,
     affiliateCode: cart.affiliateCode,
-    totals: {
-      subtotal: money(totals.subtotal),
-      discount: money(totals.discount),
-      shipping: money(totals.shipping),
-      tax: money(totals.tax),
-      taxIncluded: money(totals.taxIncluded),
-      giftCards: money(totals.giftCards),
-      total: money(totals.total),
-      amountDue: money(totals.amountDue),
-    },
+    totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
     status,
-    expiresAt: new Date(cart.expiresAt).toISOString(),
-    createdAt: new Date(cart.createdAt).toISOString(),
-    updatedAt: new Date(cart.updatedAt).toISOString(),
+    ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
   }
 }
 export type CartView = ReturnType<typeof cartView>
@@ -59,8 +45,7 @@ function lineView(item: CartItem, total: number, cart: Cart, now: number) {
     sku: sellable?.variant.sku ?? null,
     imageUrl: image?.url ?? null,
     quantity: line.quantity,
-    unitPrice: { amount: line.unitPrice, currency: cart.currency },
-    total: { amount: total, currency: cart.currency },
+    ...moneyOf({ unitPrice: line.unitPrice, total, currency: cart.currency }, 'unitPrice', 'total'),
     available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
   }
 }

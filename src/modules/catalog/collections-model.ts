@@ -1,19 +1,14 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
-import { handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { fieldsOf, handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
 import { productsPerCollectionMax } from './domain.ts'
 import { PublicProduct } from './model.ts'
 
 const collection = {
-  id: t.String(),
-  shopId: t.String(),
-  handle: t.String(),
-  title: t.String(),
-  descriptionHtml: t.String(),
+  ...fieldsOf(t.String(), 'id', 'shopId', 'handle', 'title', 'descriptionHtml'),
   image: nullable(t.Object({ url: t.String(), alt: nullable(t.String()) })),
   publishedAt: nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
+  ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
 export const CollectionRecord = t.Object(collection, { title: 'Collection' })
 export const CollectionWithIds = t.Object({ ...collection, productIds: t.Array(t.String()) }, { title: 'CollectionWithProductIds' })

@@ -6,21 +6,21 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { isoTimes, type Optional } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
 import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
 
+type Shop = Pick<ShopContext, 'id'>
 type CollectionDeps = Pick<CatalogDeps, 'collectionStore' | 'db' | 'clock' | 'newId'>
-export type CollectionInput = {
-  title?: string | undefined
-  handle?: string | undefined
-  descriptionHtml?: string | undefined
-  image?: { url: string; alt?: string | null | undefined } | null | undefined
-  /** Milliseconds. */
-  publishedAt?: number | null | undefined
-}
+/** `publishedAt` in milliseconds. */
+export type CollectionInput = Optional<
+  Pick<Collection, 'title' | 'handle' | 'descriptionHtml' | 'publishedAt'> & {
+    image: { url: string; alt?: string | null | undefined } | null
+  }
+>
 
 const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = 'handle (body): another collection of the shop has it'
@@ -28,9 +28,7 @@ const handleTaken = 'handle (body): another collection of the shop has it'
 /** A collection as it is answered, to the shop and to the public. */
 export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
   ...rest,
-  publishedAt: publishedAt === null ? null : new Date(publishedAt).toISOString(),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type CollectionView = ReturnType<typeof collectionView>
 export type CollectionWithProducts = CollectionView & { productIds: string[] }
@@ -109,21 +107,13 @@ export async function setCollectionProducts(
 }
 
 /** The shop's collections, published or not, newest first. */
-export async function listCollections(
-  { collectionStore }: Pick<CollectionDeps, 'collectionStore'>,
-  shop: Pick<ShopContext, 'id'>,
-  slice: Slice,
-): Promise<Page<CollectionView>> {
+export async function listCollections({ collectionStore }: CollectionDeps, shop: Shop, slice: Slice): Promise<Page<CollectionView>> {
   const { rows: collections, total } = await collectionStore.list(shop.id, slice)
   return pageOf(collections.map(collectionView), total, slice)
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
-export async function readCollection(
-  { collectionStore }: Pick<CollectionDeps, 'collectionStore'>,
-  shop: Pick<ShopContext, 'id'>,
-  id: string,
-): Promise<CollectionWithProducts> {
+export async function readCollection({ collectionStore }: CollectionDeps, shop: Shop, id: string): Promise<CollectionWithProducts> {
   const collection = await collectionStore.find(shop.id, id)
   if (!collection) throw noSuchCollection()
   return { ...collectionView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
@@ -131,8 +121,8 @@ export async function readCollection(
 
 /** A collection that the public sees, by its id or handle; undefined when there is none. */
 export async function publishedCollection(
-  { collectionStore, clock }: Pick<CollectionDeps, 'collectionStore' | 'clock'>,
-  shop: Pick<ShopContext, 'id'>,
+  { collectionStore, clock }: CollectionDeps,
+  shop: Shop,
   idOrHandle: string,
 ): Promise<CollectionView | undefined> {
   const collection = await collectionStore.findPublished(shop.id, idOrHandle, clock.now())
@@ -141,8 +131,8 @@ export async function publishedCollection(
 
 /** A page of the collections that the public sees, newest first, each with the first of its visible products as JSON. */
 export async function publishedCollections(
-  { collectionStore, clock }: Pick<CollectionDeps, 'collectionStore' | 'clock'>,
-  shop: Pick<ShopContext, 'id'>,
+  { collectionStore, clock }: CollectionDeps,
+  shop: Shop,
   slice: Slice,
 ): Promise<{ collections: { view: CollectionView; documents: string[] }[]; total: number }> {
   const now = clock.now()

@@ -1,5 +1,6 @@
 import { type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
-import { handleOf } from '../../lib/words.ts'
+import { distinctTags, handleOf } from '../../lib/words.ts'
+import { type Product, productStatuses } from './domain.ts'
 
 /** Why a cell was refused: what to write instead, never what is there. */
 export class Fault {
@@ -31,14 +32,9 @@ export function amountIn(currency: Currency): CellParser<number> {
   return (text) => parseAmount(text, currency) ?? fault
 }
 
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['1', true],
-  ['false', false],
-  ['no', false],
-  ['0', false],
-])
+const booleans: ReadonlyMap<string, boolean> = new Map(
+  Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }),
+)
 
 export const parseBoolean: CellParser<boolean> = (text) =>
   booleans.get(text.toLowerCase()) ?? new Fault('Must be TRUE or FALSE (yes, no, 1 and 0 are read as well).')
@@ -50,14 +46,8 @@ export const parseBackorder: CellParser<boolean> = (text) => {
   return booleans.get(word) ?? new Fault('Must be "deny" or "continue", or TRUE or FALSE.')
 }
 
-const statuses: ReadonlyMap<string, 'ACTIVE' | 'DRAFT' | 'ARCHIVED'> = new Map([
-  ['active', 'ACTIVE'],
-  ['draft', 'DRAFT'],
-  ['archived', 'ARCHIVED'],
-])
-
-export const parseStatus: CellParser<'ACTIVE' | 'DRAFT' | 'ARCHIVED'> = (text) =>
-  statuses.get(text.toLowerCase()) ?? new Fault('Must be active, draft or archived.')
+export const parseStatus: CellParser<Product['status']> = (text) =>
+  productStatuses.find((status) => status.toLowerCase() === text.toLowerCase()) ?? new Fault('Must be active, draft or archived.')
 
 export const parseQuantity: CellParser<number> = (text) => {
   const quantity = /^[+-]?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
@@ -81,13 +71,7 @@ export const parsePosition: CellParser<number> = (text) => {
 
 /** Tags in the order given, each once whatever its case; null when there is nothing between the commas. */
 export const parseTags: CellParser<string[] | null> = (text) => {
-  const byKey = new Map<string, string>()
-  for (const part of text.split(',')) {
-    const tag = part.trim()
-    const key = tag.toLowerCase()
-    if (tag !== '' && !byKey.has(key)) byKey.set(key, tag)
-  }
-  const tags = [...byKey.values()]
+  const tags = distinctTags(text.split(','))
   if (tags.length > tagsMax) return new Fault(`Must hold at most ${tagsMax} tags.`)
   if (tags.some((tag) => tag.length > tagMaxLength)) return new Fault(`Each tag must be at most ${tagMaxLength} characters long.`)
   return tags.length > 0 ? tags : null

@@ -49,11 +49,9 @@ const columnsMax = 2_000
 
 const normalName = (name: string) => name.trim().replace(/\s+/g, ' ').toLowerCase()
 
-const isField = (name: string): name is Field => Object.hasOwn(aliases, name)
-
 const fieldByName: ReadonlyMap<string, { field: Field; label: string }> = new Map(
-  Object.entries(aliases).flatMap(([field, labels]) =>
-    isField(field) ? labels.map((label): [string, { field: Field; label: string }] => [normalName(label), { field, label }]) : [],
+  (Object.entries(aliases) as [Field, readonly string[]][]).flatMap(([field, labels]) =>
+    labels.map((label) => [normalName(label), { field, label }] as const),
   ),
 )
 

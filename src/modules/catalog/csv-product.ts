@@ -1,5 +1,6 @@
 import { htmlLengthMax } from '../../core/html.ts'
 import type { Currency } from '../../lib/money.ts'
+import { defined } from '../../lib/records.ts'
 import {
   amountIn,
   type CellParser,
@@ -54,7 +55,7 @@ export function buildProduct(group: ProductRows, columns: Columns, currency: Cur
 /** Refuses a product, with its first errors in the order of rows. */
 export function rejected(errors: readonly RowError[], rows: number, handle?: string): CsvItem {
   const listed = [...errors].sort((a, b) => a.row - b.row).slice(0, errorsMax)
-  return { kind: 'rejected', errors: listed, rows, ...(handle === undefined ? {} : { handle }) }
+  return { kind: 'rejected', errors: listed, rows, ...defined({ handle }) }
 }
 
 class ProductBuilder {
@@ -90,7 +91,7 @@ class ProductBuilder {
       ...this.details(first),
       options: named.map(({ name }, index) => ({
         name,
-        values: distinct(variants.flatMap(({ optionValues }) => optionValues[index] ?? [])),
+        values: [...new Set(variants.flatMap(({ optionValues }) => optionValues[index] ?? []))],
       })),
       variants,
       images: this.images(rows, variants),
@@ -100,7 +101,7 @@ class ProductBuilder {
 
   /** What the product's first row says about it; later rows may repeat it or leave it blank, as in Shopify. */
   private details(first: Row) {
-    return given({
+    return defined({
       title: this.read(first, 'title', shortText),
       // Untrimmed: white space may be part of the text between tags.
       descriptionHtml: this.read(first, 'descriptionHtml', textUpTo(htmlLengthMax)),
@@ -122,7 +123,7 @@ class ProductBuilder {
     return {
       row: row.line,
       optionValues,
-      ...given({
+      ...defined({
         sku: this.read(row, 'sku', shortText),
         barcode: this.read(row, 'barcode', shortText),
         price: this.read(row, 'price', this.amount),
@@ -207,7 +208,7 @@ class ProductBuilder {
     const alt = this.read(row, 'imageAlt', textUpTo(altMaxLength))
     const position = this.read(row, 'imagePosition', parsePosition)
     const earlier = byUrl.get(url)
-    if (!earlier) byUrl.set(url, { url, ...given({ alt }), position: position ?? byUrl.size + 1 })
+    if (!earlier) byUrl.set(url, { url, ...defined({ alt }), position: position ?? byUrl.size + 1 })
     else if (alt) earlier.alt ??= alt
   }
 
@@ -246,8 +247,7 @@ class ProductBuilder {
   }
 
   private columnOf(field: Field): { column?: string } {
-    const column = this.columns.labels.get(field)
-    return column === undefined ? {} : { column }
+    return defined({ column: this.columns.labels.get(field) })
   }
 }
 
@@ -256,8 +256,6 @@ const isVariant = ({ cells }: Row) => cells.has('price') || optionFields.some(({
 const sameText = (a: string, b: string) => normalText(a) === normalText(b)
 
 const normalText = (text: string) => text.trim().replace(/\s+/g, ' ').toLowerCase()
-
-const distinct = (values: readonly string[]) => [...new Set(values)]
 
 function hasNoOptions(first: Row, variantRows: readonly Row[]): boolean {
   const isPlaceholder = (row: Row, field: Field, placeholder: string) => sameText(row.cells.get(field) ?? placeholder, placeholder)
@@ -275,12 +273,3 @@ const repeated = (optionValues: readonly string[], earlier: number) =>
   optionValues.length > 0
     ? `Has the same option values as row ${earlier}: each variant needs its own.`
     : `A product without options has one variant, which is in row ${earlier}: give the rows option values, or remove this one.`
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Leaves out what is undefined, so that an absent column is an absent property. */
-function given<T extends Record<string, unknown>>(values: T): Given<T> {
-  const kept: Given<T> = { ...(values as Given<T>) }
-  for (const key in kept) if (kept[key] === undefined) delete kept[key]
-  return kept
-}

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { etagOf } from '../../lib/etag.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
+import { defined, isoTimes, type Optional, pick } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
 export type Product = typeof products.$inferSelect
@@ -27,48 +28,26 @@ export const defaultVariantTitle = 'Default Title'
 const wordsMax = 400
 const titleKeyLengthMax = 80
 
-export type ImageInput = {
-  id?: string | undefined
-  url: string
-  alt?: string | null | undefined
-  width?: number | null | undefined
-  height?: number | null | undefined
-}
-export type VariantInput = {
-  id?: string | undefined
-  sku?: string | null | undefined
-  barcode?: string | null | undefined
-  title?: string | undefined
-  optionValues?: string[] | undefined
-  /** Of a known variant, left out: as it is. */
-  price?: Money | undefined
-  compareAtPrice?: Money | null | undefined
-  cost?: Money | null | undefined
-  weightGrams?: number | undefined
-  taxable?: boolean | undefined
-  trackInventory?: boolean | undefined
-  allowBackorder?: boolean | undefined
-  onHand?: number | undefined
-  imageId?: string | null | undefined
-  /** Instead of `imageId`: the picture is the product's image with this URL. */
-  imageUrl?: string | null | undefined
-}
-/** What a create or a change says; what is undefined stays as it is, or takes its default. */
-export type ProductInput = {
-  handle?: string | undefined
-  title?: string | undefined
-  descriptionHtml?: string | undefined
-  vendor?: string | undefined
-  type?: string | undefined
-  tags?: string[] | undefined
-  status?: Product['status'] | undefined
-  options?: { name: string; values: string[] }[] | undefined
-  images?: ImageInput[] | undefined
-  variants?: VariantInput[] | undefined
-  seo?: { title?: string | null | undefined; description?: string | null | undefined } | undefined
-  /** Milliseconds. */
-  publishedAt?: number | null | undefined
-}
+type Image = Product['images'][number]
+export type ImageInput = Pick<Image, 'url'> & Optional<Omit<Image, 'url' | 'position'>>
+export type VariantInput = Optional<
+  Omit<Variant, 'productId' | 'position' | 'reserved' | 'price' | 'compareAtPrice' | 'cost'> & {
+    /** Of a known variant, left out: as it is. */
+    price: Money
+    compareAtPrice: Money | null
+    cost: Money | null
+    /** Instead of `imageId`: the picture is the product's image with this URL. */
+    imageUrl: string | null
+  }
+>
+/** What a create or a change says; what is undefined stays as it is, or takes its default. `publishedAt` in milliseconds. */
+export type ProductInput = Optional<
+  Pick<Product, 'handle' | 'title' | 'descriptionHtml' | 'vendor' | 'type' | 'tags' | 'status' | 'options' | 'publishedAt'> & {
+    images: ImageInput[]
+    variants: VariantInput[]
+    seo: Optional<{ title: string | null; description: string | null }>
+  }
+>
 
 /** Everything a write needs that must be fixed before it: ids enough for all that is new, and the time. */
 export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; now: number }
@@ -112,11 +91,7 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
   assertOptions(options)
   const product: Product = {
     ...before.product,
-    handle: input.handle ?? before.product.handle,
-    title: input.title ?? before.product.title,
-    descriptionHtml: input.descriptionHtml ?? before.product.descriptionHtml,
-    vendor: input.vendor ?? before.product.vendor,
-    type: input.type ?? before.product.type,
+    ...defined(pick(input, 'handle', 'title', 'descriptionHtml', 'vendor', 'type')),
     tags: input.tags ? distinctTags(input.tags) : before.product.tags,
     status,
     options,
@@ -197,6 +172,17 @@ function changedVariants(
   return { currency, variants }
 }
 
+const blankVariant = {
+  sku: null,
+  barcode: null,
+  weightGrams: 0,
+  taxable: true,
+  allowBackorder: false,
+  onHand: 0,
+  reserved: 0,
+  imageId: null,
+}
+
 function changedVariant(
   old: Variant | undefined,
   input: VariantInput & { price: Money },
@@ -206,27 +192,20 @@ function changedVariant(
 ): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
-  const orElse = <T>(given: T | undefined, kept: T | undefined, fallback: T): T =>
-    given === undefined ? (kept === undefined ? fallback : kept) : given
   return {
+    ...blankVariant,
+    // A variant that is given a count is counted.
+    trackInventory: input.onHand !== undefined,
+    ...old,
+    ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder', 'onHand', 'imageId')),
     id: old?.id ?? newId,
     productId,
     position,
-    sku: orElse(input.sku, old?.sku, null),
-    barcode: orElse(input.barcode, old?.barcode, null),
     title: input.title ?? (keepsValues ? old.title : optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
     optionValues,
     price: input.price.amount,
     compareAtPrice: input.compareAtPrice === undefined ? (old?.compareAtPrice ?? null) : (input.compareAtPrice?.amount ?? null),
     cost: input.cost === undefined ? (old?.cost ?? null) : (input.cost?.amount ?? null),
-    weightGrams: orElse(input.weightGrams, old?.weightGrams, 0),
-    taxable: orElse(input.taxable, old?.taxable, true),
-    // A variant that is given a count is counted.
-    trackInventory: orElse(input.trackInventory, old?.trackInventory, input.onHand !== undefined),
-    allowBackorder: orElse(input.allowBackorder, old?.allowBackorder, false),
-    onHand: orElse(input.onHand, old?.onHand, 0),
-    reserved: old?.reserved ?? 0,
-    imageId: orElse(input.imageId, old?.imageId, null),
   }
 }
 
@@ -270,7 +249,6 @@ export function shortageOf(sellable: { product: Pick<Product, 'title'>; variant:
   return left === 0 ? `${labelOf(sellable)} is sold out` : `There are not that many of ${labelOf(sellable)} left`
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
 const money = (amount: number, currency: string): Money => ({ amount, currency })
 const maybeMoney = (amount: number | null, currency: string): Money | null => (amount === null ? null : money(amount, currency))
 
@@ -279,42 +257,23 @@ export function publicView({ product, variants }: Whole) {
   const { currency } = product
   const prices = variants.map(({ price }) => price)
   return {
-    id: product.id,
-    shopId: product.shopId,
-    handle: product.handle,
-    title: product.title,
-    descriptionHtml: product.descriptionHtml,
-    vendor: product.vendor,
-    type: product.type,
-    tags: product.tags,
-    status: product.status,
-    options: product.options,
+    ...pick(product, 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type', 'tags', 'status', 'options'),
     variants: variants.map((variant) => publicVariantView(variant, currency)),
     images: product.images,
     seo: { title: product.seoTitle, description: product.seoDescription },
     priceRange: { min: money(Math.min(...prices), currency), max: money(Math.max(...prices), currency) },
     available: variants.some(isAvailable),
-    publishedAt: product.publishedAt === null ? null : iso(product.publishedAt),
-    createdAt: iso(product.createdAt),
-    updatedAt: iso(product.updatedAt),
+    ...isoTimes(pick(product, 'publishedAt', 'createdAt', 'updatedAt')),
   }
 }
 
 const publicVariantView = (variant: Variant, currency: string) => ({
-  id: variant.id,
-  sku: variant.sku,
-  barcode: variant.barcode,
-  title: variant.title,
-  optionValues: variant.optionValues,
+  ...pick(variant, 'id', 'sku', 'barcode', 'title', 'optionValues'),
   price: money(variant.price, currency),
   compareAtPrice: maybeMoney(variant.compareAtPrice, currency),
-  weightGrams: variant.weightGrams,
-  taxable: variant.taxable,
-  trackInventory: variant.trackInventory,
-  allowBackorder: variant.allowBackorder,
+  ...pick(variant, 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder'),
   available: isAvailable(variant),
-  imageId: variant.imageId,
-  position: variant.position,
+  ...pick(variant, 'imageId', 'position'),
 })
 
 /** A product as its shop sees it: the public view, with cost and stock. */

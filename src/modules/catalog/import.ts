@@ -2,26 +2,24 @@ import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isCurrency, type Money } from '../../lib/money.ts'
+import { pick } from '../../lib/records.ts'
 import { type CsvSource, readProducts } from './csv.ts'
 import type { CsvItem, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
-import { changedProduct, createdProduct, type ImageInput, type ProductInput, type VariantInput, type Whole } from './domain.ts'
+import {
+  changedProduct,
+  createdProduct,
+  type ImageInput,
+  type ProductInput,
+  type Variant,
+  type VariantInput,
+  type Whole,
+} from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
 import { changeProduct, clean, createProduct } from './service.ts'
 
 export type ImportOptions = { dryRun: boolean; overwrite: boolean; currency: string; onProgress?: (bytesRead: number) => void }
-export type ImportReport = {
-  dryRun: boolean
-  rows: number
-  products: number
-  created: number
-  updated: number
-  skipped: number
-  failed: number
-  variants: number
-  images: number
-  errors: RowError[]
-  errorsTruncated: boolean
-}
+const nothingYet = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0 }
+export type ImportReport = { dryRun: boolean } & typeof nothingYet & { errors: RowError[]; errorsTruncated: boolean }
 
 /** So many products share commits; more would hold up other writers. */
 const productsAtOnce = 32
@@ -39,19 +37,7 @@ export async function importProducts(
   options: ImportOptions,
 ): Promise<ImportReport> {
   if (!isCurrency(options.currency)) throw new AppError('INVALID', 'currency (query): not an ISO 4217 currency in use')
-  const report: ImportReport = {
-    dryRun: options.dryRun,
-    rows: 0,
-    products: 0,
-    created: 0,
-    updated: 0,
-    skipped: 0,
-    failed: 0,
-    variants: 0,
-    images: 0,
-    errors: [],
-    errorsTruncated: false,
-  }
+  const report: ImportReport = { dryRun: options.dryRun, ...nothingYet, errors: [], errorsTruncated: false }
   const reader = readProducts(source, { currency: options.currency, ...(options.onProgress ? { onProgress: options.onProgress } : {}) })
   let batch: CsvItem[] = []
   const store = async () => {
@@ -111,12 +97,7 @@ function fail(report: ImportReport, errors: readonly RowError[]): void {
 type Write = { shop: { id: string; currency: string }; actor: Actor }
 type Stored = { variants: number; images: number }
 
-async function create(
-  deps: CatalogDeps,
-  { shop, actor }: Write,
-  product: ImportedProduct,
-  { dryRun, currency }: ImportOptions,
-): Promise<Stored> {
+async function create(deps: CatalogDeps, by: Write, product: ImportedProduct, { dryRun, currency }: ImportOptions): Promise<Stored> {
   const input = {
     ...inputOf(product),
     title: product.title ?? '',
@@ -124,12 +105,12 @@ async function create(
     options: product.options,
     variants: product.variants.map((variant) => variantInput(variant, currency, undefined)),
   }
-  return dryRun ? counts(createdProduct(clean(input), shop, preview(deps))) : viewCounts(await createProduct(deps, { shop, actor }, input))
+  return dryRun ? counts(createdProduct(clean(input), by.shop, preview(deps))) : viewCounts(await createProduct(deps, by, input))
 }
 
 async function update(
   deps: CatalogDeps,
-  { shop, actor }: Write,
+  by: Write,
   known: Whole,
   product: ImportedProduct,
   { dryRun, currency }: ImportOptions,
@@ -145,7 +126,7 @@ async function update(
   }
   return dryRun
     ? counts(changedProduct(known, clean(input), preview(deps)))
-    : viewCounts(await changeProduct(deps, { shop, actor }, known.product.id, input))
+    : viewCounts(await changeProduct(deps, by, known.product.id, input))
 }
 
 /** Nothing is stored: ids do not matter. */
@@ -157,42 +138,27 @@ const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown
 })
 
 /** Variants are known again by their option values. */
-function knownVariant(known: Whole, { optionValues }: ImportedVariant): Whole['variants'][number] | undefined {
+function knownVariant(known: Whole, { optionValues }: ImportedVariant): Variant | undefined {
   const combination = JSON.stringify(optionValues)
   return known.variants.find((variant) => JSON.stringify(variant.optionValues) === combination)
 }
 
 /** Columns that are absent say nothing (undefined); blank cells clear. */
-function inputOf({
-  handle,
-  title,
-  descriptionHtml,
-  vendor,
-  type,
-  tags,
-  status,
-  published,
-  seoTitle,
-  seoDescription,
-}: ImportedProduct): ProductInput {
-  const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
-  return {
-    handle,
-    title: title ?? undefined,
-    descriptionHtml: cleared(descriptionHtml, ''),
-    vendor: cleared(vendor, ''),
-    type: cleared(type, ''),
-    tags: cleared(tags, []),
-    seo: { title: seoTitle, description: seoDescription },
-    ...publicationOf(status, published),
-  }
-}
+const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
+
+const inputOf = (product: ImportedProduct): ProductInput => ({
+  handle: product.handle,
+  title: product.title ?? undefined,
+  descriptionHtml: cleared(product.descriptionHtml, ''),
+  vendor: cleared(product.vendor, ''),
+  type: cleared(product.type, ''),
+  tags: cleared(product.tags, []),
+  seo: { title: product.seoTitle, description: product.seoDescription },
+  ...publicationOf(product),
+})
 
 /** `Published` true without a `Status` column means ACTIVE, published now; false keeps an active product off the storefront. */
-function publicationOf(
-  status: ImportedProduct['status'],
-  published: boolean | null | undefined,
-): Pick<ProductInput, 'status' | 'publishedAt'> {
+function publicationOf({ status, published }: ImportedProduct): Pick<ProductInput, 'status' | 'publishedAt'> {
   if (status === undefined && published === undefined) return {}
   if (status === undefined) return published ? { status: 'ACTIVE' } : { status: 'DRAFT', publishedAt: null }
   return { status: status ?? 'DRAFT', ...(published === false ? { publishedAt: null } : {}) }
@@ -211,25 +177,21 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
 }
 
 /** A blank price clears nothing: it would give the variant away. A new variant without one waits at 0 for its price. */
-function priceOf({ price }: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): Money | undefined {
+function priceOf({ price }: ImportedVariant, currency: string, known: Variant | undefined): Money | undefined {
   if (price === null && known) throw new AppError('INVALID', 'Variant Price: may not be blank for a variant that has one')
   // What is kept keeps its currency too, whatever the file is in.
   return price === undefined && known ? undefined : { amount: price ?? 0, currency }
 }
 
-function variantInput(variant: ImportedVariant, currency: string, known: Whole['variants'][number] | undefined): VariantInput {
+function variantInput(variant: ImportedVariant, currency: string, known: Variant | undefined): VariantInput {
   const amount = (value: number | null | undefined): Money | null | undefined =>
     value === null || value === undefined ? value : { amount: value, currency }
-  const cleared = <T>(value: T | null | undefined, blank: T): T | undefined => (value === null ? blank : value)
   return {
+    ...pick(variant, 'optionValues', 'imageUrl', 'sku', 'barcode'),
     id: known?.id,
-    optionValues: variant.optionValues,
     price: priceOf(variant, currency, known),
     compareAtPrice: amount(variant.compareAtPrice),
     cost: amount(variant.cost),
-    imageUrl: variant.imageUrl,
-    sku: variant.sku,
-    barcode: variant.barcode,
     weightGrams: cleared(variant.weightGrams, 0),
     taxable: cleared(variant.taxable, true),
     trackInventory: cleared(variant.trackInventory, false),

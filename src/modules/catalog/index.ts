@@ -1,5 +1,4 @@
 export {
-  type CollectionView,
   changeCollection,
   createCollection,
   listCollections,

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
 import {
+  fieldsOf,
   handlePattern,
   Instant,
   instantOf,
@@ -46,21 +47,12 @@ const publicVariant = {
   price: MoneySchema,
   compareAtPrice: nullable(MoneySchema),
   weightGrams: integer(),
-  taxable: t.Boolean(),
-  trackInventory: t.Boolean(),
-  allowBackorder: t.Boolean(),
-  available: t.Boolean(),
+  ...fieldsOf(t.Boolean(), 'taxable', 'trackInventory', 'allowBackorder', 'available'),
   imageId: nullable(t.String()),
   position: integer(),
 }
 const beforeVariants = {
-  id: t.String(),
-  shopId: t.String(),
-  handle: t.String(),
-  title: t.String(),
-  descriptionHtml: t.String(),
-  vendor: t.String(),
-  type: t.String(),
+  ...fieldsOf(t.String(), 'id', 'shopId', 'handle', 'title', 'descriptionHtml', 'vendor', 'type'),
   tags: t.Array(t.String()),
   status: oneOf(productStatuses),
   options: t.Array(Option),
@@ -71,8 +63,7 @@ const afterVariants = {
   priceRange: PriceRange,
   available: t.Boolean(),
   publishedAt: nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
+  ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
 }
 export const PublicProduct = t.Object(
   { ...beforeVariants, variants: t.Array(t.Object(publicVariant, { title: 'PublicVariant' })), ...afterVariants },

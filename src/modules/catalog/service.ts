@@ -25,6 +25,7 @@ import type { CatalogDeps } from './parts.ts'
 import type { ListingChange } from './store.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
+type Shop = Pick<ShopContext, 'id'>
 type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
 
 const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
@@ -86,18 +87,14 @@ export const archiveProduct = (deps: CatalogDeps, by: ProductChange, id: string)
   changeProduct(deps, by, id, { status: 'ARCHIVED' })
 
 /** A product of the shop, as its own people see it. @throws AppError NOT_FOUND, also for another shop's */
-export async function readProduct({ catalogStore }: CatalogDeps, shop: Pick<ShopContext, 'id'>, id: string): Promise<ManagementProduct> {
+export async function readProduct({ catalogStore }: CatalogDeps, shop: Shop, id: string): Promise<ManagementProduct> {
   const whole = await catalogStore.findWhole(shop.id, id)
   if (!whole) throw noSuchProduct()
   return managementView(whole)
 }
 
 /** The product of a shop with this handle; undefined when there is none. */
-export async function productWithHandle(
-  { catalogStore }: CatalogDeps,
-  shop: Pick<ShopContext, 'id'>,
-  handle: string,
-): Promise<ManagementProduct | undefined> {
+export async function productWithHandle({ catalogStore }: CatalogDeps, shop: Shop, handle: string): Promise<ManagementProduct | undefined> {
   const whole = await catalogStore.findByHandle(shop.id, handle)
   return whole && managementView(whole)
 }
@@ -105,7 +102,7 @@ export async function productWithHandle(
 /** The shop's products in every status, newest first. */
 export async function listProducts(
   { catalogStore }: CatalogDeps,
-  shop: Pick<ShopContext, 'id'>,
+  shop: Shop,
   status: Product['status'] | undefined,
   slice: Slice,
 ): Promise<Page<ManagementProduct>> {

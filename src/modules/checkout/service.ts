@@ -1,6 +1,8 @@
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { moneyOf } from '../../lib/money.ts'
+import { pick } from '../../lib/records.ts'
 import type { Cart } from '../cart/domain.ts'
 import { type CartCaller, cartOf, changedSince, priced, refreshPrices, snapshotOf } from '../cart/index.ts'
 import type { Order, Saga } from '../order/domain.ts'
@@ -125,16 +127,8 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
   const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
   const { order, payment } = await completeOrder(deps, known.id)
-  const { id, number, status, paymentStatus, currency } = order
   return {
-    order: {
-      id,
-      number,
-      status,
-      paymentStatus,
-      total: { amount: order.total, currency },
-      amountDue: { amount: order.amountDue, currency },
-    },
+    order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },
     payment: paymentAnswer(payment),
   }
 }

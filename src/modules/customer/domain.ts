@@ -1,5 +1,6 @@
 import type { customers } from '../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../db/schema/selling.ts'
+import { isoTimes, type Optional, pick } from '../../lib/records.ts'
 import type { Limit } from '../auth/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
@@ -18,17 +19,8 @@ export const orderIdsMax = 1_000
 export const addressesByCustomer: Limit = { name: 'address:customer', most: 100, windowMs: 60 * 60 * 1000 }
 
 /** An address as a caller gives it. */
-export type AddressFields = {
-  name: string
-  company?: string | null | undefined
-  line1: string
-  line2?: string | null | undefined
-  city: string
-  province?: string | null | undefined
-  postalCode?: string | null | undefined
-  countryCode: string
-  phone?: string | null | undefined
-}
+export type AddressFields = Pick<Address, 'name' | 'line1' | 'city' | 'countryCode'> &
+  Optional<Pick<Address, 'company' | 'line2' | 'province' | 'postalCode' | 'phone'>>
 /** What of an address a customer takes unless told otherwise; what is undefined stays as it is. */
 export type DefaultFlags = { isDefaultShipping?: boolean | undefined; isDefaultBilling?: boolean | undefined }
 
@@ -49,21 +41,15 @@ const orNull = (text: string | null | undefined): string | null => (text === und
 
 /** A customer as they are answered; of what they paid, what was in the shop's currency. */
 export const customerView = (
-  { id, shopId, email, name, phone, acceptsMarketing, createdAt, updatedAt }: Customer,
+  { createdAt, updatedAt, ...customer }: Customer,
   currency: string,
   { addressIds, totals }: Standing = { addressIds: [], totals: [] },
 ) => ({
-  id,
-  shopId,
-  email,
-  name,
-  phone,
-  acceptsMarketing,
+  ...pick(customer, 'id', 'shopId', 'email', 'name', 'phone', 'acceptsMarketing'),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ createdAt, updatedAt }),
 })
 export type CustomerView = ReturnType<typeof customerView>
 
@@ -72,7 +58,6 @@ export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...re
   ...rest,
   // By name, so that a stored field that is no longer known does not come along.
   ...addressOf(address),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  ...isoTimes({ createdAt, updatedAt }),
 })
 export type AddressView = ReturnType<typeof addressView>

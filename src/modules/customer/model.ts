@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { CountryCode, Email, Instant, integer, maybe, nullable, pageQuery, text } from '../../http/schema.ts'
+import { CountryCode, Email, fieldsOf, Instant, integer, maybe, nullable, pageQuery, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
 
@@ -20,10 +20,7 @@ export const CreateCustomer = t.Object({
 
 export const CustomerRecord = t.Object(
   {
-    id: t.String(),
-    shopId: t.String(),
-    email: t.String(),
-    name: t.String(),
+    ...fieldsOf(t.String(), 'id', 'shopId', 'email', 'name'),
     phone: nullable(t.String()),
     acceptsMarketing: t.Boolean(),
     addressIds: t.Array(t.String(), { description: `Their address book, oldest first; at most ${addressesPerCustomerMax}` }),
@@ -32,8 +29,7 @@ export const CustomerRecord = t.Object(
       { amount: integer({ description: 'Minor units' }), currency: t.String() },
       { description: "Confirmed orders less refunds, in the shop's currency" },
     ),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Customer' },
 )
@@ -85,8 +81,7 @@ export const AddressRecord = t.Object(
     ...PostalAddress.properties,
     isDefaultShipping: t.Boolean(),
     isDefaultBilling: t.Boolean(),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Address' },
 )

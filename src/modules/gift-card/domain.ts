@@ -1,5 +1,7 @@
 import type { giftCards } from '../../../db/schema/selling.ts'
 import { crockford } from '../../lib/ids.ts'
+import { moneyOf } from '../../lib/money.ts'
+import { isoTimes } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
 import type { Limit } from '../auth/domain.ts'
 
@@ -75,13 +77,11 @@ export function giftCardView({ codeHash: _, initialAmount, balance, expiresAt, c
   const { currency } = card
   return {
     ...card,
-    initialAmount: { amount: initialAmount, currency },
-    balance: { amount: balance, currency },
-    expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    ...moneyOf({ initialAmount, balance, currency }, 'initialAmount', 'balance'),
+    ...isoTimes({ expiresAt }),
     expired: isExpired({ expiresAt }, now),
     usedUp: balance === 0,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    ...isoTimes({ createdAt, updatedAt }),
   }
 }
 export type GiftCardView = ReturnType<typeof giftCardView>

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import type { Optional } from '../../lib/records.ts'
 import { audited } from '../audit/index.ts'
 import { type AuthDeps, countFailure } from '../auth/index.ts'
 import { type CustomerDeps, readCustomer } from '../customer/index.ts'
@@ -28,13 +29,7 @@ import type { GiftCardChange, GiftCardTransaction } from './store.ts'
 export type CardIssuingDeps = GiftCardDeps & CustomerDeps
 
 /** A card to issue; what is undefined is null. */
-export type NewGiftCard = {
-  amount: Money
-  /** Milliseconds. */
-  expiresAt?: number | null | undefined
-  customerId?: string | null | undefined
-  note?: string | null | undefined
-}
+export type NewGiftCard = { amount: Money } & Optional<Pick<GiftCard, 'expiresAt' | 'customerId' | 'note'>>
 /** The one answer that holds a code. */
 export type IssuedGiftCard = GiftCardView & { code: string }
 
@@ -60,34 +55,27 @@ export async function issueGiftCard(
   assertFuture(input.expiresAt, now)
   if (typeof input.customerId === 'string') await readCustomer(deps, shop, input.customerId)
   const code = codeOf(deps.randomBytes(codeBytes))
-  const card = issuedCard(input, { id: deps.newId('giftCard'), shopId: shop.id, code, codeHash: await hashOf(deps, shop.id, code), now })
+  const card: GiftCard = {
+    id: deps.newId('giftCard'),
+    shopId: shop.id,
+    codeHash: await hashOf(deps, shop.id, code),
+    last4: code.slice(-4),
+    currency: shop.currency,
+    initialAmount: input.amount.amount,
+    balance: input.amount.amount,
+    expiresAt: input.expiresAt ?? null,
+    status: 'ACTIVE',
+    customerId: input.customerId ?? null,
+    note: input.note ?? null,
+    createdAt: now,
+    updatedAt: now,
+  }
   return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx) => {
     // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
     await deps.giftCardStore.insert(tx, card)
     await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
     return { ...giftCardView(card, now), code }
   })
-}
-
-function issuedCard(
-  { amount, expiresAt, customerId, note }: NewGiftCard,
-  { id, shopId, code, codeHash, now }: { id: string; shopId: string; code: string; codeHash: string; now: number },
-): GiftCard {
-  return {
-    id,
-    shopId,
-    codeHash,
-    last4: code.slice(-4),
-    currency: amount.currency,
-    initialAmount: amount.amount,
-    balance: amount.amount,
-    expiresAt: expiresAt ?? null,
-    status: 'ACTIVE',
-    customerId: customerId ?? null,
-    note: note ?? null,
-    createdAt: now,
-    updatedAt: now,
-  }
 }
 
 /** An hour that the clock lacks is NaN. */

@@ -95,27 +95,27 @@ export async function resealSecrets(
 
 async function resealPass({ db, keyring }: ResealDeps, onSeen: (rows: number) => void): Promise<number> {
   const current = currentVersion(keyring)
-  let seen = 0
   let resealed = 0
-  for (const table of tables) {
-    for await (const page of pagesOf(db, table)) {
-      const stale = page.filter(({ sealed }) => sealedBy(sealed) !== current)
-      for (let at = 0; at < stale.length; at += writeRows)
-        resealed += await resealRows({ db, keyring }, table, stale.slice(at, at + writeRows))
-      seen += page.length
-      onSeen(seen)
-    }
+  for await (const { table, page } of sealedPages(db, onSeen)) {
+    const stale = page.filter(({ sealed }) => sealedBy(sealed) !== current)
+    for (let at = 0; at < stale.length; at += writeRows)
+      resealed += await resealRows({ db, keyring }, table, stale.slice(at, at + writeRows))
   }
   return resealed
 }
 
-async function* pagesOf({ read }: Database, table: SealedTable): AsyncGenerator<SealedRow[]> {
-  let after: readonly string[] | undefined
-  for (;;) {
-    const page = await store.pageOfSealed(read, table, after, pageRows)
-    if (page.length > 0) yield page
-    if (page.length < pageRows) return
-    after = page.at(-1)?.key
+/** Every secret, page by page. @param onSeen told how many were looked at, after each page */
+async function* sealedPages({ read }: Database, onSeen: (rows: number) => void): AsyncGenerator<{ table: SealedTable; page: SealedRow[] }> {
+  let seen = 0
+  for (const table of tables) {
+    let page: SealedRow[] = []
+    do {
+      page = await store.pageOfSealed(read, table, page.at(-1)?.key, pageRows)
+      if (page.length === 0) break
+      yield { table, page }
+      seen += page.length
+      onSeen(seen)
+    } while (page.length === pageRows)
   }
 }
 
@@ -170,15 +170,10 @@ export async function faultySeals(
   const closed = new Map<SealedTable, number>()
   const outdated = new Map<SealedTable, number>()
   const add = (to: Map<SealedTable, number>, table: SealedTable) => to.set(table, (to.get(table) ?? 0) + 1)
-  let seen = 0
-  for (const table of tables) {
-    for await (const page of pagesOf(db, table)) {
-      for (const row of page) {
-        if (!opens(keyring, row.sealed, aboutOf[table](row))) add(closed, table)
-        else if (!inUse.has(sealedBy(row.sealed))) add(outdated, table)
-      }
-      seen += page.length
-      onSeen(seen)
+  for await (const { table, page } of sealedPages(db, onSeen)) {
+    for (const row of page) {
+      if (!opens(keyring, row.sealed, aboutOf[table](row))) add(closed, table)
+      else if (!inUse.has(sealedBy(row.sealed))) add(outdated, table)
     }
   }
   const faults = (found: Map<SealedTable, number>) => [...found].map(([table, rows]) => ({ table, rows }))

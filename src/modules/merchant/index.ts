@@ -1,4 +1,3 @@
-export type { User } from './domain.ts'
 export type { MerchantDeps } from './parts.ts'
 export {
   createMerchant,

@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../../http/schema.ts'
+import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { ShopName, ShopRecord } from '../shop/model.ts'
 import type { User } from './domain.ts'
@@ -17,4 +18,4 @@ export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), crea
 export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
 export const Me = t.Object({ merchant: MerchantRecord, shops: t.Array(ShopRecord), kyb: nullable(t.Object({})) })
 
-export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, createdAt: new Date(createdAt).toISOString() })
+export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

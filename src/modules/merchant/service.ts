@@ -28,6 +28,11 @@ export async function login(
   return startSession(deps, { id: user.id, role: user.role }, { id: user.id, requestId })
 }
 
+async function newUser(deps: MerchantDeps, id: string, role: User['role'], { email, password }: Credentials): Promise<User> {
+  const passwordHash = await deps.passwords.hash(password)
+  return { id, role, email: normalEmail(email), passwordHash, createdAt: deps.clock.now() }
+}
+
 /**
  * Makes a merchant and their first shop, in mode TEST.
  * @param by who does it; without an id the merchant
@@ -35,19 +40,13 @@ export async function login(
  */
 export async function createMerchant(
   deps: MerchantDeps,
-  { email, password }: Credentials,
+  credentials: Credentials,
   newShop: NewShop,
   by: Partial<Actor> = {},
 ): Promise<{ user: User; shop: Shop }> {
-  const id = deps.newId('merchant')
   assertNewShop(newShop)
-  const user: User = {
-    id,
-    role: 'MERCHANT',
-    email: normalEmail(email),
-    passwordHash: await deps.passwords.hash(password),
-    createdAt: deps.clock.now(),
-  }
+  const user = await newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials)
+  const { id } = user
   return deps.db
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
@@ -71,14 +70,8 @@ export async function signUp(
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */
-export async function createSuperAdmin(deps: MerchantDeps, { email, password }: Credentials): Promise<User> {
-  const user: User = {
-    id: deps.newId('user'),
-    role: 'SUPER_ADMIN',
-    email: normalEmail(email),
-    passwordHash: await deps.passwords.hash(password),
-    createdAt: deps.clock.now(),
-  }
+export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {
+  const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials)
   return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx) => {
     await deps.userStore.insert(tx, user)
     return user

@@ -1,5 +1,5 @@
 export type { OrderDeps } from './parts.ts'
-export { type Purchase, payAgain, placeOrder } from './placing.ts'
+export { payAgain, placeOrder } from './placing.ts'
 export { completeOrder } from './saga.ts'
 export {
   cancelOrder,

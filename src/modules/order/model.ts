@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
@@ -7,18 +7,12 @@ import { orderStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
-    id: t.String(),
-    method: t.String(),
-    processor: t.String(),
+    ...fieldsOf(t.String(), 'id', 'method', 'processor'),
     processorReference: nullable(t.String()),
-    amount: MoneySchema,
-    authorized: MoneySchema,
-    captured: MoneySchema,
-    refunded: MoneySchema,
+    ...fieldsOf(MoneySchema, 'amount', 'authorized', 'captured', 'refunded'),
     status: oneOf(paymentStatuses),
     failureCode: nullable(t.String()),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Payment' },
 )
@@ -27,27 +21,20 @@ export const RefundRecord = t.Object(
   {
     id: t.String(),
     orderId: t.String(),
-    paymentId: nullable(t.String()),
-    processor: nullable(t.String()),
-    processorReference: nullable(t.String()),
+    ...fieldsOf(nullable(t.String()), 'paymentId', 'processor', 'processorReference'),
     amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
     giftCardAmount: t.Object(MoneySchema.properties, { description: 'The part that goes back to gift cards' }),
     reason: nullable(t.String()),
     status: oneOf(['PENDING', 'SUCCEEDED', 'FAILED'], { description: 'PENDING: the processor has not answered yet; it is asked again' }),
     failureCode: nullable(t.String()),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Refund' },
 )
 
 const Line = t.Object(
   {
-    id: t.String(),
-    productId: t.String(),
-    variantId: t.String(),
-    title: t.String(),
-    variantTitle: t.String(),
+    ...fieldsOf(t.String(), 'id', 'productId', 'variantId', 'title', 'variantTitle'),
     sku: nullable(t.String()),
     quantity: integer(),
     unitPrice: MoneySchema,
@@ -69,17 +56,18 @@ export const OrderRecord = t.Object(
     paymentStatus: oneOf(['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
     fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
     lines: t.Array(Line),
-    subtotal: MoneySchema,
-    discountTotal: MoneySchema,
-    shippingTotal: MoneySchema,
-    taxTotal: MoneySchema,
-    taxIncluded: MoneySchema,
-    giftCardTotal: MoneySchema,
-    total: MoneySchema,
-    amountDue: MoneySchema,
-    capturedTotal: MoneySchema,
-    refundedTotal: MoneySchema,
-    giftCardRefundedTotal: MoneySchema,
+    ...fieldsOf(
+      MoneySchema,
+      'subtotal',
+      'discountTotal',
+      'shippingTotal',
+      'taxTotal',
+      'taxIncluded',
+      'giftCardTotal',
+      'total',
+      'amountDue',
+    ),
+    ...fieldsOf(MoneySchema, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
     fxToUsd: nullable(t.String({ description: 'US dollars for one major unit on the day of confirmation, as a decimal number' })),
     giftCards: t.Array(t.Object({ id: t.String(), last4: t.String(), amount: MoneySchema, refunded: MoneySchema })),
     shippingAddress: nullable(PostalAddress),
@@ -92,8 +80,7 @@ export const OrderRecord = t.Object(
     events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), t.Number()])) })),
     expiresAt: Instant,
     confirmedAt: nullable(Instant),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Order' },
 )

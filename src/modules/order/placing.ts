@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts'
+import { pick } from '../../lib/records.ts'
 import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
@@ -73,11 +74,9 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
 function orderOf(id: string, { contents: { cart }, priced: { totals, shipping }, email }: Purchase, now: number): Omit<Order, 'number'> {
   return {
     id,
-    shopId: cart.shopId,
+    ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),
     cartId: cart.id,
-    customerId: cart.customerId,
     email,
-    currency: cart.currency,
     subtotal: totals.subtotal,
     discountTotal: totals.discount,
     shippingTotal: totals.shipping,
@@ -93,11 +92,7 @@ function orderOf(id: string, { contents: { cart }, priced: { totals, shipping },
     status: 'PENDING_PAYMENT',
     paymentStatus: 'PENDING',
     fulfilmentStatus: 'UNFULFILLED',
-    shippingAddress: cart.shippingAddress,
-    billingAddress: cart.billingAddress,
     shippingMethod: shipping && { code: shipping.code, title: shipping.title },
-    affiliateCode: cart.affiliateCode,
-    affiliateAt: cart.affiliateAt,
     affiliateId: null,
     trackingNumber: null,
     carrier: null,
@@ -117,18 +112,11 @@ const linesOf = (orderId: string, { items }: CartSnapshot, { lines }: Priced, re
     return {
       orderId,
       position,
-      id: line.id,
+      ...pick(line, 'id', 'variantId', 'quantity', 'unitPrice', 'total', 'taxRateBps', 'taxInclusive', 'taxAmount'),
       productId: sellable.product.id,
-      variantId: line.variantId,
       title: sellable.product.title,
       variantTitle: sellable.variant.title,
       sku: sellable.variant.sku,
-      quantity: line.quantity,
-      unitPrice: line.unitPrice,
-      total: line.total,
-      taxRateBps: line.taxRateBps,
-      taxInclusive: line.taxInclusive,
-      taxAmount: line.taxAmount,
       tracked: reserved.has(line.variantId),
     }
   })

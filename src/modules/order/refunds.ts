@@ -20,7 +20,7 @@ type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
   payment: Payment | undefined
   parts: RefundParts
-  reason?: string | undefined
+  reason?: string | null | undefined
   actor?: string
 }
 

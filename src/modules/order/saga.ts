@@ -8,7 +8,7 @@ import { commitStock, releaseStock, uncommitStock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { rateFor } from '../fx/index.ts'
 import { releaseGiftCards } from '../gift-card/index.ts'
-import { recordMovements } from '../ledger/index.ts'
+import { type Movement, recordMovements } from '../ledger/index.ts'
 import { isUnderWay, type Payment } from '../payment/domain.ts'
 import { capturedPayment } from '../payment/index.ts'
 import { enqueueMessage, releaseMessage, withdrawMessage } from '../webhook/index.ts'
@@ -182,10 +182,7 @@ type Effect = (tx: Writer, deps: OrderDeps, of: { readonly order: Order } & Cont
 function rememberedContents({ orderStore: store }: OrderDeps, id: string): () => Promise<Contents> {
   let reading: Promise<Contents> | undefined
   const read = async () => ({ lines: await store.lines(id), giftCards: await store.giftCards(id) })
-  return () => {
-    reading ??= read()
-    return reading
-  }
+  return () => (reading ??= read())
 }
 
 /** What a processor did is undone by a void before, and by a refund: of such a step there is only the note. */
@@ -280,30 +277,23 @@ async function confirm(tx: Writer, deps: OrderDeps, { order, giftCards }: { orde
 }
 
 /** @param order as its row is in this write: what was read before may be older than the steps between */
-async function recordSale(
-  tx: Writer,
-  deps: OrderDeps,
-  { order, giftCards }: { order: Order; giftCards: Contents['giftCards'] },
-): Promise<void> {
+async function recordSale(tx: Writer, deps: OrderDeps, { order, giftCards }: { order: Order } & Omit<Contents, 'lines'>): Promise<void> {
   const { id: orderId, shopId, affiliateId, currency, capturedTotal } = order
   const now = deps.clock.now()
   const common = { shopId, orderId, affiliateId, currency, at: now, rateDay: dayOf(now), confirmed: true }
   const payment = capturedTotal > 0 ? await capturedPayment(tx, deps, orderId) : undefined
-  const captured = payment && {
+  const movements: Movement[] = giftCards.map(({ giftCardId, amount }) => ({
     ...common,
-    kind: 'CAPTURE' as const,
-    key: `capture:${payment.id}`,
-    processor: payment.processor,
-    amount: capturedTotal,
-  }
-  const settled = giftCards.map(({ giftCardId, amount }) => ({
-    ...common,
-    kind: 'GIFT_CARD' as const,
+    kind: 'GIFT_CARD',
     key: `gift-card:${orderId}:${giftCardId}`,
     processor: 'gift_card',
     amount,
   }))
-  await recordMovements(tx, deps, [...(captured ? [captured] : []), ...settled])
+  if (payment) {
+    const { id, processor } = payment
+    movements.unshift({ ...common, kind: 'CAPTURE', key: `capture:${id}`, processor, amount: capturedTotal })
+  }
+  await recordMovements(tx, deps, movements)
 }
 
 /**
@@ -331,7 +321,7 @@ export async function compensate(
       attemptKey: `compensate:${payment.id}`,
       payment,
       parts: { amount: order.capturedTotal, giftCardAmount: 0, giftCards: [] },
-      ...(reason === null ? {} : { reason }),
+      reason,
       actor: actor.id,
     })
     return true

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { defined } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
 import type { Payment } from '../payment/domain.ts'
 import { whatBecameOf } from '../payment/index.ts'
@@ -144,7 +145,7 @@ export async function fulfilOrder(
     await deps.db.write(async (tx) => {
       const now = deps.clock.now()
       if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-      const tracking = { ...(trackingNumber === undefined ? {} : { trackingNumber }), ...(carrier === undefined ? {} : { carrier }) }
+      const tracking = defined({ trackingNumber, carrier })
       const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
       if (!(await store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', sent)))
         throw new AppError('CONFLICT', 'Only an order that is CONFIRMED can be fulfilled')

@@ -1,4 +1,5 @@
-import type { Money } from '../../lib/money.ts'
+import { moneyOf } from '../../lib/money.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
 import type { Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
 
@@ -12,67 +13,31 @@ export type WholeOrder = {
   refunds: readonly Refund[]
 }
 
-const iso = (ms: number) => new Date(ms).toISOString()
-const maybeIso = (ms: number | null) => (ms === null ? null : iso(ms))
-const moneyIn =
-  (currency: string) =>
-  (amount: number): Money => ({ amount, currency })
-
 /** An order as its shop and its customer see it. */
 export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
-  const money = moneyIn(order.currency)
+  const { currency } = order
   return {
-    id: order.id,
-    shopId: order.shopId,
-    number: order.number,
-    customerId: order.customerId,
-    email: order.email,
-    currency: order.currency,
-    status: order.status,
-    paymentStatus: order.paymentStatus,
-    fulfilmentStatus: order.fulfilmentStatus,
+    ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'status', 'paymentStatus', 'fulfilmentStatus'),
     lines: lines.map((line) => ({
-      id: line.id,
-      productId: line.productId,
-      variantId: line.variantId,
-      title: line.title,
-      variantTitle: line.variantTitle,
-      sku: line.sku,
-      quantity: line.quantity,
-      unitPrice: money(line.unitPrice),
-      total: money(line.total),
-      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: money(line.taxAmount) },
+      ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
+      ...moneyOf({ ...line, currency }, 'unitPrice', 'total'),
+      tax: { rateBps: line.taxRateBps, inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },
     })),
-    subtotal: money(order.subtotal),
-    discountTotal: money(order.discountTotal),
-    shippingTotal: money(order.shippingTotal),
-    taxTotal: money(order.taxTotal),
-    taxIncluded: money(order.taxIncluded),
-    giftCardTotal: money(order.giftCardTotal),
-    total: money(order.total),
-    amountDue: money(order.amountDue),
-    capturedTotal: money(order.capturedTotal),
-    refundedTotal: money(order.refundedTotal),
-    giftCardRefundedTotal: money(order.giftCardRefundedTotal),
+    ...moneyOf(order, 'subtotal', 'discountTotal', 'shippingTotal', 'taxTotal', 'taxIncluded', 'giftCardTotal', 'total', 'amountDue'),
+    ...moneyOf(order, 'capturedTotal', 'refundedTotal', 'giftCardRefundedTotal'),
     fxToUsd: order.fxToUsd,
-    giftCards: giftCards.map(({ giftCardId, last4, amount, refunded }) => ({
-      id: giftCardId,
+    giftCards: giftCards.map(({ giftCardId: id, last4, amount, refunded }) => ({
+      id,
       last4,
-      amount: money(amount),
-      refunded: money(refunded),
+      ...moneyOf({ amount, refunded, currency }, 'amount', 'refunded'),
     })),
-    shippingAddress: order.shippingAddress,
-    billingAddress: order.billingAddress,
-    shippingMethod: order.shippingMethod,
+    ...pick(order, 'shippingAddress', 'billingAddress', 'shippingMethod'),
     affiliate: order.affiliateId === null ? null : { id: order.affiliateId, code: order.affiliateCode ?? '' },
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
     payments: all.map(paymentView),
     refunds: back.map(refundView),
-    events: events.map(({ type, at, detail }) => ({ type, at: iso(at), detail })),
-    expiresAt: iso(order.expiresAt),
-    confirmedAt: maybeIso(order.confirmedAt),
-    createdAt: iso(order.createdAt),
-    updatedAt: iso(order.updatedAt),
+    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail })),
+    ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
 }
 export type OrderView = ReturnType<typeof orderView>
@@ -88,21 +53,10 @@ export const withoutReasons = (view: OrderView): OrderView => ({
 })
 
 /** A refund; `amount` is all of it, `giftCardAmount` the part that goes back to gift cards. */
-export const refundView = (refund: Refund) => {
-  const money = moneyIn(refund.currency)
-  return {
-    id: refund.id,
-    orderId: refund.orderId,
-    paymentId: refund.paymentId,
-    processor: refund.processor,
-    processorReference: refund.processorReference,
-    amount: money(refund.amount + refund.giftCardAmount),
-    giftCardAmount: money(refund.giftCardAmount),
-    reason: refund.reason,
-    status: refund.status,
-    failureCode: refund.failureCode,
-    createdAt: iso(refund.createdAt),
-    updatedAt: iso(refund.updatedAt),
-  }
-}
+export const refundView = (refund: Refund) => ({
+  ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
+  ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),
+  ...pick(refund, 'reason', 'status', 'failureCode'),
+  ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
+})
 export type RefundView = ReturnType<typeof refundView>

@@ -1,5 +1,6 @@
 import type { payments } from '../../../db/schema/selling.ts'
-import type { Money } from '../../lib/money.ts'
+import { moneyOf } from '../../lib/money.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { type OpenStateOf, reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 
 export type Payment = typeof payments.$inferSelect
@@ -46,20 +47,9 @@ export type PaymentChoice = {
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`
 
 /** A payment without what only its processor and the shopper's page may know. */
-export const paymentView = (payment: Payment) => {
-  const money = (amount: number): Money => ({ amount, currency: payment.currency })
-  return {
-    id: payment.id,
-    method: payment.method,
-    processor: payment.processor,
-    processorReference: payment.processorReference,
-    amount: money(payment.amount),
-    authorized: money(payment.authorized),
-    captured: money(payment.captured),
-    refunded: money(payment.refunded),
-    status: payment.status,
-    failureCode: payment.failureCode,
-    createdAt: new Date(payment.createdAt).toISOString(),
-    updatedAt: new Date(payment.updatedAt).toISOString(),
-  }
-}
+export const paymentView = (payment: Payment) => ({
+  ...pick(payment, 'id', 'method', 'processor', 'processorReference'),
+  ...moneyOf(payment, 'amount', 'authorized', 'captured', 'refunded'),
+  ...pick(payment, 'status', 'failureCode'),
+  ...isoTimes(pick(payment, 'createdAt', 'updatedAt')),
+})

@@ -210,20 +210,13 @@ export async function paymentOfMessage(
   // No processor of today has accounts of single shops.
   const processor = shopId === undefined ? processorFor(deps, { shopId, name }) : undefined
   if (!processor) throw unsigned()
-  const about = await verified(processor, message)
+  const about = await processor.readWebhook(message).catch((error: unknown) => {
+    throw error instanceof BadSignature ? unsigned() : error
+  })
   if (!about) return undefined
   const byReference = about.reference === undefined ? undefined : await deps.paymentStore.findByReference(name, about.reference)
   const payment = byReference ?? (await deps.paymentStore.find(about.paymentId))
   return payment?.processor === name ? payment : undefined
-}
-
-async function verified(processor: Processor, message: { body: Uint8Array; headers: Headers }): Promise<PaymentName | undefined> {
-  try {
-    return await processor.readWebhook(message)
-  } catch (error) {
-    if (error instanceof BadSignature) throw unsigned()
-    throw error
-  }
 }
 
 /** All payments that were begun for an order, oldest first. */

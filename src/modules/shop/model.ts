@@ -1,5 +1,19 @@
 import { t } from 'elysia'
-import { CountryCode, CurrencyCode, Email, Instant, integer, MoneySchema, maybe, nullable, oneOf, text, Url } from '../../http/schema.ts'
+import {
+  CountryCode,
+  CurrencyCode,
+  Email,
+  fieldsOf,
+  Instant,
+  integer,
+  MoneySchema,
+  maybe,
+  nullable,
+  oneOf,
+  text,
+  Url,
+} from '../../http/schema.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 import { graceSecondsMax, type Shop, shopNamePattern, type Wallet } from './domain.ts'
 
 export const ShopName = t.String({
@@ -20,10 +34,7 @@ const Address = t.Object({
 
 export const ShopRecord = t.Object(
   {
-    id: t.String(),
-    name: t.String(),
-    title: t.String(),
-    description: t.String(),
+    ...fieldsOf(t.String(), 'id', 'name', 'title', 'description'),
     logoUrl: nullable(t.String()),
     currency: t.String(),
     country: t.String(),
@@ -31,16 +42,10 @@ export const ShopRecord = t.Object(
     status: oneOf(['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']),
     contact: t.Object({ email: nullable(t.String()), phone: nullable(t.String()) }),
     address: t.Object({
-      line1: nullable(t.String()),
-      line2: nullable(t.String()),
-      city: nullable(t.String()),
-      province: nullable(t.String()),
-      postalCode: nullable(t.String()),
-      countryCode: nullable(t.String()),
+      ...fieldsOf(nullable(t.String()), 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'),
     }),
     storefrontOrigins: t.Array(t.String()),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Shop' },
 )
@@ -57,10 +62,7 @@ export const ChangeShop = t.Object({
 
 export const PublicShop = t.Object(
   {
-    id: t.String(),
-    name: t.String(),
-    title: t.String(),
-    description: t.String(),
+    ...fieldsOf(t.String(), 'id', 'name', 'title', 'description'),
     logoUrl: nullable(t.String()),
     currency: t.String(),
     country: t.String(),
@@ -106,8 +108,6 @@ export const RotateKey = t.Object({
 export const RotatedKey = t.Object({ privateKey: t.String(), previousKeyExpiresAt: Instant })
 export const WalletRecord = t.Object({ address: t.String(), network: t.Literal('evm'), createdAt: Instant }, { title: 'Wallet' })
 
-const iso = (ms: number) => new Date(ms).toISOString()
-
 export const shopView = (shop: Shop) => ({
   ...shop,
   contact: { email: shop.contact.email ?? null, phone: shop.contact.phone ?? null },
@@ -120,25 +120,14 @@ export const shopView = (shop: Shop) => ({
     countryCode: shop.address.countryCode ?? null,
   },
   storefrontOrigins: shop.origins,
-  createdAt: iso(shop.createdAt),
-  updatedAt: iso(shop.updatedAt),
+  ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 
-export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, createdAt: iso(wallet.createdAt) })
+export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, ...isoTimes(pick(wallet, 'createdAt')) })
 
-export const publicShopView = (
-  { id, name, title, description, logoUrl, currency, country, status }: Shop,
-  publishableKey: string | null,
-  walletAddress: string | null,
-) => ({
-  id,
-  name,
-  title,
-  description,
-  logoUrl,
-  currency,
-  country,
+export const publicShopView = (shop: Shop, publishableKey: string | null, walletAddress: string | null) => ({
+  ...pick(shop, 'id', 'name', 'title', 'description', 'logoUrl', 'currency', 'country'),
   publishableKey,
   walletAddress,
-  verified: status === 'KYB_VERIFIED',
+  verified: shop.status === 'KYB_VERIFIED',
 })

@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
+import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, timesDone } from '../audit/index.ts'
 import { isCountry } from '../countries/domain.ts'
@@ -23,13 +24,7 @@ import {
 import type { ShopDeps } from './parts.ts'
 
 /** A shop as far as every request needs it. */
-export const contextOf = ({ id, merchantId, currency, mode, origins }: ShopContext): ShopContext => ({
-  id,
-  merchantId,
-  currency,
-  mode,
-  origins,
-})
+export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
 
 const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
@@ -175,15 +170,9 @@ function whileValid(key: KnownKey | undefined, now: number): KnownKey | undefine
   return isValid ? key : undefined
 }
 
-export type ShopChange = {
-  title?: string | undefined
-  description?: string | undefined
-  currency?: string | undefined
-  logoUrl?: string | null | undefined
-  contact?: Shop['contact'] | undefined
-  address?: Shop['address'] | undefined
-  storefrontOrigins?: string[] | undefined
-}
+export type ShopChange = Optional<
+  Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
+>
 
 /** @throws AppError INVALID, NOT_FOUND */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
@@ -193,9 +182,8 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return update(deps, by, 'shop.changed', (before) => ({
-    ...given,
+    ...defined(rest),
     ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
     // Within these, too, what is left out stays.
     contact: { ...before.contact, ...contact },

@@ -1,5 +1,6 @@
 import type { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import type { OutgoingFailure } from '../../core/outgoing.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
@@ -63,14 +64,10 @@ export type Place = { shopId: string; endpointId: string }
 
 /** Which shops and endpoints have as many under way as they may. */
 export function crowded(underWay: Iterable<Place>): { shops: string[]; endpoints: string[] } {
-  const shops = new Map<string, number>()
-  const endpoints = new Map<string, number>()
-  for (const { shopId, endpointId } of underWay) {
-    shops.set(shopId, (shops.get(shopId) ?? 0) + 1)
-    endpoints.set(endpointId, (endpoints.get(endpointId) ?? 0) + 1)
-  }
-  const full = (counts: Map<string, number>, max: number) => [...counts].filter(([, count]) => count >= max).map(([id]) => id)
-  return { shops: full(shops, underWayMax.shop), endpoints: full(endpoints, underWayMax.endpoint) }
+  const places = [...underWay]
+  const full = (by: keyof Place, max: number) =>
+    [...Map.groupBy(places, (place) => place[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
+  return { shops: full('shopId', underWayMax.shop), endpoints: full('endpointId', underWayMax.endpoint) }
 }
 
 /** Those of the due that there is room for beside what is under way, in their order. */
@@ -85,12 +82,10 @@ export function withRoom<Due extends Place>(due: readonly Due[], underWay: Itera
 }
 
 /** An endpoint as its shop sees it: never with its secret. */
-export const endpointView = ({ id, shopId, url, events, createdAt }: WebhookEndpoint) => ({
-  id,
-  shopId,
-  url,
+export const endpointView = ({ events, createdAt, ...endpoint }: WebhookEndpoint) => ({
+  ...pick(endpoint, 'id', 'shopId', 'url'),
   events: events as WebhookEvent[],
-  createdAt: new Date(createdAt).toISOString(),
+  ...isoTimes({ createdAt }),
 })
 export type EndpointView = ReturnType<typeof endpointView>
 
@@ -101,9 +96,8 @@ export const deliveryView = ({ id, outboxId, event, status, attempts, nextAt, la
   event: event as WebhookEvent,
   status,
   attempts,
-  nextAttemptAt: status === 'PENDING' ? new Date(nextAt).toISOString() : null,
+  ...isoTimes({ nextAttemptAt: status === 'PENDING' ? nextAt : null }),
   lastStatus,
   lastError,
-  createdAt: new Date(times.createdAt).toISOString(),
-  updatedAt: new Date(times.updatedAt).toISOString(),
+  ...isoTimes(pick(times, 'createdAt', 'updatedAt')),
 })

@@ -1,11 +1,9 @@
 import { t } from 'elysia'
-import { Instant, integer, nullable, oneOf, pageOf, Url } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, Url } from '../../http/schema.ts'
 import { deliveryStatuses, webhookEvents } from './domain.ts'
 
 const fields = {
-  id: t.String(),
-  shopId: t.String(),
-  url: t.String(),
+  ...fieldsOf(t.String(), 'id', 'shopId', 'url'),
   events: t.Array(oneOf(webhookEvents)),
   createdAt: Instant,
 }
@@ -29,8 +27,7 @@ export const DeliveryRecord = t.Object(
     nextAttemptAt: nullable(Instant),
     lastStatus: nullable(integer({ description: 'HTTP status of the last answer' })),
     lastError: nullable(t.String({ description: 'Why the last attempt failed' })),
-    createdAt: Instant,
-    updatedAt: Instant,
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'WebhookDelivery' },
 )

@@ -113,12 +113,9 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
 
 /** Cart to CONFIRMED, and the same without the processor, without waiting for the disk, and without both: where the time goes. */
 async function buyingAt(shop: Shop, label: string): Promise<Rates> {
-  const ways = [
-    { processor: 'sandbox', synchronous: 'FULL' },
-    { processor: 'memory', synchronous: 'FULL' },
-    { processor: 'sandbox', synchronous: 'OFF' },
-    { processor: 'memory', synchronous: 'OFF' },
-  ] as const
+  const ways = (['FULL', 'OFF'] as const).flatMap((synchronous) =>
+    (['sandbox', 'memory'] as const).map((processor) => ({ processor, synchronous })),
+  )
   const measured = new Map<(typeof ways)[number], Bought[]>(ways.map((way) => [way, []]))
   for (let round = 0; round < Math.min(rounds, 3); round++)
     for (const [way, all] of measured) all.push(await bought(shop, { ...way, seconds: quick ? 4 : 10 }))

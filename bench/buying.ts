@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { Processor, ProcessorPayment } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
+import { percentile } from './load.ts'
 import { benchSettings } from './seed.ts'
 
 export type Buying = {
@@ -85,11 +86,10 @@ async function buying({ dataDir, publishableKey, variantIds, callers, seconds, p
   await all
   await close()
   latencies.sort((a, b) => a - b)
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
   return {
     perSecond: bought / seconds,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
     writesEach: (writes - before.writes) / bought,
     commitsEach: (commits - before.commits) / bought,
     cpuMsEach: (user + system) / 1_000 / bought,

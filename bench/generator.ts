@@ -1,5 +1,5 @@
 /** A load generator for machines without wrk: keep-alive sockets, one request under way on each. Told what to do on standard input. */
-import type { Load, LoadOptions, Requests } from './load.ts'
+import { type Load, type LoadOptions, percentile, type Requests } from './load.ts'
 
 const { url, requests, options } = (await Bun.stdin.json()) as { url: string; requests: Requests; options: LoadOptions }
 const { hostname, port, host } = new URL(url)
@@ -67,6 +67,6 @@ function connection(): Promise<void> {
 
 await Promise.all(Array.from({ length: options.connections }, connection))
 latencies.sort((a, b) => a - b)
-const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
-const result: Load = { perSecond: latencies.length / options.seconds, p50Ms: at(0.5), p99Ms: at(0.99), errors }
+const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
+const result: Load = { perSecond: latencies.length / options.seconds, p50Ms, p99Ms, errors }
 process.stdout.write(JSON.stringify(result))

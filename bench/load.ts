@@ -15,6 +15,10 @@ export type Requests = {
 }
 export type LoadOptions = { seconds: number; connections: number }
 
+/** The latency that so large a share of the requests stayed below; `latencies` are sorted. */
+export const percentile = (latencies: readonly number[], share: number): number =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
+
 const wrk = Bun.which('wrk')
 export const generatorName = wrk ? 'wrk' : 'the bundled generator (install wrk for less noise)'
 

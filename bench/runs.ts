@@ -14,6 +14,7 @@ export type Child = { url: string; pid: number; stop(): Promise<void> }
 type Row = { what: string; souk: string; floor: string; ratio: string; spread: string; target: string }
 export const rows: Row[] = []
 
+export const spreadOf = (ratios: readonly number[]) => `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 export const say = (text: string) => process.stderr.write(`${text}\n`)
 export const figure = (value: number, digits = 0) =>
@@ -70,10 +71,21 @@ export function report(what: string, target: string, { souk, floor }: Pair): num
     souk: rate(souk),
     floor: rate(floor),
     ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
-    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    spread: spreadOf(ratios),
     target,
   })
   return median(souk.map(({ perSecond }) => perSecond))
+}
+
+/** The median latencies of some runs. */
+export const latencyText = (loads: readonly Load[]) =>
+  `p50 ${figure(median(loads.map(({ p50Ms }) => p50Ms)), 2)} ms, p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
+
+export function reportMemory(label: string, target: string, ...children: readonly [souk: Child, floor: Child]): void {
+  const [souk, floor] = children.map(({ pid }) => residentMb(pid)) as [number, number]
+  const ratio = `+${figure(souk - floor)} MB`
+  const what = `resident memory under load, ${label}`
+  rows.push({ what, souk: `${figure(souk)} MB`, floor: `${figure(floor)} MB`, ratio, spread: '', target })
 }
 
 export const only = (what: string, souk: string, target: string) => rows.push({ what, souk, floor: '', ratio: '', spread: '', target })

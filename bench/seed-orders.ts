@@ -1,15 +1,14 @@
 /** Fills a seeded shop with confirmed orders, row by row as the saga would have left them, and with what the floor serves. */
-import { type SQLQueryBindings, Database as Sqlite } from 'bun:sqlite'
+import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Column, getTableColumns, getTableName } from 'drizzle-orm'
 import { unifiedTransactions } from '../db/schema/ledger.ts'
 import { customers } from '../db/schema/people.ts'
 import { customerTotals, orderEvents, orderLines, orderNumbers, orders, payments } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
 import { type Order, stepNames } from '../src/modules/order/domain.ts'
 import { orderView, type WholeOrder } from '../src/modules/order/view.ts'
-import type { Seeded } from './seed.ts'
+import { inserter, type Seeded } from './seed.ts'
 
 export type SeededOrders = {
   /** Some of them, from the first to the last. */
@@ -129,20 +128,6 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
   return { ids, busyCustomer, quietCustomer: quietCustomers.at(-1) ?? '', publishableKey: key?.value ?? '', variantIds }
 }
 
-type Table = Parameters<typeof getTableColumns>[0]
-
-/** Inserts rows of a table past the builders, which would take ten times as long. */
-function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$inferSelect']) => void {
-  const columns: [string, Column][] = Object.entries(getTableColumns(of))
-  const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
-  const statement = db.prepare(`INSERT INTO ${getTableName(of)} (${names}) VALUES (${columns.map(() => '?').join(', ')})`)
-  const readers = columns.map(([field, column]) => (row: Record<string, unknown>): SQLQueryBindings => {
-    const value = row[field] ?? null
-    return (value === null ? null : column.mapToDriverValue(value)) as SQLQueryBindings
-  })
-  return (row) => void statement.run(...readers.map((read) => read(row)))
-}
-
 const newIdAt = (at: number) => createNewId(() => Bun.randomUUIDv7('buffer', at))
 
 function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopId: string, at: number, name: string): string {
@@ -159,21 +144,17 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
   const id = newId('order')
   const paymentId = newId('payment')
   const bought = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
-  const lines = bought.map((variant, position) => ({
+  const untaxed = { taxRateBps: 0, taxInclusive: false, taxAmount: 0 }
+  const lines = bought.map(({ id: variantId, price, ...named }, position) => ({
     orderId: id,
     position,
     id: newId('line'),
-    productId: variant.productId,
-    variantId: variant.id,
-    title: variant.title,
-    variantTitle: variant.variantTitle,
-    sku: variant.sku,
+    variantId,
+    ...named,
     quantity: 1,
-    unitPrice: variant.price,
-    total: variant.price,
-    taxRateBps: 0,
-    taxInclusive: false,
-    taxAmount: 0,
+    unitPrice: price,
+    total: price,
+    ...untaxed,
     tracked: true,
   }))
   const total = lines.reduce((sum, line) => sum + line.total, 0)

@@ -2,7 +2,24 @@
 import { join } from 'node:path'
 import type { Bought, Buying } from './buying.ts'
 import { type Load, load } from './load.ts'
-import { children, figure, inTurn, median, only, quick, reading, report, residentMb, rounds, rows, say, start, work } from './runs.ts'
+import {
+  children,
+  figure,
+  inTurn,
+  latencyText,
+  median,
+  only,
+  quick,
+  reading,
+  report,
+  reportMemory,
+  rounds,
+  rows,
+  say,
+  spreadOf,
+  start,
+  work,
+} from './runs.ts'
 import { type Seeded, seed } from './seed.ts'
 import { floorFile, type SeededOrders, seedOrders } from './seed-orders.ts'
 
@@ -56,14 +73,7 @@ async function reads(shop: Shop, label: string): Promise<Rates> {
   await against(`${what}, floor puts it together, ${label}`, '≥ 0.80', some, '/assembled')
   // More than souk keeps in memory.
   await against(`order by id with a key, ${figure(ids.length)} at random, ${label}`, '', ids, '/v2/orders')
-  rows.push({
-    what: `resident memory under load, ${label}`,
-    souk: `${figure(residentMb(souk.pid))} MB`,
-    floor: `${figure(residentMb(floor.pid))} MB`,
-    ratio: `+${figure(residentMb(souk.pid) - residentMb(floor.pid))} MB`,
-    spread: '',
-    target: '',
-  })
+  reportMemory(label, '', souk, floor)
   await floor.stop()
   const orderIds = await orderIdsOf(souk.url, shop, label)
   await souk.stop()
@@ -89,15 +99,13 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
     quiet.push(await one(orders.quietCustomer))
     busy.push(await one(orders.busyCustomer))
   }
-  const times = (loads: Load[]) =>
-    `p50 ${figure(median(loads.map(({ p50Ms }) => p50Ms)), 2)} ms, p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
   const ratios = busy.map(({ p50Ms }, at) => p50Ms / (quiet[at]?.p50Ms ?? 1))
   rows.push({
     what: `order ids, first page, of the busiest customer and of one with ten, ${label}`,
-    souk: times(busy),
-    floor: `of ten: ${times(quiet)}`,
+    souk: latencyText(busy),
+    floor: `of ten: ${latencyText(quiet)}`,
     ratio: median(ratios).toFixed(2),
-    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    spread: spreadOf(ratios),
     target: '≤ 3',
   })
   return median(busy.map(({ perSecond }) => perSecond))
@@ -105,12 +113,9 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
 
 /** Cart to CONFIRMED, and the same without the processor, without waiting for the disk, and without both: where the time goes. */
 async function buyingAt(shop: Shop, label: string): Promise<Rates> {
-  const ways = [
-    { processor: 'sandbox', synchronous: 'FULL' },
-    { processor: 'memory', synchronous: 'FULL' },
-    { processor: 'sandbox', synchronous: 'OFF' },
-    { processor: 'memory', synchronous: 'OFF' },
-  ] as const
+  const ways = (['FULL', 'OFF'] as const).flatMap((synchronous) =>
+    (['sandbox', 'memory'] as const).map((processor) => ({ processor, synchronous })),
+  )
   const measured = new Map<(typeof ways)[number], Bought[]>(ways.map((way) => [way, []]))
   for (let round = 0; round < Math.min(rounds, 3); round++)
     for (const [way, all] of measured) all.push(await bought(shop, { ...way, seconds: quick ? 4 : 10 }))

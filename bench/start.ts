@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../src/build.ts'
-import { children, figure, median, quick, residentMb, root, rows, say, work } from './runs.ts'
+import { children, figure, median, quick, residentMb, root, rows, say, spreadOf, work } from './runs.ts'
 
 const starts = quick ? 5 : 20
 /** Both have done what they do by themselves after a start. */
@@ -75,7 +75,7 @@ function report(what: string, unit: string, target: string, souk: readonly Start
     souk: text(souk),
     floor: text(floor),
     ratio: (median(values(souk)) / median(values(floor))).toFixed(2),
-    spread: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    spread: spreadOf(ratios),
     target,
   })
 }

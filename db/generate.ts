@@ -17,10 +17,5 @@ for (const DATABASE_URL of ['', 'postgres://localhost/any']) {
 const tree = join(import.meta.dir, 'migrations', 'sqlite')
 for (const file of readdirSync(tree).filter((entry) => entry.endsWith('.sql'))) {
   const path = join(tree, file)
-  writeFileSync(
-    path,
-    readFileSync(path, 'utf8')
-      .replace(/^\);$/gm, ') STRICT;')
-      .replace(/^\);(-->)/gm, ') STRICT;$1'),
-  )
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^\);(?=$|-->)/gm, ') STRICT;'))
 }

@@ -111,9 +111,7 @@ export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
 /** All of them or none. */
 export function lockAll(directories: readonly string[], waitMs = 0): DataDirLock | undefined {
   const locks: DataDirLock[] = []
-  const release = () => {
-    for (const lock of locks) lock.release()
-  }
+  const release = () => locks.forEach((lock) => void lock.release())
   for (const directory of directories) {
     const lock = lockDataDir(directory, waitMs)
     if (!lock) {

@@ -12,16 +12,13 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     await client.query("SELECT tag FROM souk_migrations WHERE tag = 'lock' FOR UPDATE")
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock' ORDER BY tag")
-    const pending = pendingOf(
-      migrations,
-      rows.map(({ tag }) => tag),
-    )
+    const pending = pendingOf(migrations, tagsOf(rows))
     for (const migration of pending) {
       for (const statement of statementsOf(migration)) await client.query(statement)
       await client.query('INSERT INTO souk_migrations (tag, applied_at) VALUES ($1, $2)', [migration.tag, now])
     }
     await client.query('COMMIT')
-    return pending.map(({ tag }) => tag)
+    return tagsOf(pending)
   })
 }
 
@@ -32,14 +29,13 @@ export async function migratePostgres(url: string, migrations: readonly Migratio
 export async function pendingPostgres(url: string, migrations: readonly Migration[]): Promise<string[]> {
   return withClient(url, async (client) => {
     const { rows: found } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
-    if (!found[0]?.name) return migrations.map(({ tag }) => tag)
+    if (!found[0]?.name) return tagsOf(migrations)
     const { rows } = await client.query<{ tag: string }>("SELECT tag FROM souk_migrations WHERE tag <> 'lock'")
-    return pendingOf(
-      migrations,
-      rows.map(({ tag }) => tag),
-    ).map(({ tag }) => tag)
+    return tagsOf(pendingOf(migrations, tagsOf(rows)))
   })
 }
+
+const tagsOf = (rows: readonly { tag: string }[]) => rows.map(({ tag }) => tag)
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })

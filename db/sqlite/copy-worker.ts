@@ -9,13 +9,9 @@ self.onmessage = ({ data }: MessageEvent<CopyOrder>) => self.postMessage(answer(
 
 function answer({ source, target }: CopyOrder): CopyAnswer {
   try {
-    const connection = new Sqlite(source, { readonly: true })
-    try {
-      connection.run('PRAGMA busy_timeout = 5000')
-      return { temporary: copyInto(connection, target) }
-    } finally {
-      connection.close()
-    }
+    using connection = new Sqlite(source, { readonly: true })
+    connection.run('PRAGMA busy_timeout = 5000')
+    return { temporary: copyInto(connection, target) }
   } catch (error) {
     return {
       failed: error instanceof Error ? error.message : String(error),

@@ -32,19 +32,19 @@ export function copyInto(connection: Sqlite, target: string): string {
   closeSync(openSync(temporary, 'wx', 0o600))
   try {
     connection.run('VACUUM INTO ?', [temporary])
-    const copy = new Sqlite(temporary, { readonly: true })
-    try {
-      const problems = problemsOf(copy)
-      if (problems.length > 0) throw new DatabaseRefused(`the copy is damaged, so the database is: ${problems.join('; ')}`)
-    } finally {
-      copy.close()
-    }
+    assertSound(temporary)
     syncPath(temporary)
     return temporary
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
   }
+}
+
+function assertSound(file: string): void {
+  using copy = new Sqlite(file, { readonly: true })
+  const problems = problemsOf(copy)
+  if (problems.length > 0) throw new DatabaseRefused(`the copy is damaged, so the database is: ${problems.join('; ')}`)
 }
 
 /** Gives a finished copy its name, replacing what had it. Where that fails, the copy is gone. */

@@ -19,25 +19,21 @@ export function migrateSqlite(
   migrations: readonly Migration[],
   { backups, now, mayMigrate = true }: { backups: string; now: number; mayMigrate?: boolean },
 ): SqliteMigration {
-  const connection = new Sqlite(file, { create: true, strict: true })
-  try {
-    connection.run('PRAGMA busy_timeout = 5000')
-    const { applied, pending } = inspectSqlite(connection, migrations)
-    if (pending.length === 0) return { applied: [], backup: undefined }
-    if (!mayMigrate)
-      throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
-    // Only now: two that change the journal of one file at once refuse each other.
-    configure(connection)
-    const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
-    connection.run('PRAGMA foreign_keys = OFF')
-    connection.run(`PRAGMA application_id = ${applicationId}`)
-    connection.run(`${createTable}integer NOT NULL) STRICT`)
-    for (const migration of pending) applySqlite(connection, migration, now)
-    connection.run(`PRAGMA user_version = ${migrations.length}`)
-    return { applied: pending.map(({ tag }) => tag), backup }
-  } finally {
-    connection.close()
-  }
+  using connection = new Sqlite(file, { create: true, strict: true })
+  connection.run('PRAGMA busy_timeout = 5000')
+  const { applied, pending } = inspectSqlite(connection, migrations)
+  if (pending.length === 0) return { applied: [], backup: undefined }
+  if (!mayMigrate)
+    throw new DatabaseRefused('the database is behind this program: stop the running server and start it with this version first')
+  // Only now: two that change the journal of one file at once refuse each other.
+  configure(connection)
+  const backup = applied.length > 0 ? backUp(connection, backups, `before-${pending[0]?.tag}-${now}.db`) : undefined
+  connection.run('PRAGMA foreign_keys = OFF')
+  connection.run(`PRAGMA application_id = ${applicationId}`)
+  connection.run(`${createTable}integer NOT NULL) STRICT`)
+  for (const migration of pending) applySqlite(connection, migration, now)
+  connection.run(`PRAGMA user_version = ${migrations.length}`)
+  return { applied: pending.map(({ tag }) => tag), backup }
 }
 
 export type SqliteState = { applied: string[]; pending: Migration[] }
@@ -48,24 +44,16 @@ export type SqliteState = { applied: string[]; pending: Migration[] }
  */
 export function inspectSqlite(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
   refuseForeignFile(connection)
-  return stateOf(connection, migrations)
+  const applied = appliedTags(connection)
+  return { applied, pending: pendingOf(migrations, applied) }
 }
 
 /** Whether the file is there and lacks no migration. */
 export function isCurrentSqlite(file: string, migrations: readonly Migration[]): boolean {
   if (!existsSync(file)) return false
-  const connection = new Sqlite(file, { readonly: true })
-  try {
-    connection.run('PRAGMA busy_timeout = 5000')
-    return inspectSqlite(connection, migrations).pending.length === 0
-  } finally {
-    connection.close()
-  }
-}
-
-function stateOf(connection: Sqlite, migrations: readonly Migration[]): SqliteState {
-  const applied = appliedTags(connection)
-  return { applied, pending: pendingOf(migrations, applied) }
+  using connection = new Sqlite(file, { readonly: true })
+  connection.run('PRAGMA busy_timeout = 5000')
+  return inspectSqlite(connection, migrations).pending.length === 0
 }
 
 function refuseForeignFile(connection: Sqlite): void {
@@ -85,10 +73,8 @@ function refuseForeignFile(connection: Sqlite): void {
 function appliedTags(connection: Sqlite): string[] {
   const exists = connection.query("SELECT 1 FROM sqlite_master WHERE name = 'souk_migrations'").get()
   if (!exists) return []
-  return connection
-    .query<{ tag: string }, []>('SELECT tag FROM souk_migrations ORDER BY tag')
-    .all()
-    .map(({ tag }) => tag)
+  const rows = connection.query<{ tag: string }, []>('SELECT tag FROM souk_migrations ORDER BY tag').all()
+  return rows.map(({ tag }) => tag)
 }
 
 function applySqlite(connection: Sqlite, migration: Migration, now: number): void {

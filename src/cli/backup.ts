@@ -27,7 +27,8 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   // Missing keys are told before the work, not after it.
   if (keysTarget) loadSecrets(config, false)
   const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
-  await copyTo(file, target, bytes)
+  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
+  publish(await copyInWorker({ source: file, target }, progress.at).finally(progress.end), target)
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
   if (keysTarget) exportKeys(config, keysTarget, passphrase)
   else
@@ -35,15 +36,6 @@ export async function backup({ config: settings, positionals: [target = ''], swi
       `The keys are not in it, and its secrets cannot be read without them: keep a copy of ${keysHome(config)} elsewhere, or use --with-keys.\n`,
     )
   return 0
-}
-
-async function copyTo(source: string, target: string, bytes: number): Promise<void> {
-  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
-  try {
-    publish(await copyInWorker({ source, target }, progress.at), target)
-  } finally {
-    progress.end()
-  }
 }
 
 /** Read after the copy: a rotation in between has left every older key in place. */

@@ -44,11 +44,7 @@ function stateOf(file: string, connection: Sqlite): SqliteState {
 
 /** Lends a read-only connection. */
 export function withReader<T>(file: string, use: (connection: Sqlite) => T): T {
-  const connection = new Sqlite(file, { readonly: true, strict: true })
-  try {
-    for (const pragma of ['busy_timeout = 5000', 'trusted_schema = 0']) connection.run(`PRAGMA ${pragma}`)
-    return use(connection)
-  } finally {
-    connection.close()
-  }
+  using connection = new Sqlite(file, { readonly: true, strict: true })
+  for (const pragma of ['busy_timeout = 5000', 'trusted_schema = 0']) connection.run(`PRAGMA ${pragma}`)
+  return use(connection)
 }

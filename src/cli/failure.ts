@@ -58,11 +58,9 @@ const secretMinLength = 8
 
 /** Strikes out the secrets of the settings, should a message of somebody else's repeat one. */
 function withoutSecrets(text: string, env: Readonly<Record<string, string | undefined>>): string {
-  const names = Object.entries(settings)
-    .filter(([, setting]) => 'secret' in setting)
-    .map(([name]) => name)
-  const secrets = names
-    .flatMap((name) => (env[name] ?? '').split(',').map((item) => item.trim()))
+  const secrets = Object.entries(settings)
+    .flatMap(([name, setting]) => ('secret' in setting ? (env[name] ?? '').split(',') : []))
+    .map((item) => item.trim())
     .filter((item) => item.length >= secretMinLength)
   return secrets.reduce((struck, secret) => struck.replaceAll(secret, '***'), text)
 }

@@ -23,13 +23,8 @@ export async function importFile({ config, positionals: [file = ''], values, swi
     const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     const progress = createProgress({ total: size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
-    const options = {
-      dryRun: switches.has('dry-run'),
-      overwrite: switches.has('overwrite'),
-      currency: given ?? shop.currency,
-      onProgress: progress.at,
-    }
-    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), options)
+    const how = { dryRun: switches.has('dry-run'), overwrite: switches.has('overwrite'), currency: given ?? shop.currency }
+    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, onProgress: progress.at })
     return tell(await work.finally(progress.end))
   })
 }

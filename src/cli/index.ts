@@ -78,7 +78,5 @@ function checkPositionals(name: string, { positionals: wanted = [] }: Command, g
 
 /** The settings that flags stand for, under their names. */
 function overridden({ flags = {} }: Command, values: ReadonlyMap<string, string>): Record<string, string> {
-  const entries = [...values].map(([flag, value]) => [flags[flag]?.setting, value] as const)
-  return Object.fromEntries(entries.filter((entry): entry is readonly [NonNullable<Flag>, string] => entry[0] !== undefined))
+  return Object.fromEntries([...values].flatMap(([flag, value]) => (flags[flag]?.setting ? [[flags[flag].setting, value]] : [])))
 }
-type Flag = NonNullable<NonNullable<Command['flags']>[string]['setting']>

@@ -46,10 +46,8 @@ function barOf(fraction: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %`
 }
 
-function amount(value: number, unit: 'bytes' | undefined): string {
-  if (unit === 'bytes') return bytesText(value)
-  return Math.round(value).toLocaleString('en-US')
-}
+const amount = (value: number, unit: 'bytes' | undefined) =>
+  unit === 'bytes' ? bytesText(value) : Math.round(value).toLocaleString('en-US')
 
 /** A size as people read it. */
 export function bytesText(bytes: number): string {

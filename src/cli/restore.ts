@@ -27,11 +27,10 @@ export async function restore({ config: settings, positionals: [source = ''], sw
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
     const state = inspectFile(source)
-    if (existsSync(target) && !switches.has('force')) {
+    if (existsSync(target) && !switches.has('force'))
       throw new OperatorError(
         `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
       )
-    }
     const keysSource = values.get('keys')
     const secrets = keysSource === undefined ? undefined : await openKeys(keysSource)
     await replaceDatabase(config, source, target, state)
@@ -62,12 +61,7 @@ async function openKeys(file: string): Promise<Secrets> {
 async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<void> {
   refuseDamage(source)
   const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
-  let copy: string
-  try {
-    copy = await copyInWorker({ source, target }, progress.at)
-  } finally {
-    progress.end()
-  }
+  const copy = await copyInWorker({ source, target }, progress.at).finally(progress.end)
   try {
     keepPresent(config, target)
   } catch (error) {
@@ -106,12 +100,8 @@ function keepPresent(config: Config, target: string): void {
 function closeForGood(target: string): void {
   if (!existsSync(target)) return
   try {
-    const connection = new Sqlite(target)
-    try {
-      connection.run('PRAGMA journal_mode = DELETE')
-    } finally {
-      connection.close()
-    }
+    using connection = new Sqlite(target)
+    connection.run('PRAGMA journal_mode = DELETE')
   } catch (error) {
     if (engineErrorCode(error)?.startsWith('SQLITE_BUSY'))
       throw new OperatorError('Another souk command uses the database: wait until it is done, then try again')

@@ -19,13 +19,8 @@ export async function rotateKeys({ config: settings }: Input): Promise<number> {
       const unfinished = (await versionsInUse(deps.db)).length > 1
       if (!unfinished) addKey(config)
       const progress = createProgress({ total: await countSealed(deps.db), label: 'Sealing anew', stream: process.stderr })
-      try {
-        const { resealed, retired } = await resealSecrets(deps, progress.at)
-        progress.end()
-        tellResult(config, { resealed, retired, unfinished })
-      } finally {
-        progress.end()
-      }
+      const { resealed, retired } = await resealSecrets(deps, progress.at).finally(progress.end)
+      tellResult(config, { resealed, retired, unfinished })
       return 0
     })
   } finally {

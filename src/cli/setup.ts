@@ -18,12 +18,7 @@ export async function setup({ config, values, switches }: Input): Promise<number
     if (!switches.has('another') && (await hasSuperAdmin(deps))) {
       throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
     }
-    const password = await askSecret({
-      what: 'password',
-      twice: true,
-      minLength: passwordLength.minLength,
-      maxLength: passwordLength.maxLength,
-    })
+    const password = await askSecret({ what: 'password', twice: true, ...passwordLength })
     const user = await createSuperAdmin(deps, { email, password })
     process.stdout.write(`The super admin ${user.email} is made: log in with POST /merchant/login\n`)
     return 0

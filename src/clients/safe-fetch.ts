@@ -2,8 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
-import type { SafeAnswer, SafeFetch, SafeFetchOptions } from '../core/outgoing.ts'
-import { OutgoingError, type OutgoingFailure } from '../core/outgoing.ts'
+import { OutgoingError, type OutgoingFailure, type SafeAnswer, type SafeFetch, type SafeFetchOptions } from '../core/outgoing.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
 
 /** Every address of a name. */
@@ -16,19 +15,14 @@ const systemLookup: Lookup = async (name) => {
 
 /** What of node:http and node:https is used. */
 type Client = { request(options: RequestOptions): ClientRequest }
+type SafeFetchSettings = { allowedNetworks: readonly string[]; lookup?: Lookup }
 type Target = { url: URL; host: string; addresses: readonly string[] }
 
 /**
  * The connection goes to the very addresses that were checked: the name is looked up once, here, and never again on the way.
  * @param allowedNetworks CIDR blocks that may be called although they are private
  */
-export function createSafeFetch({
-  allowedNetworks,
-  lookup = systemLookup,
-}: {
-  allowedNetworks: readonly string[]
-  lookup?: Lookup
-}): SafeFetch {
+export function createSafeFetch({ allowedNetworks, lookup = systemLookup }: SafeFetchSettings): SafeFetch {
   const mayCall = createAddressGuard(allowedNetworks)
 
   async function addressesOf(host: string, trusted: boolean): Promise<readonly string[]> {
@@ -100,6 +94,7 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
 }
 
 function open({ request }: Client, { url, host, addresses }: Target, { method = 'GET', headers = {} }: SafeFetchOptions): ClientRequest {
+  const checked = addresses.map((address) => ({ address, family: isIP(address) }))
   return request({
     method,
     hostname: host,
@@ -111,12 +106,7 @@ function open({ request }: Client, { url, host, addresses }: Target, { method = 
     agent: false,
     // Not only the default: NODE_TLS_REJECT_UNAUTHORIZED=0 would change that.
     rejectUnauthorized: true,
-    lookup: (_name, _options, answer) => {
-      answer(
-        null,
-        addresses.map((address) => ({ address, family: isIP(address) })),
-      )
-    },
+    lookup: (_name, _options, answer) => answer(null, checked),
   })
 }
 

@@ -6,6 +6,7 @@ export const demoOperator = { email: 'operator@demo.example', password: 'demo-op
 export const demoCustomer = { email: 'customer@demo.example', password: 'demo-customer', name: 'Noor Haddad' }
 
 const sizes = { name: 'Size', values: ['Small', 'Medium', 'Large'] }
+const ringSizes = { name: 'Size', values: ['50', '54', '58'] }
 const glazes = { name: 'Glaze', values: ['Sand', 'Slate', 'Sea'] }
 const lengths = { name: 'Length', values: ['60 cm', '90 cm'] }
 
@@ -48,15 +49,7 @@ const lines: readonly Line[] = [
   ['Waffle Towel', 'Bath', 'Harbour Mill', 2900, 'cotton, linen, towel', 'Dries quickly and takes up no room.', lengths],
   ['Field Notebook', 'Paper', 'Meridian Works', 1400, 'paper, notebook', 'Ninety-six thread-sewn pages that lie flat.'],
   ['Letterpress Cards', 'Paper', 'Meridian Works', 1800, 'paper, cards', 'Eight cards on cotton paper, with envelopes.'],
-  [
-    'Silver Band',
-    'Jewellery',
-    'Kiln & Co',
-    7600,
-    'silver, ring',
-    'Recycled silver, hammered, 3 mm.',
-    { name: 'Size', values: ['50', '54', '58'] },
-  ],
+  ['Silver Band', 'Jewellery', 'Kiln & Co', 7600, 'silver, ring', 'Recycled silver, hammered, 3 mm.', ringSizes],
   ['Lapis Pendant', 'Jewellery', 'Caravan Trade', 11900, 'lapis, silver, pendant', 'Lapis lazuli in a plain silver bezel.'],
 ]
 
@@ -103,33 +96,10 @@ export const demoShop: DemoShop = {
   people: [
     demoCustomer,
     ...peopleOf(
-      'Grace Whitlock',
-      'Mateo Alvarez',
-      'Hannah Okafor',
-      'Daniel Brandt',
-      'Priya Raman',
-      'Owen Castellan',
-      'Sofia Marchetti',
-      'Elijah Brooks',
-      'Mei Tanaka',
-      'Camille Tremblay',
-      'Jonah Feldman',
-      'Amara Diallo',
-      'Lucas Pereira',
-      'Ingrid Solberg',
-      'Theo Barlow',
-      'Naomi Castle',
-      'Samuel Greer',
-      'Yara Mansour',
-      'Wesley Chen',
-      'Clara Neumann',
-      'Malik Johnson',
-      'Beatrice Lowell',
-      'Andrei Popescu',
-      'Tessa Vandermeer',
-      'Rosa Delgado',
-      'Felix Hartmann',
-      'Imani Carter',
+      'Grace Whitlock, Mateo Alvarez, Hannah Okafor, Daniel Brandt, Priya Raman, Owen Castellan, Sofia Marchetti, Elijah Brooks',
+      'Mei Tanaka, Camille Tremblay, Jonah Feldman, Amara Diallo, Lucas Pereira, Ingrid Solberg, Theo Barlow, Naomi Castle, Samuel Greer',
+      'Yara Mansour, Wesley Chen, Clara Neumann, Malik Johnson, Beatrice Lowell, Andrei Popescu, Tessa Vandermeer, Rosa Delgado',
+      'Felix Hartmann, Imani Carter',
     ),
   ],
   payments: [

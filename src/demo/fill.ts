@@ -100,11 +100,8 @@ async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop>
   return shopNamed(deps, shop.name)
 }
 
-async function setUp(
-  deps: AppDeps,
-  { shop: { title, description, taxRates, shippingMethods }, opensAt }: ShopPlan,
-  shop: Shop,
-): Promise<void> {
+async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: Shop): Promise<void> {
+  const { title, description, taxRates, shippingMethods } = wanted
   if (shop.shippingMethods.length > 0) return
   const past = inThePast(deps, opensAt)
   const by = { shop, actor: system }
@@ -151,13 +148,13 @@ async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<
   const found = await Promise.all(
     plan.products.map(async ({ handle }) => {
       const product = await productWithHandle(deps, shop, handle)
-      return [handle, product?.variants.map(({ id }) => id) ?? []] as const
+      return [handle, idsOf(product?.variants ?? [])] as const
     }),
   )
   return new Map(found)
 }
 
-async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections }, products, opensAt }: ShopPlan): Promise<void> {
+async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections = [] }, products, opensAt }: ShopPlan): Promise<void> {
   const past = inThePast(deps, opensAt + dayMs)
   const by = { shop, actor: system }
   for (const { title, type } of collections) {
@@ -166,14 +163,13 @@ async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections 
     const { id } = known ?? (await createCollection(past, by, { title, handle }))
     const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
     const found = await Promise.all(members.map((product) => productWithHandle(deps, shop, product.handle)))
-    const ids = found.flatMap((product) => product?.id ?? [])
-    await setCollectionProducts(past, by, id, ids)
+    await setCollectionProducts(past, by, id, idsOf(found.filter((product) => product !== undefined)))
   }
 }
 
 const daysBetweenBlogs = 110
 
-async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs, title }, opensAt }: ShopPlan): Promise<void> {
+async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs = [], title }, opensAt }: ShopPlan): Promise<void> {
   const { total } = await listBlogs(deps, { shop, seesDrafts: true }, [], { page: 1, limit: 1, offset: 0 })
   for (const [nth, blog] of blogs.entries()) {
     if (nth < total) continue
@@ -184,7 +180,7 @@ async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs, title }, op
 
 const allPartners = { page: 1, limit: 100, offset: 0 }
 
-async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners }, opensAt }: ShopPlan): Promise<void> {
+async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners = [] }, opensAt }: ShopPlan): Promise<void> {
   const past = inThePast(deps, opensAt + dayMs)
   const known = await listAffiliates(past, shop, allPartners)
   for (const { name, code, rateBps } of partners) {
@@ -193,16 +189,15 @@ async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners }, ope
   }
 }
 
+const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id)
+
 async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until: number): Promise<void> {
-  const known = await giftCardsByIds(
-    deps,
-    cards.map(({ id }) => id),
-  )
+  const known = await giftCardsByIds(deps, idsOf(cards))
   for (const { id, chance, amount, note, issuedAt, expiresAt } of cards) {
     if (issuedAt > until || known.some((card) => card.id === id)) continue
     const past = { ...inThePast(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
-    const input = { amount: { amount, currency: shop.currency }, note, expiresAt }
-    await issueGiftCard(past, { shop, actor: { id: shop.merchantId } }, input)
+    const by = { shop, actor: { id: shop.merchantId } }
+    await issueGiftCard(past, by, { amount: { amount, currency: shop.currency }, note, expiresAt })
   }
 }
 
@@ -217,10 +212,7 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
         recordClick(inThePast(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
       ),
   )
-  const known = await giftCardsByIds(
-    deps,
-    plan.cards.map(({ id }) => id),
-  )
+  const known = await giftCardsByIds(deps, idsOf(plan.cards))
   for (const { id, disabledAt } of plan.cards) {
     const isOn = known.some((card) => card.id === id && card.status === 'ACTIVE')
     if (isOn && disabledAt !== undefined && disabledAt <= until)

@@ -17,17 +17,13 @@ const tickMs = 17
  */
 export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind, string>> = {}): PastDeps {
   let time = at
-  const now = () => {
-    time += tickMs
-    return time
-  }
   const clock: PastClock = {
-    now,
+    now: () => (time += tickMs),
     to(moment) {
       time = Math.max(time, moment)
     },
   }
-  const newId = createNewId(() => Bun.randomUUIDv7('buffer', now()))
+  const newId = createNewId(() => Bun.randomUUIDv7('buffer', clock.now()))
   return { ...deps, clock, newId: (kind) => ids[kind] ?? newId(kind) }
 }
 

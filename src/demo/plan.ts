@@ -35,28 +35,7 @@ export type PlannedOrder = {
 }
 type PlannedProduct = DemoProduct & { at: number }
 export type PlannedCustomer = Person & { joinsAt: number; place: Place }
-type PlannedCard = Pick<DemoCard, 'amount' | 'note'> & {
-  id: string
-  /** What its code is made of: the codes are the same everywhere, as the passwords are. */
-  chance: Uint8Array
-  issuedAt: number
-  expiresAt: number | undefined
-  disabledAt: number | undefined
-  /** The order that it is used on. */
-  orderId: string | undefined
-}
-type PlannedClick = { id: string; at: number; partner: string }
-export type ShopPlan = {
-  shop: DemoShop
-  opensAt: number
-  products: PlannedProduct[]
-  customers: PlannedCustomer[]
-  orders: PlannedOrder[]
-  cards: PlannedCard[]
-  clicks: PlannedClick[]
-  /** With partners, by their codes. */
-  partings: { code: string; leavesAt: number }[]
-}
+export type ShopPlan = ReturnType<typeof planOf>
 
 /** Numbers that look like chance and are the same each time. */
 type Chance = { below(limit: number): number; of<One>(list: readonly One[]): One }
@@ -93,16 +72,16 @@ function drawn<One>(chance: Chance, list: readonly One[], percentOf: (one: One) 
  * The year of a shop: what it has, who comes, and what they do.
  * @param start the first moment of the first day of the year, UTC
  */
-export function planOf(shop: DemoShop, start: number): ShopPlan {
+export function planOf(shop: DemoShop, start: number) {
   const chance = chanceOf(shop.name)
   const dayAt = (day: number, hours = 0) => start + day * dayMs + hours * hourMs
   const opensAt = dayAt(shop.opensDay, 8)
-  const products = shop.products.map((product, nth) => {
+  const products: PlannedProduct[] = shop.products.map((product, nth) => {
     const late = nth - shop.productsAtFirst + 1
     return { ...product, at: late > 0 ? dayAt(shop.opensDay + late * shop.newProductEveryDays, 9) : opensAt + (nth + 1) * minuteMs }
   })
   const daysToJoin = daysInYear - 3 - shop.opensDay
-  const customers = shop.people.map((person, nth) => ({
+  const customers: PlannedCustomer[] = shop.people.map((person, nth) => ({
     ...person,
     joinsAt: dayAt(shop.opensDay + 1 + Math.floor((daysToJoin * nth) / shop.people.length), 7) + nth * minuteMs,
     place: at(shop.places, nth),
@@ -112,12 +91,13 @@ export function planOf(shop: DemoShop, start: number): ShopPlan {
   return {
     shop,
     opensAt,
-    products: [...products, ...shop.drafts.map((draft) => ({ ...draft, at: dayAt(daysInYear - 4, 9) }))],
+    products: [...products, ...(shop.drafts ?? []).map((draft) => ({ ...draft, at: dayAt(daysInYear - 4, 9) }))],
     customers,
     orders,
     cards: cardsOf(shop, dayAt, orders),
     clicks: clicksOf(shop, dayAt, orders),
-    partings: shop.partners.flatMap(({ code, endsDay }) => (endsDay === undefined ? [] : [{ code, leavesAt: dayAt(endsDay) }])),
+    /** With partners, by their codes. */
+    partings: (shop.partners ?? []).flatMap(({ code, endsDay }) => (endsDay === undefined ? [] : [{ code, leavesAt: dayAt(endsDay) }])),
   }
 }
 
@@ -156,7 +136,7 @@ function orderOf(scene: Scene, { moment, nth }: When, chance: Chance): PlannedOr
   const goods = products.filter((product) => product.at < moment)
   const lines = linesOf(goods, chance)
   const day = (moment - start) / dayMs
-  const partners = shop.partners.filter(({ endsDay }) => endsDay === undefined || day < endsDay)
+  const partners = (shop.partners ?? []).filter(({ endsDay }) => endsDay === undefined || day < endsDay)
   const { processor, method } = drawn(chance, shop.payments, ({ percent }) => percent) ?? at(shop.payments, 0)
   return {
     id: demoId('order', moment, `${shop.name} ${nth}`),
@@ -187,8 +167,8 @@ function buyerOf(
   if (known.length === 0 || chance.below(100) < guestPercent) {
     const [first = ''] = chance.of(shop.people).name.split(' ')
     const last = chance.of(shop.people).name.split(' ').slice(1).join(' ')
-    const guest = { name: `${first} ${last}`, email: `guest${nth}.${shop.name}@example.com` }
-    return { buyer: guest, isGuest: true, place: chance.of(shop.places) }
+    const buyer = { name: `${first} ${last}`, email: `guest${nth}.${shop.name}@example.com` }
+    return { buyer, isGuest: true, place: chance.of(shop.places) }
   }
   const regular = at(known, Math.min(chance.below(known.length), chance.below(known.length)))
   return { buyer: regular, isGuest: false, place: regular.place }
@@ -196,13 +176,10 @@ function buyerOf(
 
 /** One thing, or two or three; what was there first sells best. */
 function linesOf(goods: readonly PlannedProduct[], chance: Chance): PlannedOrder['lines'] {
-  const lines = Array.from({ length: at([1, 1, 1, 1, 2, 2, 2, 3], chance.below(8)) }, () => {
+  const lines = Array.from({ length: chance.of([1, 1, 1, 1, 2, 2, 2, 3]) }, () => {
     const product = at(goods, Math.min(chance.below(goods.length), chance.below(goods.length)))
-    return {
-      handle: product.handle,
-      variant: chance.below(product.variants.length),
-      quantity: at([1, 1, 1, 1, 1, 1, 2, 2, 3], chance.below(9)),
-    }
+    const variant = chance.below(product.variants.length)
+    return { handle: product.handle, variant, quantity: chance.of([1, 1, 1, 1, 1, 1, 2, 2, 3]) }
   })
   return lines.filter(({ handle }, nth) => lines.findIndex((line) => line.handle === handle) === nth)
 }
@@ -223,7 +200,7 @@ function fateOf(nth: number, moment: number, chance: Chance): Fate {
 
 type DayAt = (day: number, hours?: number) => number
 
-function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]): PlannedCard[] {
+function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]) {
   const used = new Set<string>()
   const maybeAt = (day: number | undefined) => (day === undefined ? undefined : dayAt(day, 23))
   return shop.cards.map(({ name, amount, note, issuedDay, expiresDay, disabledDay, used: how }) => {
@@ -234,12 +211,14 @@ function cardsOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]):
     const label = `${shop.name} ${name}`
     return {
       id: demoId('giftCard', issuedAt, label),
+      /** What its code is made of: the codes are the same everywhere, as the passwords are. */
       chance: bytesOf(`code ${label}`).subarray(0, codeBytes),
       amount,
       note,
       issuedAt,
       expiresAt: maybeAt(expiresDay),
       disabledAt: maybeAt(disabledDay),
+      /** The order that it is used on. */
       orderId: order?.id,
     }
   })
@@ -255,19 +234,15 @@ const ends: Record<NonNullable<DemoCard['used']>, (order: PlannedOrder, amount: 
 }
 
 /** Those that still count: the others are forgotten. Before every order that a partner brought there was one. */
-function clicksOf(shop: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]): PlannedClick[] {
-  const chance = chanceOf(`${shop.name} clicks`)
+function clicksOf({ name, partners = [] }: DemoShop, dayAt: DayAt, orders: readonly PlannedOrder[]) {
+  const chance = chanceOf(`${name} clicks`)
   const days = attributionWindowMs / dayMs
-  return shop.partners.flatMap(({ code, endsDay }) => {
+  return partners.flatMap(({ code, endsDay }) => {
     if (endsDay !== undefined) return []
     const bought = orders
       .filter((order) => order.partner === code && order.at > dayAt(daysInYear - days))
       .map((order) => order.at - 5 * minuteMs)
     const looked = Array.from({ length: days * 2 }, () => dayAt(daysInYear - days + chance.below(days)) + chance.below(dayMs))
-    return [...bought, ...looked].map((moment, nth) => ({
-      id: demoId('click', moment, `${shop.name} ${code} ${nth}`),
-      at: moment,
-      partner: code,
-    }))
+    return [...bought, ...looked].map((at, nth) => ({ id: demoId('click', at, `${name} ${code} ${nth}`), at, partner: code }))
   })
 }

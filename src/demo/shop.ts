@@ -63,17 +63,17 @@ export type DemoShop = {
   products: readonly DemoProduct[]
   productsAtFirst: number
   /** Made, and not on sale yet. */
-  drafts: readonly DemoProduct[]
+  drafts?: readonly DemoProduct[]
   places: readonly Place[]
   /** The customers, in the order in which they come. */
   people: readonly Person[]
   /** How they pay, and how many out of a hundred. */
   payments: readonly { processor: string; method: PaymentChoice['method']; percent: number }[]
-  partners: readonly Partner[]
+  partners?: readonly Partner[]
   cards: readonly DemoCard[]
   /** Of the goods of a type. */
-  collections: readonly { title: string; type: string }[]
-  blogs: readonly { title: string; excerpt: string; bodyHtml: string; tags: string[] }[]
+  collections?: readonly { title: string; type: string }[]
+  blogs?: readonly { title: string; excerpt: string; bodyHtml: string; tags: string[] }[]
 }
 
 /** A product on a line: title, type, vendor, price in minor units, tags, a sentence, and the option it comes in. */
@@ -109,10 +109,12 @@ export const productsOf = (lines: readonly Line[], { currency, step }: { currenc
     })),
   }))
 
-/** Somebody who does not exist, at an address where no mail arrives. */
-const personOf = (name: string): Person => ({ name, email: `${handleOf(name).replaceAll('-', '.')}@example.com` })
-
-export const peopleOf = (...names: string[]): Person[] => names.map(personOf)
+/**
+ * People who do not exist, at addresses where no mail arrives.
+ * @param lines their names, separated by commas
+ */
+export const peopleOf = (...lines: string[]): Person[] =>
+  lines.flatMap((line) => line.split(', ')).map((name) => ({ name, email: `${handleOf(name).replaceAll('-', '.')}@example.com` }))
 
 /** Where somebody lives. */
 export const addressAt = ({ name, email }: Person, { street, city, province, postalCode, countryCode }: Place): AddressFields => ({

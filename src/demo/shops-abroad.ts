@@ -39,9 +39,6 @@ const kuwait: DemoShop = {
     { currency: 'KWD', step: 3_750 },
   ),
   productsAtFirst: 4,
-  drafts: [],
-  collections: [],
-  blogs: [],
   places: [
     { street: 'Salem Al Mubarak Street', city: 'Salmiya', province: null, postalCode: '22001', countryCode: 'KW', ships: 'courier' },
     { street: 'Gulf Road', city: 'Kuwait City', province: null, postalCode: '13001', countryCode: 'KW', ships: 'courier' },
@@ -49,14 +46,7 @@ const kuwait: DemoShop = {
     { street: 'Tahlia Street', city: 'Riyadh', province: null, postalCode: '12241', countryCode: 'SA', ships: 'gulf' },
   ],
   people: peopleOf(
-    'Fahad Al Mutawa',
-    'Dalal Al Rashed',
-    'Yousef Behbehani',
-    'Maryam Al Sabti',
-    'Khaled Dashti',
-    'Hessa Al Ketbi',
-    'Nawaf Al Harbi',
-    'Reem Boland',
+    'Fahad Al Mutawa, Dalal Al Rashed, Yousef Behbehani, Maryam Al Sabti, Khaled Dashti, Hessa Al Ketbi, Nawaf Al Harbi, Reem Boland',
     'Salem Al Awadi',
   ),
   payments: [
@@ -99,9 +89,6 @@ const mongolia: DemoShop = {
     { currency: 'MNT', step: 1_200_000 },
   ),
   productsAtFirst: 4,
-  drafts: [],
-  collections: [],
-  blogs: [],
   places: [
     { street: 'Peace Avenue', city: 'Ulaanbaatar', province: null, postalCode: '14200', countryCode: 'MN', ships: 'city' },
     { street: 'Seoul Street', city: 'Ulaanbaatar', province: null, postalCode: '14250', countryCode: 'MN', ships: 'city' },
@@ -109,17 +96,9 @@ const mongolia: DemoShop = {
     { street: 'Mine Road', city: 'Erdenet', province: 'Orkhon', postalCode: '61000', countryCode: 'MN', ships: 'aimag' },
   ],
   people: peopleOf(
-    'Bolormaa Ganbold',
-    'Temuulen Dorj',
-    'Sarnai Enkhbat',
-    'Otgon Batsaikhan',
-    'Nomin Purev',
-    'Khulan Tsogt',
-    'Anar Myagmar',
-    'Tuya Lkhagva',
+    'Bolormaa Ganbold, Temuulen Dorj, Sarnai Enkhbat, Otgon Batsaikhan, Nomin Purev, Khulan Tsogt, Anar Myagmar, Tuya Lkhagva',
   ),
   payments: [{ processor: 'qpay', method: 'card', percent: 100 }],
-  partners: [],
   cards: [{ name: 'tsagaan-sar', amount: 90_000_000, note: 'For Tsagaan Sar', issuedDay: 160, used: 'in part' }],
 }
 
@@ -153,29 +132,18 @@ const japan: DemoShop = {
     { currency: 'JPY', step: 1_900 },
   ),
   productsAtFirst: 3,
-  drafts: [],
-  collections: [],
-  blogs: [],
   places: [
     { street: 'Teramachi', city: 'Kyoto', province: 'Kyoto', postalCode: '604-0916', countryCode: 'JP', ships: 'parcel' },
     { street: 'Kuramae', city: 'Taito', province: 'Tokyo', postalCode: '111-0051', countryCode: 'JP', ships: 'letter' },
     { street: 'Nakanoshima', city: 'Kita', province: 'Osaka', postalCode: '530-0005', countryCode: 'JP', ships: 'parcel' },
   ],
   people: peopleOf(
-    'Misaki Aoyama',
-    'Haruto Ishikawa',
-    'Chiyo Matsuda',
-    'Ren Okazaki',
-    'Emi Shirakawa',
-    'Kenji Morimoto',
-    'Yui Tachibana',
-    'Sora Kitagawa',
+    'Misaki Aoyama, Haruto Ishikawa, Chiyo Matsuda, Ren Okazaki, Emi Shirakawa, Kenji Morimoto, Yui Tachibana, Sora Kitagawa',
   ),
   payments: [
     { processor: 'stripe', method: 'card', percent: 70 },
     { processor: 'paypal', method: 'paypal', percent: 30 },
   ],
-  partners: [],
   cards: [{ name: 'new-year', amount: 5_000, note: 'A New Year present', issuedDay: 190 }],
 }
 

@@ -1,4 +1,4 @@
-import { Elysia, ValidationError } from 'elysia'
+import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
 import { isForBrowsers } from './access-rules.ts'
@@ -7,20 +7,8 @@ import type { HttpDeps } from './deps.ts'
 import { noSuchPath } from './route-table.ts'
 
 const unavailableRetrySeconds = 5
-const statusWords: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  413: 'Payload Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Entity',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
+/** The specification has the older name of 422. */
+const statusWords: Record<number, string> = { ...InvertedStatusMap, 422: 'Unprocessable Entity' }
 
 /** The body of an error answer, in the shape of the specification. */
 export function errorBody({ code, message }: AppError): { statusCode: number; message: string; error?: string } {
@@ -34,16 +22,12 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   // A query wraps what the connection threw.
   if (error instanceof Error && error.cause instanceof DatabaseUnavailable) return asAppError(error.cause)
-  if (error instanceof DatabaseFull)
-    return new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', {
-      retryAfterSeconds: unavailableRetrySeconds,
-    })
-  if (error instanceof DatabaseUnavailable)
-    return new AppError('UNAVAILABLE', 'The database is busy: nothing was changed, try again later', {
-      retryAfterSeconds: unavailableRetrySeconds,
-    })
+  if (error instanceof DatabaseFull) return unavailable('The disk is full: nothing was changed, try again later')
+  if (error instanceof DatabaseUnavailable) return unavailable('The database is busy: nothing was changed, try again later')
   return new AppError('INTERNAL', 'Something went wrong on our side')
 }
+
+const unavailable = (what: string) => new AppError('UNAVAILABLE', what, { retryAfterSeconds: unavailableRetrySeconds })
 
 /** The answer that says so, with `Retry-After` where trying again makes sense. */
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {

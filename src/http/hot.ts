@@ -1,7 +1,7 @@
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
-import { type AnswerCache, holds, pathAndQuery, ready } from './caching.ts'
+import { type AnswerCache, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
@@ -58,12 +58,11 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
   const orderRule = accessRules[orderAccess]
 
   return {
-    record({ headers }, id, requestId) {
-      if (id.length > idLengthMax || headers.has('origin')) return undefined
+    record(request, id, requestId) {
+      if (id.length > idLengthMax || request.headers.has('origin')) return undefined
       const kept = records.keptNow(id)
       if (!kept || kept.visibleFrom > now()) return undefined
-      const held = headers.get('if-none-match')
-      if (held !== null && holds(held, kept.etag)) return ready.notModified(kept.etag, requestId)
+      if (isHeld(request, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
       return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
     },
@@ -74,11 +73,10 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId)
     },
-    again({ url, headers }, requestId) {
-      const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
+    again(request, requestId) {
+      const kept = request.headers.has('origin') ? undefined : answers.kept(pathAndQuery(request.url))
       if (!kept) return undefined
-      const held = headers.get('if-none-match')
-      return held !== null && holds(held, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
+      return isHeld(request, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
     },
   }
 }

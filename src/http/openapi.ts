@@ -29,8 +29,9 @@ type Parameter = {
   readonly schema?: Schema
   readonly [more: string]: unknown
 }
-type Body = { readonly required?: boolean; readonly content: Record<string, { readonly schema: Schema }>; readonly [more: string]: unknown }
-type Response = { readonly description: string; readonly headers?: Schema; readonly content?: Record<string, { readonly schema: Schema }> }
+type Content = Record<string, { readonly schema: Schema }>
+type Body = { readonly required?: boolean; readonly content: Content; readonly [more: string]: unknown }
+type Response = { readonly description: string; readonly headers?: Schema; readonly content?: Content }
 export type Operation = {
   readonly operationId: string
   readonly summary?: string
@@ -107,20 +108,15 @@ function securityOf({ tokens = [], key, integrationKey, mayAskFor }: AccessRule)
   return tokens.includes('merchant') ? [...token, ...ofKeys] : [...ofKeys, ...token]
 }
 
-const shopHeader: Parameter = {
-  name: 'x-shop-id',
+const optionalHeader = (name: string, description: string): Parameter => ({
+  name,
   in: 'header',
   required: false,
-  description: 'For merchants with several shops: the shop that is meant. Default the first.',
+  description,
   schema: { type: 'string' },
-}
-const knownVersionHeader: Parameter = {
-  name: 'if-none-match',
-  in: 'header',
-  required: false,
-  description: 'The `etag` of the version that you hold.',
-  schema: { type: 'string' },
-}
+})
+const shopHeader = optionalHeader('x-shop-id', 'For merchants with several shops: the shop that is meant. Default the first.')
+const knownVersionHeader = optionalHeader('if-none-match', 'The `etag` of the version that you hold.')
 const idempotencyHeader = (required: boolean): Parameter => ({
   name: 'idempotency-key',
   in: 'header',
@@ -250,10 +246,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
 const camelCase = (text: string) => text.replace(/[^a-zA-Z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
 
 function undeclaredPathParameters(path: string, declared: readonly Parameter[]): Parameter[] {
-  const names = path
-    .split('/')
-    .filter((part) => part.startsWith(':'))
-    .map((part) => part.slice(1))
+  const names = path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []))
   const known = new Set(declared.filter((one) => one.in === 'path').map(({ name }) => name))
   return names.filter((name) => !known.has(name)).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
 }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { etagOf } from '../lib/etag.ts'
 import { access } from './access.ts'
-import { holds } from './caching.ts'
+import { isHeld } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 
 export type StaticFile = {
@@ -27,8 +27,7 @@ function served({ body, contentType }: StaticFile, cacheControl: string) {
   return async ({ request }: { request: Request }): Promise<Response> => {
     etag ??= etagOf(typeof body === 'string' ? body : await body.bytes())
     const headers = { etag, 'cache-control': cacheControl }
-    const held = request.headers.get('if-none-match')
-    if (held !== null && holds(held, etag)) return new Response(null, { status: 304, headers })
+    if (isHeld(request, etag)) return new Response(null, { status: 304, headers })
     return new Response(body, { headers: { ...headers, 'content-type': contentType } })
   }
 }

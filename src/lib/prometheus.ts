@@ -1,12 +1,10 @@
 /** Lines of Prometheus' text format. */
 
-export const gauge = (name: string, help: string, value: number): string[] => [
+const linesOf = (type: string) => (name: string, help: string, value: number) => [
   `# HELP ${name} ${help}`,
-  `# TYPE ${name} gauge`,
+  `# TYPE ${name} ${type}`,
   `${name} ${value}`,
 ]
-export const counter = (name: string, help: string, value: number): string[] => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} counter`,
-  `${name} ${value}`,
-]
+
+export const gauge = linesOf('gauge')
+export const counter = linesOf('counter')

@@ -114,9 +114,9 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const { deps, market, planned } = sale
   deps.clock.to(planned.at)
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
-  const contents = await snapshotOf(deps, cart)
+  const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
-  await placeOrder(deps, { contents, priced: priced(contents, deps.clock.now()), email }, choiceOf(planned, 1))
+  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email }, choiceOf(planned, 1))
 }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({

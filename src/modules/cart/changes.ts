@@ -72,9 +72,9 @@ const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['
 export const changeCart = (deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> =>
   // Before anything is looked for: what is wrong with it does not depend on the cart.
   checked(input, () =>
-    changing(deps, by, cartId, async (contents, now) => {
-      const { cart, shop } = contents
-      return { contents: { ...contents, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
+    changing(deps, by, cartId, async (snapshot, now) => {
+      const { cart, shop } = snapshot
+      return { snapshot: { ...snapshot, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
     }),
   )
 
@@ -95,15 +95,15 @@ export const addItem = (
   cartId: string,
   { variantId, quantity }: { variantId: string; quantity: number },
 ): Promise<CartView> =>
-  changing(deps, by, cartId, async (contents, now) => {
-    const { cart, items } = contents
+  changing(deps, by, cartId, async (snapshot, now) => {
+    const { cart, items } = snapshot
     const known = items.find(({ line }) => line.variantId === variantId)
-    if (known) return withQuantity(deps, contents, known, known.line.quantity + quantity, now)
+    if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
     const found = (await sellables(deps, [variantId], cart.shopId)).get(variantId)
     const sellable = assertSold(found, cart, quantity, now)
     if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
     const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
-    return { contents: { ...contents, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
+    return { snapshot: { ...snapshot, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
   })
 
 /**
@@ -111,18 +111,18 @@ export const addItem = (
  * @throws AppError INVALID, NOT_FOUND, CONFLICT as for `addItem`
  */
 export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
-  changing(deps, by, cartId, async (contents, now) => withQuantity(deps, contents, itemOf(contents, lineId), quantity, now))
+  changing(deps, by, cartId, async (snapshot, now) => withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now))
 
 /** @throws AppError NOT_FOUND, CONFLICT for a cart that is not open */
 export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
-  changing(deps, by, cartId, async (contents) => {
-    const { line } = itemOf(contents, lineId)
-    const items = contents.items.filter((item) => item.line.id !== line.id)
-    return { contents: { ...contents, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
+  changing(deps, by, cartId, async (snapshot) => {
+    const { line } = itemOf(snapshot, lineId)
+    const items = snapshot.items.filter((item) => item.line.id !== line.id)
+    return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.removeLine(tx, line.id) }
   })
 
 /** What a change leaves in a cart, and what stores it besides the cart itself. */
-export type Change = { contents: CartSnapshot; store?: (tx: Writer) => Promise<void> }
+type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> }
 
 /**
  * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
@@ -134,7 +134,7 @@ export async function changing(
   deps: CartDeps,
   { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
-  decide: (contents: CartSnapshot, now: number) => Promise<Change>,
+  decide: (snapshot: CartSnapshot, now: number) => Promise<Decision>,
 ): Promise<CartView> {
   const shop = await readShop(deps, caller.shop.id)
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
@@ -142,9 +142,9 @@ export async function changing(
     const now = deps.clock.now()
     const before = await cartOf(deps, caller, cartId)
     if (before.status !== 'OPEN') throw notOpen()
-    const { contents, store } = await decide(await snapshotIn(deps, { ...before, ...owner }, shop), now)
-    const cart = { ...contents.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
-    const view = cartView({ ...contents, cart }, now)
+    const { snapshot, store } = await decide(await snapshotIn(deps, { ...before, ...owner }, shop), now)
+    const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
+    const view = cartView({ ...snapshot, cart }, now)
     try {
       return await write(async (tx) => {
         if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before.updatedAt))) throw new ChangedMeanwhile()
@@ -159,11 +159,11 @@ export async function changing(
 }
 
 /** @throws AppError unless so many may be in the cart */
-function withQuantity(deps: CartDeps, contents: CartSnapshot, item: CartItem, quantity: number, now: number): Change {
-  const sellable = assertSold(item.sellable, contents.cart, quantity, now)
+function withQuantity(deps: CartDeps, snapshot: CartSnapshot, item: CartItem, quantity: number, now: number): Decision {
+  const sellable = assertSold(item.sellable, snapshot.cart, quantity, now)
   const line = { ...item.line, quantity, unitPrice: sellable.variant.price }
-  const items = contents.items.map((one) => (one.line.id === line.id ? { line, sellable } : one))
-  return { contents: { ...contents, items }, store: (tx) => deps.cartStore.changeLine(tx, line) }
+  const items = snapshot.items.map((one) => (one.line.id === line.id ? { line, sellable } : one))
+  return { snapshot: { ...snapshot, items }, store: (tx) => deps.cartStore.changeLine(tx, line) }
 }
 
 function itemOf({ items }: CartSnapshot, lineId: string): CartItem {

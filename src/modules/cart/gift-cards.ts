@@ -30,12 +30,12 @@ export async function applyGiftCard(
     // Behind a secret key all shoppers of a shop have one address.
     address: isServer(principal) ? undefined : address,
   })
-  return changing(deps, caller, cart.id, async (contents, now) => {
-    const { giftCards } = contents
-    if (giftCards.some(({ id }) => id === card.id)) return { contents }
+  return changing(deps, caller, cart.id, async (snapshot, now) => {
+    const { giftCards } = snapshot
+    if (giftCards.some(({ id }) => id === card.id)) return { snapshot }
     if (giftCards.length >= giftCardsMax) throw new AppError('CONFLICT', `A cart takes at most ${giftCardsMax} gift cards`)
     return {
-      contents: { ...contents, giftCards: [...giftCards, card] },
+      snapshot: { ...snapshot, giftCards: [...giftCards, card] },
       store: (tx) => deps.cartStore.addGiftCard(tx, cart.id, card.id, now),
     }
   })
@@ -51,11 +51,11 @@ export async function removeGiftCards(
   { giftCardId, cartId }: { giftCardId?: string | undefined; cartId?: string | undefined },
 ): Promise<CartView> {
   const cart = await openCart(deps, caller, cartId)
-  return changing(deps, caller, cart.id, async (contents) => {
-    const gone = contents.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
+  return changing(deps, caller, cart.id, async (snapshot) => {
+    const gone = snapshot.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
     if (giftCardId !== undefined && gone.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
-    const giftCards = contents.giftCards.filter(({ id }) => !gone.includes(id))
-    return { contents: { ...contents, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, gone) }
+    const giftCards = snapshot.giftCards.filter(({ id }) => !gone.includes(id))
+    return { snapshot: { ...snapshot, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, gone) }
   })
 }
 

@@ -11,14 +11,14 @@ export type CartItem = { line: CartLine; sellable: Sellable | undefined }
 export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
 export type PricedLine = CartLine & TaxedLine
 export type PricedShipping = { code: string; title: string; price: Money }
-/** `lines` are in the order of the contents' items. */
+/** `lines` are in the order of the snapshot's items. */
 export type Priced = { lines: PricedLine[]; shipping: PricedShipping | null; totals: Totals; draws: Draw[] }
 
 /** What a cart comes to at the prices of now; what is not sold any more counts at the price it was put in for. */
-export const priced = (contents: CartSnapshot, now: number): Priced => pricedBy(contents, now, (item) => priceNow(item, contents.cart, now))
+export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, (item) => priceNow(item, snapshot.cart, now))
 
 /** The same at the prices that the shopper has seen. */
-export const pricedAsSeen = (contents: CartSnapshot, now: number): Priced => pricedBy(contents, now, ({ line }) => line.unitPrice)
+export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
 
 function pricedBy({ cart, shop, items, giftCards }: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
   const purchase = items.map((item) => ({
@@ -56,8 +56,8 @@ export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
   isStillSold(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
 /** What is not as the shopper has seen it any more, a sentence each; empty when the cart can be bought as it is. */
-export function changedSince(contents: CartSnapshot, now: number): string[] {
-  const { cart, shop, items } = contents
+export function changedSince(snapshot: CartSnapshot, now: number): string[] {
+  const { cart, shop, items } = snapshot
   const ofLines = items.flatMap((item) => {
     if (!isStillSold(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is not sold any more`]
     const { line, sellable } = item
@@ -68,16 +68,16 @@ export function changedSince(contents: CartSnapshot, now: number): string[] {
   const changes = [
     ...ofLines,
     ...(lostMethod ? ['The shipping method is not offered any more'] : []),
-    ...spentCards(contents, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+    ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
   ]
-  return changes.length > 0 ? changes : changedTotals(contents, now)
+  return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
 
 /** Taxes, shipping and gift cards may come to something else although everything in the cart is as it was. */
-function changedTotals(contents: CartSnapshot, now: number): string[] {
-  const { total, amountDue } = priced(contents, now).totals
-  if (total !== contents.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
-  return amountDue === contents.cart.shownDue ? [] : ['The gift cards pay another part of the total']
+function changedTotals(snapshot: CartSnapshot, now: number): string[] {
+  const { total, amountDue } = priced(snapshot, now).totals
+  if (total !== snapshot.cart.shownTotal) return ['Taxes or shipping have changed, and with them the total']
+  return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay another part of the total']
 }
 
 /** The cart's gift cards that pay nothing any more. */

@@ -73,13 +73,13 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const now = deps.clock.now()
   const cart = await deps.cartStore.find(cartId)
   if (!cart || statusAt(cart, now) !== 'OPEN') return
-  const contents = await snapshotOf(deps, cart)
-  const after = { ...cart, shippingMethod: shippingOf(cart, contents.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
-  const spent = spentCards(contents, now).map(({ id }) => id)
-  const { total, amountDue } = priced({ ...contents, cart: after }, now).totals
+  const snapshot = await snapshotOf(deps, cart)
+  const after = { ...cart, shippingMethod: shippingOf(cart, snapshot.shop)?.code ?? null, updatedAt: changeAt(cart, now) }
+  const spent = spentCards(snapshot, now).map(({ id }) => id)
+  const { total, amountDue } = priced({ ...snapshot, cart: after }, now).totals
   await deps.db.write(async (tx) => {
     if (!(await deps.cartStore.save(tx, { ...after, shownTotal: total, shownDue: amountDue }, cart.updatedAt))) return
-    for (const item of contents.items) {
+    for (const item of snapshot.items) {
       const unitPrice = priceNow(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }

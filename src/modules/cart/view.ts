@@ -5,10 +5,10 @@ import { type Cart, statusAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
-export function cartView(contents: CartSnapshot, now: number) {
-  const { cart, items, giftCards } = contents
+export function cartView(snapshot: CartSnapshot, now: number) {
+  const { cart, items, giftCards } = snapshot
   const { currency } = cart
-  const { lines, shipping, totals, draws } = pricedAsSeen(contents, now)
+  const { lines, shipping, totals, draws } = pricedAsSeen(snapshot, now)
   const status = statusAt(cart, now)
   const isOpen = status === 'OPEN'
   return {

@@ -65,17 +65,17 @@ function choiceOf(
 async function buy(deps: OrderDeps, cart: Cart, choice: PaymentChoice): Promise<string> {
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
-  const contents = await snapshotOf(deps, cart)
-  const { shop, items } = contents
+  const snapshot = await snapshotOf(deps, cart)
+  const { shop, items } = snapshot
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
-  const changes = changedSince(contents, now)
+  const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
     // In a write of its own, so that the shopper sees what is true now and may buy it at the next try.
     await refreshPrices(deps, cart.id)
     throw new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
   }
-  return placeOrder(deps, { contents, priced: priced(contents, now), email: cart.email }, choice)
+  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email }, choice)
 }
 
 /**

@@ -21,7 +21,7 @@ import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 
 /** A cart that was found fit to be bought, as it was read just now. */
-export type Purchase = { contents: CartSnapshot; priced: Priced; email: string }
+export type Purchase = { snapshot: CartSnapshot; priced: Priced; email: string }
 
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
@@ -29,12 +29,12 @@ export type Purchase = { contents: CartSnapshot; priced: Priced; email: string }
  * @returns the order's id
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
-export function placeOrder(deps: OrderDeps, { contents, priced, email }: Purchase, choice: PaymentChoice): Promise<string> {
+export function placeOrder(deps: OrderDeps, { snapshot, priced, email }: Purchase, choice: PaymentChoice): Promise<string> {
   const { orderStore: store } = deps
-  const { cart, items } = contents
+  const { cart, items } = snapshot
   return deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const draft = orderOf(deps.newId('order'), { contents, priced, email }, now)
+    const draft = orderOf(deps.newId('order'), { snapshot, priced, email }, now)
     const { id, total, currency } = draft
     if (!(await convertCart(tx, deps, cart))) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
@@ -42,7 +42,7 @@ export function placeOrder(deps: OrderDeps, { contents, priced, email }: Purchas
     await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
     if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
     const number = await store.nextNumber(tx, cart.shopId)
-    await store.insert(tx, { ...draft, number }, linesOf(id, contents, priced, reserved), cardsOf(id, priced), stepsOf(id, now))
+    await store.insert(tx, { ...draft, number }, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced), stepsOf(id, now))
     if (draft.amountDue > 0) await beginPayment(tx, deps, { order: draft, choice })
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
     return id
@@ -71,7 +71,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   })
 }
 
-function orderOf(id: string, { contents: { cart }, priced: { totals, shipping }, email }: Purchase, now: number): Omit<Order, 'number'> {
+function orderOf(id: string, { snapshot: { cart }, priced: { totals, shipping }, email }: Purchase, now: number): Omit<Order, 'number'> {
   return {
     id,
     ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),

@@ -184,7 +184,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
   const { orderStore: store } = deps
   const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, jobBatch), store.toResume(dueBy, jobBatch)])
   for (const id of refunds) {
-    await attempt(
+    await guarded(
       deps,
       id,
       async () => {
@@ -195,7 +195,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
     )
   }
   for (const id of orders) {
-    await attempt(
+    await guarded(
       deps,
       id,
       () => completeOrder(deps, id),
@@ -206,7 +206,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
 }
 
 /** One that fails must not hold up the others, now or at the next run. */
-async function attempt(
+async function guarded(
   deps: OrderDeps,
   id: string,
   run: () => Promise<unknown>,
@@ -227,8 +227,8 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
     const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
     for (const id of due) {
       // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
-      await attempt(deps, id, () => completeOrder(deps, id))
-      await attempt(deps, id, () => expireOrder(deps, id))
+      await guarded(deps, id, () => completeOrder(deps, id))
+      await guarded(deps, id, () => expireOrder(deps, id))
     }
     if (due.length < jobBatch) return
   }

@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
 
-async function contents(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
+async function snapshot(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
   return snapshotOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
 }
@@ -37,7 +37,7 @@ describe('the price of now', () => {
   test('the price of now is that of the cart while nothing has changed, with each line’s tax and each card’s part', async () => {
     await using app = await testApp()
     const { store, id, small, medium } = await shoppedIn(app)
-    const held = await contents(app, store, id)
+    const held = await snapshot(app, store, id)
     const now = app.clock.now()
     const { lines, shipping, totals, draws } = priced(held, now)
     expect(changedSince(held, now)).toEqual([])
@@ -75,7 +75,7 @@ describe('the price of now', () => {
     await store.patch(`/product-v2/${lamp.productId}`, { status: 'DRAFT' })
     await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100), onHand: 1 }, { id: medium }] })
     await store.ships()
-    const held = await contents(app, store, id)
+    const held = await snapshot(app, store, id)
     const now = app.clock.now()
     expect(changedSince(held, now)).toEqual([
       'Lamp is not sold any more',
@@ -86,7 +86,7 @@ describe('the price of now', () => {
     expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
     await refreshPrices(app.deps, id)
-    expect(changedSince(await contents(app, store, id), now)).toEqual([
+    expect(changedSince(await snapshot(app, store, id), now)).toEqual([
       'Lamp is not sold any more',
       'There are not that many of Shirt (S) left',
     ])
@@ -100,7 +100,7 @@ describe('the price of now', () => {
     await using app = await testApp()
     const { store, id, shirt, medium } = await shoppedIn(app)
     await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: medium }] })
-    const held = await contents(app, store, id)
+    const held = await snapshot(app, store, id)
     expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is not sold any more'])
     expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
     expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
@@ -111,9 +111,9 @@ describe('the price of now', () => {
     const { store, id } = await shoppedIn(app)
     const [card] = (await store.guest.cart(id)).body.giftCards
     await store.patch(`/giftcard/${card.id}`, { status: 'DISABLED' })
-    expect(priced(await contents(app, store, id), app.clock.now())).toMatchObject({ draws: [], totals: { giftCards: 0, amountDue: 5_190 } })
+    expect(priced(await snapshot(app, store, id), app.clock.now())).toMatchObject({ draws: [], totals: { giftCards: 0, amountDue: 5_190 } })
     expect((await store.guest.cart(id)).body.giftCards).toEqual([{ ...card, amount: usd(0) }])
-    expect(changedSince(await contents(app, store, id), app.clock.now())).toEqual([
+    expect(changedSince(await snapshot(app, store, id), app.clock.now())).toEqual([
       `The gift card that ends in ${card.last4} can no longer be used`,
     ])
     await refreshPrices(app.deps, id)

@@ -1,6 +1,5 @@
 import { AppError } from '../../core/errors.ts'
 import { type Currency, isCurrency } from '../../lib/money.ts'
-import { defined } from '../../lib/records.ts'
 import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
 import type { CsvItem } from './csv-items.ts'
@@ -138,9 +137,9 @@ function rowOf(columns: Columns, { line, cells }: CsvRecord, { isDerived }: Iden
 }
 
 function nameless({ line }: CsvRecord, columns: Columns): CsvItem {
-  const place = defined({ column: columns.labels.get('handle') ?? columns.labels.get('title') })
+  const column = columns.labels.get('handle') ?? columns.labels.get('title')
   const message = 'Must not be blank: a row belongs to a product by its handle, or by its title where there is no handle.'
-  return rejected([{ row: line, ...place, message }], 1)
+  return rejected([{ row: line, ...(column === undefined ? {} : { column }), message }], 1)
 }
 
 type Group = { readonly handle: ProductRows['handle']; readonly firstLine: number; rows: Row[]; count: number; held: number }

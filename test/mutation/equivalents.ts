@@ -147,4 +147,19 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: 'if (true && answered >= 200 && answered < 300)',
     why: 'asked for the compiler: null counts as 0, which is no success',
   },
+  {
+    file: 'src/modules/cart/domain.ts',
+    mutant: "reach === 'all' || customerId === null || (true && reach.customerId === customerId)",
+    why: 'the type is asked for the compiler: a word has no customer',
+  },
+  {
+    file: 'src/modules/cart/domain.ts',
+    mutant: `reach === 'all' || customerId === null || (reach !== "" && reach.customerId === customerId)`,
+    why: 'the type is asked for the compiler: a word has no customer',
+  },
+  {
+    file: 'src/modules/cart/domain.ts',
+    mutant: 'const total = sumOf([subtotal + discount, shipping, tax])',
+    why: 'there are no discounts yet: it is 0',
+  },
 ]

@@ -7,8 +7,10 @@ import { amountMax, decimalsOf } from '../../../src/lib/money.ts'
 import {
   type Cart,
   type CartStatus,
+  cartLifeMs,
   cartStatuses,
   cartTransitions,
+  changeAt,
   isOffered,
   isWithin,
   type PurchaseLine,
@@ -163,7 +165,8 @@ describe('what a cart comes to', () => {
         refusal = error
       }
       expect(refusal).toBeInstanceOf(AppError)
-      expect((refusal as AppError).code).toBe('CONFLICT')
+      const { code, message } = refusal as AppError
+      expect({ code, message }).toEqual({ code: 'CONFLICT', message: 'The total of the cart would be larger than any order can be' })
     }
   })
 })
@@ -208,6 +211,11 @@ describe('tax', () => {
     ])
   })
 
+  test('tax is that of the region also where the shop wrote it with blanks around', () => {
+    const rate: TaxRate = { country: 'US', region: ' Ny ', rateBps: 400, inclusive: false }
+    expect(taxRateAt([rate], { countryCode: 'US', province: 'NY' })).toBe(rate)
+  })
+
   test('tax is that of where the cart goes to, else where it is billed to, else where the shop is', () => {
     const address = (countryCode: string) => ({ countryCode, province: null }) as Cart['shippingAddress']
     expect(taxPlaceOf({ shippingAddress: address('DE'), billingAddress: address('FR') }, 'US').countryCode).toBe('DE')
@@ -236,6 +244,15 @@ test('a cart may become another from OPEN only, and an open one whose time is ov
     'CONVERTED',
     'EXPIRED',
   ])
+})
+
+test('a cart lives for 30 days after its last change', () => {
+  expect(cartLifeMs).toBe(2_592_000_000)
+})
+
+test('a change of a cart is made now, or right after the one before where the clock has not moved on', () => {
+  expect([999, 1_000, 1_001].map((at) => changeAt({ updatedAt: 1_000 }, at))).toEqual([1_001, 1_001, 1_001])
+  expect(changeAt({ updatedAt: 1_000 }, 2_000)).toBe(2_000)
 })
 
 test('a cart is within reach of its customer and of its shop, and a guest’s of everybody in the shop', () => {

@@ -8,6 +8,7 @@ import {
   paymentTokenSeal,
   paymentTransitions,
   paymentView,
+  processorDefault,
 } from '../../../src/modules/payment/domain.ts'
 
 test('a payment is under way until it was captured, has failed or was given up', () => {
@@ -18,6 +19,10 @@ test('a payment is under way until it was captured, has failed or was given up',
 
 test('only a payment that ended without money has failed', () => {
   expect(paymentStatuses.filter((status) => hasFailed({ status }))).toEqual(['FAILED', 'VOIDED'])
+})
+
+test('a checkout that names no processor is paid by the sandbox', () => {
+  expect(processorDefault).toBe('sandbox')
 })
 
 test('the seal of a payment token names its payment', () => {

@@ -162,4 +162,9 @@ export const equivalents: readonly { file: string; mutant: string; why: string }
     mutant: 'const total = sumOf([subtotal + discount, shipping, tax])',
     why: 'there are no discounts yet: it is 0',
   },
+  {
+    file: 'src/modules/cart/pricing.ts',
+    mutant: 'lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at].unitPrice ?? 0, ...taxed })),',
+    why: 'there is a purchase for each line: asked for the compiler',
+  },
 ]

@@ -1,7 +1,8 @@
 /** What checkout asks of a cart: its price now, what has changed, and that it is bought once. */
 import { describe, expect, test } from 'bun:test'
-import { type CartSnapshot, changedSince, priced } from '../../../src/modules/cart/pricing.ts'
+import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../src/modules/cart/pricing.ts'
 import { cartOf, refreshPrices, snapshotOf } from '../../../src/modules/cart/service.ts'
+import type { Sellable } from '../../../src/modules/catalog/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
@@ -118,6 +119,55 @@ describe('the price of now', () => {
     ])
     await refreshPrices(app.deps, id)
     expect((await store.guest.cart(id)).body.giftCards).toEqual([])
+  })
+})
+
+describe('a snapshot of a cart', () => {
+  test('a snapshot of a cart tells what has changed by what the shopper was shown, line by line, and then in all', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    await store.guest.cart(id)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const changed = (change: Partial<CartSnapshot>) => changedSince({ ...held, ...change }, now)
+    const { shownTotal, shownDue } = held.cart
+    expect(changed({})).toEqual([])
+    expect(changed({ cart: { ...held.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
+      'Taxes or shipping have changed, and with them the total',
+    ])
+    expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay another part of the total'])
+    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const of = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
+    const { variant, product } = small.sellable
+    expect(changed(of({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
+    expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['There are not that many of Shirt (S) left'])
+    expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is not sold any more'])
+  })
+
+  test('a snapshot of a cart is priced by its own: taxed where the variant is or is gone, shipped before there is an address', async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const of = (change: Partial<CartSnapshot>) => priced({ ...held, ...change }, now)
+    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const taxes = (sellable: Sellable | undefined) =>
+      of({ items: [lamp, { ...small, sellable }, medium] }).lines.map((line) => line.taxAmount)
+    const { variant, product } = small.sellable
+    expect(taxes({ variant: { ...variant, taxable: false }, product })).toEqual([27, 0, 165])
+    expect(taxes(undefined)).toEqual([27, 165, 165])
+    expect(of({ cart: { ...held.cart, shippingAddress: null } }).shipping).toMatchObject({ code: 'post' })
+  })
+
+  test("a snapshot of a cart is paid by a customer's card only where the cart is that customer's", async () => {
+    await using app = await testApp()
+    const { store, id } = await shoppedIn(app)
+    const held = await snapshot(app, store, id)
+    const now = app.clock.now()
+    const giftCards = held.giftCards.map((card) => ({ ...card, customerId: 'cus_1' }))
+    const of = (customerId: string | null): CartSnapshot => ({ ...held, giftCards, cart: { ...held.cart, customerId } })
+    expect([of(null), of('cus_2'), of('cus_1')].map((one) => priced(one, now).totals.giftCards)).toEqual([0, 0, 1_500])
+    expect([of(null), of('cus_2'), of('cus_1')].map((one) => spentCards(one, now).length)).toEqual([1, 1, 0])
   })
 })
 

@@ -9,12 +9,19 @@ import {
   type OrderStatus,
   orderStatuses,
   orderTransitions,
+  paymentTimeMs,
+  pendingPaymentMs,
   refundable,
   refundParts,
+  refundWindowMs,
   type SagaStep,
   stepNames,
 } from '../../../src/modules/order/domain.ts'
 import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../src/modules/payment/domain.ts'
+
+test('an order waits an hour for its payment, one begun late has a quarter of an hour, and goods may come back for two weeks', () => {
+  expect([pendingPaymentMs, paymentTimeMs, refundWindowMs]).toEqual([3_600_000, 900_000, 1_209_600_000])
+})
 
 describe('the states of an order', () => {
   test('the states of an order change as the contract says, and in no other way', () => {
@@ -61,6 +68,7 @@ describe('the next move of a saga', () => {
       [payment('PENDING', 'ref'), 'ask'],
       [payment('REQUIRES_ACTION', 'ref'), 'ask'],
       [payment('AUTHORIZED', 'ref'), 'capture'],
+      [payment('CAPTURED'), 'rest'],
       [payment('FAILED'), 'rest'],
       [payment('VOIDED'), 'rest'],
     ]

@@ -6,6 +6,8 @@ export type Cache<Value extends object | string> = {
   isOn(): boolean
   /** What is kept under `key`. */
   get(key: string): Value | undefined
+  /** Whether a value of so many characters can be kept without another having to go. */
+  hasRoom(characters: number): boolean
   /** Keeps a value that was read just now, without a turn of the loop between. False if there is no room for it. */
   keep(key: string, value: Value): boolean
   /**
@@ -76,6 +78,7 @@ export function createCache<Value extends object | string>({
   return {
     isOn,
     get,
+    hasRoom: (characters) => kept.size < entriesMax && kept.calculatedSize + characters <= charactersMax,
     keep,
     recall(key, read) {
       const known = get(key)

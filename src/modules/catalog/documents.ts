@@ -18,6 +18,8 @@ export type Documents = {
 
 const documentsMax = 20_000
 const charactersMax = 13_000_000
+/** Once the room is taken, one text in so many makes room for itself: asked for in turn, all would push each other out in vain. */
+const admitOneIn = 64
 
 /** The documents of one process: bounded by number and by characters of text. */
 export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catalogStore: CatalogStore }): Documents {
@@ -39,7 +41,9 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     return found instanceof Promise ? undefined : found
   }
 
+  let misses = 0
   function keepText(id: string, held: KeptDocument, text: string): void {
+    if (!withText.hasRoom(text.length) && ++misses % admitOneIn !== 0) return
     held.document = text
     if (!withText.keep(id, held)) held.document = undefined
   }

@@ -238,3 +238,7 @@ describe('the host of a URL', () => {
     },
   )
 })
+
+test('a list of networks with one that is none is refused by its text', () => {
+  expect(() => blockList(['10.0.0.0/8', '10.0.0.0/33'])).toThrow('not a CIDR block: 10.0.0.0/33')
+})

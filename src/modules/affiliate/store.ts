@@ -2,7 +2,8 @@ import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'd
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../db/schema/ledger.ts'
-import { type Slice, selectSlice } from '../../../db/slice.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
 
 export type Click = typeof affiliateClicks.$inferSelect

@@ -2,7 +2,8 @@ import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { blogs } from '../../../db/schema/catalog.ts'
-import { type Slice, selectSlice } from '../../../db/slice.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { Blog } from './domain.ts'
 
 export type BlogQuery = {

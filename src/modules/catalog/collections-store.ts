@@ -2,7 +2,8 @@ import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { rowsOf, updateOf } from '../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
-import { type Slice, selectSlice } from '../../../db/slice.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 
 export type Collection = typeof collections.$inferSelect
 

@@ -2,7 +2,8 @@ import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { rowsOf } from '../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../db/schema/selling.ts'
-import { type Slice, selectSlice } from '../../../db/slice.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { GiftCard } from './domain.ts'
 
 export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect

@@ -2,7 +2,8 @@ import { and, asc, count, desc, eq, inArray, isNull, lte, notInArray, sql } from
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, prepare } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
-import { type Slice, selectSlice } from '../../../db/slice.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 import type { WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 export type OutboxRow = typeof outbox.$inferSelect

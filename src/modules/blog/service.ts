@@ -22,7 +22,7 @@ function checked<Input extends BlogInput>(input: Input): Input {
  * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
  */
-export function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
+export async function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
   const { blogStore: store, newId, clock } = deps
   const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
   return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx) => {
@@ -36,7 +36,7 @@ export function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { titl
  * Changes a blog; what `input` leaves undefined stays.
  * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the slug is taken
  */
-export function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<BlogView> {
+export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<BlogView> {
   const { blogStore: store, clock } = deps
   const change = checked(input)
   return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx) => {

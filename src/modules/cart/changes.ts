@@ -69,19 +69,15 @@ const contactOf = async (deps: CartDeps, shopId: string, principal: CartCaller['
  * Changes what is known of a cart besides its lines.
  * @throws AppError INVALID, NOT_FOUND, CONFLICT for a cart that is not open
  */
-export const changeCart = (deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> =>
-  // Before anything is looked for: what is wrong with it does not depend on the cart.
-  checked(input, () =>
-    changing(deps, by, cartId, async (snapshot, now) => {
-      const { cart, shop } = snapshot
-      return { snapshot: { ...snapshot, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
-    }),
-  )
-
-async function checked<T>({ shippingAddress, billingAddress }: CartInput, run: () => Promise<T>): Promise<T> {
+export async function changeCart(deps: CartDeps, by: CartChange, cartId: string, input: CartInput): Promise<CartView> {
+  const { shippingAddress, billingAddress } = input
+  // Before anything is looked for: what is wrong with them does not depend on the cart.
   if (shippingAddress) checkedAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) checkedAddress(billingAddress, 'billingAddress.')
-  return run()
+  return changing(deps, by, cartId, async (snapshot, now) => {
+    const { cart, shop } = snapshot
+    return { snapshot: { ...snapshot, cart: { ...cart, ...fieldsOf(cart, input, shop, now) } } }
+  })
 }
 
 /**

@@ -39,7 +39,11 @@ const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, 
  * Makes a collection. Without `publishedAt` it is published now; null keeps it off the storefront.
  * @throws AppError CONFLICT when the given handle is taken
  */
-export function createCollection(deps: CollectionDeps, by: Change, input: CollectionInput & { title: string }): Promise<CollectionView> {
+export async function createCollection(
+  deps: CollectionDeps,
+  by: Change,
+  input: CollectionInput & { title: string },
+): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
   const { collectionStore: store, clock, newId } = deps
   const now = clock.now()
@@ -63,7 +67,7 @@ export function createCollection(deps: CollectionDeps, by: Change, input: Collec
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
-export function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<CollectionView> {
+export async function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<CollectionView> {
   assertPublicationDate(input.publishedAt)
   const change: Partial<Collection> = { updatedAt: deps.clock.now() }
   if (input.title !== undefined) change.title = input.title

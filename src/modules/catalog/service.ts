@@ -46,7 +46,11 @@ export const clean = <Input extends ProductInput>(input: Input): Input =>
  * Makes a product. A handle made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given handle is taken
  */
-export function createProduct(deps: CatalogDeps, by: ProductChange, input: ProductInput & { title: string }): Promise<ManagementProduct> {
+export async function createProduct(
+  deps: CatalogDeps,
+  by: ProductChange,
+  input: ProductInput & { title: string },
+): Promise<ManagementProduct> {
   const { catalogStore: store, folds } = deps
   const { shop } = by
   const made = createdProduct(clean(input), shop, givenFor(deps, input))
@@ -66,7 +70,7 @@ export function createProduct(deps: CatalogDeps, by: ProductChange, input: Produ
  * Changes a product; what `input` leaves undefined stays.
  * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the handle is taken or less would be left than orders were promised
  */
-export function changeProduct(deps: CatalogDeps, by: ProductChange, id: string, input: ProductInput): Promise<ManagementProduct> {
+export async function changeProduct(deps: CatalogDeps, by: ProductChange, id: string, input: ProductInput): Promise<ManagementProduct> {
   const { catalogStore: store, folds } = deps
   const { shop } = by
   const cleaned = clean(input)

@@ -163,7 +163,7 @@ export async function readAddress(
  * Makes an address in a customer's book.
  * @throws AppError INVALID; NOT_FOUND, also for another shop's customer; CONFLICT when the book is full
  */
-export function createBookAddress(
+export async function createBookAddress(
   deps: CustomerDeps,
   by: Change,
   customerId: string,

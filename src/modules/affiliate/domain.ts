@@ -40,13 +40,10 @@ export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed
 export type Earnings = { currency: string; pending: number; approved: number; reversed: number }
 
 /** An affiliate as the shop sees it. */
-export const affiliateView = (
-  { createdAt, updatedAt, ...affiliate }: Affiliate,
-  { clicks, earnings }: { clicks: number; earnings: Earnings[] },
-) => ({
+export const affiliateView = (affiliate: Affiliate, { clicks, earnings }: { clicks: number; earnings: Earnings[] }) => ({
   ...pick(affiliate, 'id', 'shopId', 'name', 'code', 'rateBps', 'active'),
   clicks,
   earnings,
-  ...isoTimes({ createdAt, updatedAt }),
+  ...isoTimes(pick(affiliate, 'createdAt', 'updatedAt')),
 })
 export type AffiliateView = ReturnType<typeof affiliateView>

@@ -40,16 +40,12 @@ export const addressOf = ({ name, company, line1, line2, city, province, postalC
 const orNull = (text: string | null | undefined): string | null => (text === undefined || text === null || text.trim() === '' ? null : text)
 
 /** A customer as they are answered; of what they paid, what was in the shop's currency. */
-export const customerView = (
-  { createdAt, updatedAt, ...customer }: Customer,
-  currency: string,
-  { addressIds, totals }: Standing = { addressIds: [], totals: [] },
-) => ({
+export const customerView = (customer: Customer, currency: string, { addressIds, totals }: Standing = { addressIds: [], totals: [] }) => ({
   ...pick(customer, 'id', 'shopId', 'email', 'name', 'phone', 'acceptsMarketing'),
   addressIds,
   ordersCount: totals.reduce((sum, { orders }) => sum + orders, 0),
   totalSpent: { amount: totals.find((total) => total.currency === currency)?.spent ?? 0, currency },
-  ...isoTimes({ createdAt, updatedAt }),
+  ...isoTimes(pick(customer, 'createdAt', 'updatedAt')),
 })
 export type CustomerView = ReturnType<typeof customerView>
 

@@ -82,10 +82,10 @@ export function withRoom<Due extends Place>(due: readonly Due[], underWay: Itera
 }
 
 /** An endpoint as its shop sees it: never with its secret. */
-export const endpointView = ({ events, createdAt, ...endpoint }: WebhookEndpoint) => ({
+export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
-  events: events as WebhookEvent[],
-  ...isoTimes({ createdAt }),
+  events: endpoint.events as WebhookEvent[],
+  ...isoTimes(pick(endpoint, 'createdAt')),
 })
 export type EndpointView = ReturnType<typeof endpointView>
 

@@ -146,11 +146,12 @@ describe('over HTTP', () => {
             if (body.fail !== undefined)
               throw body.fail === 'CRASH' ? new Error('crash') : new AppError(body.fail as ErrorCode, 'Told to fail')
             const answer = { nth: runs, name: body.name ?? null }
-            return write(async () => answer)
+            const stored = await write(async () => answer)
+            return body.twice ? write(async () => answer) : stored
           }),
         {
           idempotent: mode,
-          body: t.Object({ name: t.Optional(t.String()), fail: t.Optional(t.String()) }),
+          body: t.Object({ name: t.Optional(t.String()), fail: t.Optional(t.String()), twice: t.Optional(t.Boolean()) }),
           response: { 201: t.Object({ nth: t.Number(), name: t.Union([t.String(), t.Null()]) }) },
         },
       )
@@ -176,6 +177,15 @@ describe('over HTTP', () => {
     expect([first.status, second.status]).toEqual([201, 201])
     expect(second.text).toBe(first.text)
     expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true'])
+    expect(route.runs()).toBe(1)
+  })
+
+  test('a second write that would store an answer is a mistake of ours: 500, and what was stored with the effect is the answer from then on', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    expect((await route.post({ twice: true }, 'k')).status).toBe(500)
+    const again = await route.post({ twice: true }, 'k')
+    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, '{"nth":1,"name":null}', 'true'])
     expect(route.runs()).toBe(1)
   })
 

@@ -102,6 +102,7 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
 
   /** Refuses a body of another media type, or of another kind than the route's schema, before Elysia touches it. */
   function checkBody({ request, route, body }: { request: Request; route: string; body: unknown }): void {
+    if (body === undefined) return
     if (body === notJson) throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
     const { body: schema } = routeTable.get(request.method, route) ?? {}
     if (schema) assertShape(schema, body)

@@ -14,13 +14,13 @@ const publicHeaders = (etag: string) => ({ etag, 'cache-control': cacheControl, 
 
 /** The body as JSON with its ETag, or 304 when the caller holds that very version. */
 export function publicJson(request: Request, body: string, etag: string): Response {
-  if (isHeld(request, etag)) return new Response(null, { status: 304, headers: publicHeaders(etag) })
+  if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers: publicHeaders(etag) })
   return new Response(body, { headers: { 'content-type': jsonType, ...publicHeaders(etag) } })
 }
 
-/** What an answer that goes out as it is needs besides, because it goes past what completes the others. */
-const edgeHeaders = (requestId: string) => ({ 'x-request-id': requestId, 'x-content-type-options': 'nosniff' })
-const readyHeaders = (etag: string, requestId: string) => ({ ...publicHeaders(etag), ...edgeHeaders(requestId) })
+const noSniff = { 'x-content-type-options': 'nosniff' }
+/** Of an answer that goes out as it is, past what completes the others. */
+const readyHeaders = (etag: string, requestId: string) => ({ ...publicHeaders(etag), 'x-request-id': requestId, ...noSniff })
 
 /** The same two answers ready to go out, and one that nobody may keep. */
 export const ready = {
@@ -28,11 +28,11 @@ export const ready = {
     new Response(body, { headers: { 'content-type': jsonType, ...readyHeaders(etag, requestId) } }),
   notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: readyHeaders(etag, requestId) }),
   secret: (body: string, requestId: string) =>
-    new Response(body, { headers: { 'content-type': jsonType, 'cache-control': 'no-store', ...edgeHeaders(requestId) } }),
+    new Response(body, { headers: { 'content-type': jsonType, 'cache-control': 'no-store', 'x-request-id': requestId, ...noSniff } }),
 }
 
 /** Whether the caller has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */
-export function isHeld({ headers }: Pick<Request, 'headers'>, etag: string): boolean {
+export function isHeld(headers: Headers, etag: string): boolean {
   const header = headers.get('if-none-match')
   if (header === null) return false
   if (header === etag || header === '*') return true

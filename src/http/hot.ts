@@ -58,11 +58,11 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
   const orderRule = accessRules[orderAccess]
 
   return {
-    record(request, id, requestId) {
-      if (id.length > idLengthMax || request.headers.has('origin')) return undefined
+    record({ headers }, id, requestId) {
+      if (id.length > idLengthMax || headers.has('origin')) return undefined
       const kept = records.keptNow(id)
       if (!kept || kept.visibleFrom > now()) return undefined
-      if (isHeld(request, kept.etag)) return ready.notModified(kept.etag, requestId)
+      if (isHeld(headers, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
       return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
     },
@@ -73,10 +73,10 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId)
     },
-    again(request, requestId) {
-      const kept = request.headers.has('origin') ? undefined : answers.kept(pathAndQuery(request.url))
+    again({ url, headers }, requestId) {
+      const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))
       if (!kept) return undefined
-      return isHeld(request, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
+      return isHeld(headers, kept.etag) ? ready.notModified(kept.etag, requestId) : ready.json(kept.body, kept.etag, requestId)
     },
   }
 }

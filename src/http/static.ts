@@ -27,7 +27,7 @@ function served({ body, contentType }: StaticFile, cacheControl: string) {
   return async ({ request }: { request: Request }): Promise<Response> => {
     etag ??= etagOf(typeof body === 'string' ? body : await body.bytes())
     const headers = { etag, 'cache-control': cacheControl }
-    if (isHeld(request, etag)) return new Response(null, { status: 304, headers })
+    if (isHeld(request.headers, etag)) return new Response(null, { status: 304, headers })
     return new Response(body, { headers: { ...headers, 'content-type': contentType } })
   }
 }

@@ -112,6 +112,7 @@ function processorInMemory(): Processor {
     retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),
     void: async ({ paymentId }) => found(paymentId),
+    retrieveRefund: async () => undefined,
     refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
     readWebhook: async () => undefined,
     probe: async () => undefined,

@@ -85,6 +85,19 @@ export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
 }
 
+/** The connection was lost during a COMMIT: nobody can say whether it happened. Only reading tells. */
+export class DatabaseOutcomeUnknown extends Error {
+  override readonly name = 'DatabaseOutcomeUnknown'
+}
+
+/** Whether a write failed for the database's sake, and not for what it was asked to do; also under what drizzle wrapped around it. */
+export function isDatabaseAway(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause instanceof DatabaseFull || cause instanceof DatabaseUnavailable || cause instanceof DatabaseOutcomeUnknown) return true
+  }
+  return false
+}
+
 /** The engine's own error code under whatever drizzle wrapped around it: `SQLITE_FULL`, `23505`; undefined for other errors. */
 export function engineErrorCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {

@@ -18,10 +18,12 @@ type Job = {
   run: (deps: AppDeps) => Promise<unknown>
   /** Besides, as soon as the program has started. */
   atStart?: true
+  /** Its runs see to it themselves that they do nothing twice: one that is held up does not hold up the next. */
+  overlaps?: true
 }
 
 const jobs: readonly Job[] = [
-  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume },
+  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget },
@@ -33,10 +35,10 @@ const jobs: readonly Job[] = [
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 
-/** Runs every job on its schedule, never twice at once. `stop` waits for those at work, and for what they have sent. */
+/** Runs every job on its schedule, never twice at once unless it says so. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const running = new Set<Promise<void>>()
-  const crons = jobs.map(({ name, pattern, run, atStart }) => {
+  const crons = jobs.map(({ name, pattern, run, atStart, overlaps }) => {
     const once = async () => {
       try {
         await run(deps)
@@ -45,7 +47,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
       }
     }
     // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
-    const cron = new Cron(pattern, { name, protect: true, utcOffset: 0 }, () => {
+    const cron = new Cron(pattern, { name, protect: !overlaps, utcOffset: 0 }, () => {
       const work = once().finally(() => running.delete(work))
       running.add(work)
       return work

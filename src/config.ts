@@ -183,6 +183,20 @@ export const settings = {
     'Life of a login: after it, the password is asked for again',
     integer(minutes, 365 * days),
   ),
+  UNPAID_ORDERS_PER_ADDRESS: setting(
+    'unpaidOrdersPerAddress',
+    'integer',
+    '50',
+    'Orders of one client address that wait for their payment, and hold stock, at a time',
+    integer(1, 1_000_000),
+  ),
+  UNPAID_ORDERS_PER_SHOP: setting(
+    'unpaidOrdersPerShop',
+    'integer',
+    '5000',
+    'Orders of one shop that wait for their payment, and hold stock, at a time',
+    integer(1, 1_000_000),
+  ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text

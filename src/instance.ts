@@ -11,6 +11,7 @@ import type { Config } from './config.ts'
 import type { Clock, Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch } from './core/outgoing.ts'
+import { countingCommits, requestId } from './core/request.ts'
 import { createEdge, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import type { Peers } from './http/peers.ts'
@@ -59,8 +60,12 @@ export async function openInstance({
   ...given
 }: InstanceOptions): Promise<Instance> {
   const lines = createLineWriter(process.stderr)
-  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write)
-  const { db, migrated, backup } = await openDatabase({
+  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId)
+  const {
+    db: opened,
+    migrated,
+    backup,
+  } = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
     as,
@@ -68,6 +73,7 @@ export async function openInstance({
     random: randomFraction,
     ...(sqlite ? { sqlite } : {}),
   })
+  const db = countingCommits(opened)
   try {
     const keyring = createKeyring(config, !(await hasSealedSecrets(db)))
     await confirmMasterKeys({ db, clock }, keyring)

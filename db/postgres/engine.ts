@@ -4,6 +4,7 @@ import pg from 'pg'
 import { assertEngine } from '../columns.ts'
 import {
   type Database,
+  DatabaseOutcomeUnknown,
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
@@ -47,6 +48,12 @@ function isLostConnection(error: unknown): boolean {
   if (code !== undefined) return unavailable.test(code)
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error && /^Connection terminated|^Client has encountered a connection error|^timeout exceeded/.test(cause.message)
+}
+
+/** Of a COMMIT that was not answered nobody knows what became of it; one that the server refused did not happen. */
+function unlessSaid(error: unknown): never {
+  if (isLostConnection(error)) throw new DatabaseOutcomeUnknown('the connection was lost during a commit', { cause: error })
+  throw error
 }
 
 type Query = (query: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>
@@ -113,7 +120,7 @@ export function openPostgres(url: string, random: () => number): Database {
         await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
         return asWork(scope, () => work(transactionOn(client, scope)))
       })
-      const { command } = await client.query('COMMIT')
+      const { command } = await client.query('COMMIT').catch(unlessSaid)
       // The server answers ROLLBACK, and no error, when a query of the work had failed and the work went on all the same.
       if (command !== 'COMMIT') throw new Error('a database work may not go on after a query of it has failed')
       return value

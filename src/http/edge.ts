@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts'
+import { inRequest } from '../core/request.ts'
 import type { Log } from '../lib/log.ts'
 import { isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
@@ -92,13 +93,12 @@ export function createEdge({
   }
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
-    let response: Response
-    try {
-      response = await answer(request)
-    } catch (error) {
-      log.error('request.failed', { requestId, error })
-      response = answerTo(asAppError(error))
-    }
+    const response = await inRequest(requestId, () =>
+      answer(request).catch((error: unknown) => {
+        log.error('request.failed', { requestId, error })
+        return answerTo(asAppError(error))
+      }),
+    )
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')

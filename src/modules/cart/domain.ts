@@ -19,7 +19,8 @@ export const cartLifeMs = 30 * dayMs
 
 export const cartTransitions = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
-  CONVERTED: [],
+  // A checkout that was taken back.
+  CONVERTED: ['OPEN'],
   EXPIRED: [],
 } as const satisfies Transitions<CartStatus>)
 export const cartStatuses = statesOf(cartTransitions)

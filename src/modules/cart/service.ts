@@ -116,6 +116,17 @@ export const convertCart = (
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
 /**
+ * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.
+ * @returns false when the cart is not that of an order any more
+ */
+export const reopenCart = (
+  tx: Writer,
+  { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
+  id: string,
+  person: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress'>,
+): Promise<boolean> => cartStore.reopen(tx, id, { ...person, expiresAt: clock.now() + cartLifeMs }, clock.now())
+
+/**
  * Puts the code of the partner who sent the shopper last onto a cart, inside a write.
  * @throws AppError NOT_FOUND for a cart out of reach, CONFLICT for one that is not open
  */

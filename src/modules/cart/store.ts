@@ -21,6 +21,7 @@ const saveCart = updateOf(
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
 const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
+const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
 /** Of carts that are as they were when they were read, and whose time is not over. */
 const { move } = movesOf(carts, cartTransitions, {
   guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
@@ -112,6 +113,22 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       const converted = { ...personal, updatedAt: now }
       return (await move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
+    },
+    /** Opens a converted cart again. False when it is none. */
+    async reopen(
+      tx: Writer,
+      id: string,
+      fields: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'expiresAt'>,
+      now: number,
+    ): Promise<boolean> {
+      // As `changeAt` of the domain has it.
+      const updatedAt = sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
+      const rows = await tx
+        .update(carts)
+        .set({ ...fields, updatedAt, status: reopening.to })
+        .where(and(eq(carts.id, id), eq(carts.status, reopening.from)))
+        .returning({ id: carts.id })
+      return rows.length > 0
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {

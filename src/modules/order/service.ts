@@ -1,19 +1,20 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Actor, system } from '../../core/change.ts'
+import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { defined } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
-import type { Payment } from '../payment/domain.ts'
-import { whatBecameOf } from '../payment/index.ts'
+import { isUnderWay } from '../payment/domain.ts'
+import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Order, type OrderStatus, orderStatuses, refundWindowMs } from './domain.ts'
+import { release } from './confirming.ts'
+import { type Order, type OrderStatus, refundWindowMs } from './domain.ts'
+import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { noteAnswer } from './payments.ts'
-import { beginRefund, isCancelling, type RefundRequest, settleRefund, tellCancelled } from './refunds.ts'
+import { beginRefund, isCancelling, type RefundRequest, returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
@@ -22,9 +23,17 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 /** Who asks for orders: a shop sees its own, a customer theirs. */
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
-/** @throws AppError NOT_FOUND, also for somebody else's */
-export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
-  const whole = await orderStore.whole(id)
+/**
+ * @param tx the write to read in; undefined: what is committed
+ * @throws AppError NOT_FOUND, also for somebody else's
+ */
+export async function readOrder(
+  { orderStore }: OrderDeps,
+  { shopId, customerId }: OrderReader,
+  id: string,
+  tx?: Writer,
+): Promise<OrderView> {
+  const whole = await (tx ? orderStore.wholeWithin(tx, id) : orderStore.whole(id))
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
   if (customerId === undefined) return orderView(whole)
   if (whole.order.customerId !== customerId) throw noSuchOrder()
@@ -57,8 +66,8 @@ export async function refundOrder(
 ): Promise<RefundView> {
   const { currency } = await ownOrder(deps, request)
   if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-  const { id } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
-  return refundView(await settleRefund(deps, id))
+  const { refund, isNew } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
+  return refundView(await settleRefund(deps, refund.id, { holder: request.attemptKey }, { isNew }))
 }
 
 /** What is done to an order on somebody's request. */
@@ -78,7 +87,7 @@ export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Prom
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
   if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request)
-  await completeOrder(deps, order.id)
+  await completeOrder(deps, order.id, requestDrive(deps, request.attempt.key))
   return readOrder(deps, request, order.id)
 }
 
@@ -90,12 +99,13 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, sho
       await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null })
       break
     case 'PAID':
-      if (!(await compensate(deps, order, actor, reason ?? null))) throw changedMeanwhile()
+      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive: requestDrive(deps, attempt.key) })))
+        throw changedMeanwhile()
       break
     case 'CONFIRMED': {
       const request = { shopId, orderId, actor, reason, amount: undefined, attemptKey: attempt.key }
-      const { id } = await beginRefund(deps, request, 'CANCEL')
-      const { status } = await settleRefund(deps, id)
+      const { refund, isNew } = await beginRefund(deps, request, 'CANCEL')
+      const { status } = await settleRefund(deps, refund.id, { holder: attempt.key }, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
     }
@@ -114,20 +124,30 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
 
 type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null }
 
-/** Ends an order that was not paid; what it held goes back by its saga. @throws AppError CONFLICT */
-async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
+/**
+ * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
+ * saga. A part that was captured goes back, too.
+ * @throws AppError CONFLICT
+ */
+export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
-  await deps.db.write(async (tx) => {
+  const holder = deps.newId('attempt')
+  const refunds = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { resumeAt: now, updatedAt: now })
+    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
     // Nobody asked for it to expire: it was paid or ended meanwhile.
-    if (!order && status === 'EXPIRED') return
+    if (!order && status === 'EXPIRED') return []
     if (!order) throw changedMeanwhile()
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
-    if (status === 'EXPIRED') return
+    const payments = await paymentsWithin(tx, deps, id)
+    const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
+    if (!payments.some(isUnderWay)) await release(tx, deps, order)
+    if (status === 'EXPIRED') return begun
     await tellCancelled(tx, deps, { order, reason })
     await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId })
+    return begun
   })
+  for (const refund of refunds) await settleRefund(deps, refund.id, { holder }, { isNew: true })
 }
 
 /**
@@ -162,84 +182,9 @@ export async function fulfilOrder(
   return readOrder(deps, { shopId }, orderId)
 }
 
-/**
- * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
- * @throws AppError UNAVAILABLE when it does not say: then it may send its message again
- */
-export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
-  const answer = await whatBecameOf(deps, payment)
-  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
-  await noteAnswer(deps, payment.id, answer)
-  await completeOrder(deps, payment.orderId)
-}
-
 const jobBatch = 100
 /** Of one run: what is left then comes with the next. */
 const batchesMax = 100
-/** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
-const afterFailureMs = 5 * 60 * 1000
-
-/** Takes on what was left half-done: by a crash, or by a processor that did not answer. Returns how much there was. */
-export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
-  const { orderStore: store } = deps
-  const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, jobBatch), store.toResume(dueBy, jobBatch)])
-  for (const id of refunds) {
-    await guarded(
-      deps,
-      id,
-      async () => {
-        const { orderId } = await settleRefund(deps, id)
-        await completeOrder(deps, orderId)
-      },
-      (tx, resumeAt) => store.changeRefund(tx, id, ['PENDING'], { resumeAt }),
-    )
-  }
-  for (const id of orders) {
-    await guarded(
-      deps,
-      id,
-      () => completeOrder(deps, id),
-      (tx, resumeAt) => store.change(tx, id, orderStatuses, { resumeAt }),
-    )
-  }
-  return refunds.length + orders.length
-}
-
-/** One that fails must not hold up the others, now or at the next run. */
-async function guarded(
-  deps: OrderDeps,
-  id: string,
-  run: () => Promise<unknown>,
-  putOff?: (tx: Writer, resumeAt: number) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    deps.log.error('order.not_resumed', { id, error })
-    const resumeAt = deps.clock.now() + afterFailureMs
-    if (putOff) await deps.db.write(async (tx) => void (await putOff(tx, resumeAt)))
-  }
-}
-
-/** Ends the orders that nobody paid in time. */
-export async function expireOrders(deps: OrderDeps): Promise<void> {
-  for (let batch = 0; batch < batchesMax; batch++) {
-    const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
-    for (const id of due) {
-      // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
-      await guarded(deps, id, () => completeOrder(deps, id))
-      await guarded(deps, id, () => expireOrder(deps, id))
-    }
-    if (due.length < jobBatch) return
-  }
-}
-
-async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
-  const order = await deps.orderStore.find(id)
-  if (order?.status !== 'PENDING_PAYMENT') return
-  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
-  await completeOrder(deps, id)
-}
 
 /** Orders that were sent are complete once the refund window has passed. */
 export async function completeFulfilled(deps: OrderDeps): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { openPaymentStatuses, type Payment, type PaymentStatus } from './domain.ts'
+import { leaseOf, noLease, openPaymentStatuses, type Payment, type PaymentStatus } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
@@ -8,17 +8,23 @@ import type { PaymentDeps } from './parts.ts'
 
 type Noted = { payment: Payment; answer: ProcessorPayment }
 
-/** Once it has a name for the payment, the processor needs nothing more of us to begin it. */
-const seenBy = ({ reference }: ProcessorPayment, updatedAt: number) => ({ processorReference: reference, sealedToken: null, updatedAt })
+/** Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer. */
+const seenBy = ({ reference }: ProcessorPayment, updatedAt: number) => ({
+  processorReference: reference,
+  sealedToken: null,
+  ...noLease,
+  updatedAt,
+})
 
 /**
  * Notes how far a payment has come, short of its money.
+ * @param holder who goes on to take the money of one that is authorized, and keeps it for that; undefined: nobody does at once
  * @returns the status that it moved to; undefined when it stays where it was
  */
 export async function noteProgress(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { payment: { id }, answer }: Noted,
+  { payment: { id }, answer, holder }: Noted & { holder?: string | undefined },
 ): Promise<PaymentStatus | undefined> {
   const { state, clientParameters } = answer
   const seen = seenBy(answer, clock.now())
@@ -31,7 +37,8 @@ export async function noteProgress(
       if (clientParameters) await store.change(tx, id, ['REQUIRES_ACTION'], shown)
       return (await store.move(tx, id, ['PENDING'], 'REQUIRES_ACTION', shown))?.status
     case 'AUTHORIZED': {
-      const authorized = { ...seen, authorized: answer.authorized }
+      const lease = holder === undefined ? noLease : leaseOf(holder, clock.now())
+      const authorized = { ...seen, ...lease, authorized: answer.authorized }
       return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION'], 'AUTHORIZED', authorized))?.status
     }
     case 'FAILED':
@@ -47,16 +54,17 @@ export async function noteProgress(
 
 /**
  * Notes money that was taken.
- * @param ends what the payment becomes by it; undefined for one that has ended before
+ * @param becomes what the payment becomes by it; undefined: it stays what it is
  */
 export async function noteCapture(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { payment, answer, ends }: Noted & { ends: 'CAPTURED' | 'FAILED' | undefined },
+  { payment, answer, becomes }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
 ): Promise<void> {
   const { captured } = answer
   const taken = { ...seenBy(answer, clock.now()), captured, authorized: Math.max(answer.authorized, captured), clientParameters: {} }
-  if (ends) await store.move(tx, payment.id, openPaymentStatuses, ends, taken)
+  if (becomes === 'CAPTURED') await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, taken)
+  else if (becomes) await store.move(tx, payment.id, openPaymentStatuses, becomes, taken)
   else await store.change(tx, payment.id, [payment.status], taken)
 }
 

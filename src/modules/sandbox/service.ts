@@ -48,6 +48,8 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
       return move(deps, id, 'PENDING', 'CAPTURED')
     case 'POST payments void':
       return voidPayment(deps, id)
+    case 'GET refunds':
+      return (await deps.sandboxStore.findRefund(deps.db.read, id)) ? { status: 200, body: { id, status: 'SUCCEEDED' } } : notFound
     case 'POST refunds':
       return refund(deps, body)
     default:

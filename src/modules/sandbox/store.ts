@@ -1,5 +1,5 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
 
@@ -35,8 +35,8 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     ): Promise<void> {
       await updatePayment(tx, change, { which: id, from })
     },
-    async findRefund(tx: Writer, id: string): Promise<SandboxRefund | undefined> {
-      return tx.first(refundById, { id })
+    async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<SandboxRefund | undefined> {
+      return from.first(refundById, { id })
     },
     /** False when more would go back than was captured. */
     async refund(tx: Writer, refund: SandboxRefund): Promise<boolean> {

@@ -70,8 +70,8 @@ function amountsIn(value: Json): unknown[] {
 }
 
 /** What only orders take from holds what they left. */
-function assertConserved({ variants, lines, orders, steps }: Books): void {
-  const took = new Set(steps.filter(({ step, state }) => step === 'COMMIT_STOCK' && state === 'DONE').map(({ orderId }) => orderId))
+function assertConserved({ variants, lines, orders }: Books): void {
+  const took = new Set(orders.filter(({ holds }) => holds === 'COMMITTED').map(({ id }) => id))
   const returned = new Set(orders.filter(({ status, confirmedAt }) => status === 'CANCELLED' && confirmedAt !== null).map(({ id }) => id))
   for (const { id, sku, onHand } of variants) {
     const first = { fixed: fixedStock, ahead: 2 }[sku ?? '']

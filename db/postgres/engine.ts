@@ -4,12 +4,15 @@ import pg from 'pg'
 import { assertEngine } from '../columns.ts'
 import {
   type Database,
+  DatabaseFull,
+  DatabaseOutcomeUnknown,
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
   type Prepared,
   type Reader,
   type Values,
+  type WriteOptions,
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
@@ -21,8 +24,9 @@ const attemptsMax = 30
 const backoffMaxMs = 200
 /** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
 const retryable = new Set(['40001', '40P01'])
-/** The server is unreachable, starting, stopping or out of connections; disk_full is 53100. */
-const unavailable = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|08|53|57P0)/
+/** The server is unreachable, starting, stopping, out of connections, or a time-out of a statement, a lock or a transaction has struck. */
+const unavailable = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
+const diskFull = '53100'
 
 // Every bigint that we store fits a JavaScript number; without this the driver answers text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -31,65 +35,117 @@ const rowsOn = (queries: NodePgDatabase) => ({
   rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
 })
 
-/** Whatever the connection dies of before a COMMIT, nothing was kept. Of the COMMIT itself nobody could say that. */
-async function beforeCommit<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (error) {
-    if (isLostConnection(error)) throw new DatabaseUnavailable('the database server does not answer', { cause: error })
-    throw error
-  }
-}
-
 /** The driver gives a connection that broke off no code, but says so in the message. */
-function isLostConnection(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   const code = engineErrorCode(error)
   if (code !== undefined) return unavailable.test(code)
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error && /^Connection terminated|^Client has encountered a connection error|^timeout exceeded/.test(cause.message)
 }
 
-type Query = (query: pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>
+/** What a caller is told of an error by which nothing was kept. */
+function refusalOf(error: unknown): unknown {
+  if (engineErrorCode(error) === diskFull) return new DatabaseFull('the disk of the database server is full', { cause: error })
+  return isUnavailable(error) ? new DatabaseUnavailable('the database server does not answer, or not in time', { cause: error }) : error
+}
 
-/** Runs prepared queries, whose plans the server keeps by their names, one a connection. */
-function preparedOn(query: Query) {
-  async function all<Row>({ compiled }: Prepared<Row>, values: Values = {}): Promise<Row[]> {
-    const { rows } = await query({ name: compiled.name, text: compiled.text, values: compiled.bind(values) })
-    return rows.map(compiled.finish)
+type Query = (query: pg.QueryConfig | string, values?: unknown[]) => Promise<pg.QueryResult>
+
+/** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
+const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): pg.QueryConfig => ({
+  name,
+  text,
+  values: bind(values),
+})
+
+/** Reads prepared queries. */
+function readingOn(query: Query) {
+  async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
+    const { rows } = await query(boundTo(prepared, values))
+    return rows.map(prepared.compiled.finish)
   }
-  return {
-    all,
-    first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0],
-    run: async (query: Prepared<never>, values?: Values): Promise<void> => void (await all(query, values)),
-  }
+  return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
 
 /** What of a connection drizzle uses. */
 const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
 
 function readerOn(pool: pg.Pool): Reader {
-  const query: Query = (query, values) => beforeCommit(() => pool.query(query, values))
+  const query: Query = (query, values) =>
+    pool.query(query as pg.QueryConfig, values).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
   const queries = drizzle({ client: clientOf(query) })
-  const { first, all } = preparedOn(query)
-  return Object.assign(queries as unknown as Reader, rowsOn(queries), { first, all, together: <T>(reads: () => T): T => reads() })
+  return Object.assign(queries as unknown as Reader, rowsOn(queries), readingOn(query), { together: <T>(reads: () => T): T => reads() })
 }
 
+/**
+ * A transaction under way. Its queries are sent one behind the other without waiting: the server takes them in their order, and after
+ * one has failed it refuses the rest, so that the first failure is the cause of every later one.
+ */
+type Transaction = { readonly query: Query; failed: { error: unknown } | undefined }
+
+function begin(client: pg.PoolClient, how: string): Transaction {
+  const transaction: Transaction = {
+    failed: undefined,
+    query: (query, values) =>
+      client.query(query as pg.QueryConfig, values).catch((error: unknown) => {
+        transaction.failed ??= { error }
+        throw transaction.failed.error
+      }),
+  }
+  unawaited(transaction.query(how))
+  return transaction
+}
+
+/** For what nobody waits for, because the transaction remembers its failure. */
+const unawaited = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
+
 /** Refuses queries that come once the work has settled: the connection serves somebody else by then. */
-function transactionOn(client: pg.PoolClient, work: Work): Writer {
-  const guarded: Query = async (query, values) => {
+function writerOn({ query }: Transaction, work: Work): Writer {
+  const guarded: Query = async (...args) => {
     assertOpen(work)
-    return client.query(query, values)
+    return query(...args)
   }
   const queries = drizzle({ client: clientOf(guarded) })
-  return Object.assign(queries as unknown as Writer, rowsOn(queries), preparedOn(guarded), {
+  return Object.assign(queries as unknown as Writer, rowsOn(queries), readingOn(guarded), {
+    run(prepared: Prepared<never>, values?: Values): void {
+      assertOpen(work)
+      unawaited(query(boundTo(prepared, values)))
+    },
     afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
   })
 }
 
-/** Any Postgres-wire engine: serializable transactions, run again when the engine says so. */
+type Isolation = keyof typeof beginAs
+const beginAs = {
+  serializable: 'BEGIN ISOLATION LEVEL SERIALIZABLE',
+  locking: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+} as const
+
+/**
+ * Commits, behind whatever was sent before.
+ * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
+ */
+async function commit(client: pg.PoolClient, transaction: Transaction): Promise<void> {
+  const { command } = await client.query('COMMIT').catch((error: unknown) => {
+    for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
+    throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
+  })
+  // The server answers ROLLBACK, and no error, when a query had failed.
+  if (command !== 'COMMIT') throw transaction.failed?.error
+}
+
+/** Whether the server has ended the transaction by an error that is not the end of the connection; or the driver never sent the query. */
+function saysNothingWasKept(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
+  return error instanceof Error && /^Client (has encountered a connection error|was closed)/.test(error.message)
+}
+
+/** Any Postgres-wire engine: transactions that are serializable or lock what they name, run again when the engine says so. */
 export function openPostgres(url: string, random: () => number): Database {
   assertEngine('postgres')
-  const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000 })
+  const pool = new pg.Pool({ connectionString: url, max: connectionsMax, connectionTimeoutMillis: 10_000, pipeline: true })
   // A connection that the server closed, idle or at work, is replaced; its queries fail by themselves. Unhandled, the event would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
@@ -105,32 +161,29 @@ export function openPostgres(url: string, random: () => number): Database {
     }
   }
 
-  async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work): Promise<T> {
+  async function attempt<T>(work: (tx: Writer) => Promise<T>, scope: Work, isolation: Isolation): Promise<T> {
     const client = await connect()
+    const transaction = begin(client, beginAs[isolation])
     let broken = false
     try {
-      const value = await beforeCommit(async () => {
-        await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE')
-        return asWork(scope, () => work(transactionOn(client, scope)))
-      })
-      const { command } = await client.query('COMMIT')
-      // The server answers ROLLBACK, and no error, when a query of the work had failed and the work went on all the same.
-      if (command !== 'COMMIT') throw new Error('a database work may not go on after a query of it has failed')
+      const value = await asWork(scope, () => work(writerOn(transaction, scope)))
+      await commit(client, transaction)
       return value
     } catch (error) {
+      // Behind whatever was sent and is not answered yet.
       await client.query('ROLLBACK').catch(() => {
         broken = true
       })
-      throw error
+      throw refusalOf(error)
     } finally {
       client.release(broken)
     }
   }
 
-  async function write<T>(work: (tx: Writer) => Promise<T>): Promise<T> {
+  async function write<T>(work: (tx: Writer) => Promise<T>, { isolation = 'serializable' }: WriteOptions): Promise<T> {
     for (let tries = 1; ; tries++) {
       const scope = newWork()
-      const done = await attempt(work, scope).then(
+      const done = await attempt(work, scope, isolation).then(
         (value) => ({ value }),
         (error: unknown) => ({ error }),
       )
@@ -155,12 +208,12 @@ export function openPostgres(url: string, random: () => number): Database {
 
   return {
     read: readerOn(pool),
-    async write(work) {
+    async write(work, options = {}) {
       refuseNestedWrite()
       if (closing) throw new DatabaseUnavailable('the database is closed')
       if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
-      const done = write(work)
+      const done = write(work, options)
       underWay.add(done)
       try {
         return await done

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { assertEngine } from './columns.ts'
 import { type Database, DatabaseRefused, engineErrorCode } from './engine.ts'
 import { postgresMigrations, sqliteMigrations } from './migrations/index.ts'
+import type { PostgresOptions } from './postgres/engine.ts'
 import { makeDirectory } from './sqlite/copy.ts'
 import { openSqlite, type SqliteOptions } from './sqlite/engine.ts'
 import { isCurrentSqlite, migrateSqlite } from './sqlite/migrate.ts'
@@ -18,6 +19,7 @@ export type OpenOptions = {
   now: number
   random: () => number
   sqlite?: SqliteOptions
+  postgres?: PostgresOptions
 }
 
 export type Opened = {
@@ -33,12 +35,19 @@ export type Opened = {
  * @throws DatabaseRefused, with what to do, when the file is in use, on a network file system, foreign or newer, or of another engine than
  *   the program was started for
  */
-export async function openDatabase({ url, dataDir, as, now, random, sqlite = {} }: OpenOptions): Promise<Opened> {
+export async function openDatabase({ url, dataDir, as, now, random, sqlite = {}, postgres }: OpenOptions): Promise<Opened> {
   assertEngine(url.startsWith('file:') ? 'sqlite' : 'postgres')
   if (!url.startsWith('file:')) {
-    const [{ openPostgres }, { migratePostgres }] = await Promise.all([import('./postgres/engine.ts'), import('./postgres/migrate.ts')])
+    const [{ openPostgres, unhurried }, { migratePostgres }] = await Promise.all([
+      import('./postgres/engine.ts'),
+      import('./postgres/migrate.ts'),
+    ])
     const migrated = await migratePostgres(url, postgresMigrations, now)
-    return { db: openPostgres(url, random), migrated, backup: undefined }
+    return {
+      db: openPostgres(url, random, as === 'command' ? { timeouts: unhurried, ...postgres } : postgres),
+      migrated,
+      backup: undefined,
+    }
   }
   const file = databaseFile(url)
   const directories = directoriesOf(url, dataDir)

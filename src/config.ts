@@ -95,6 +95,13 @@ export const settings = {
   PORT: setting('port', 'integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
   DATA_DIR: setting('dataDir', 'path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
   DATABASE_URL: setting('databaseUrl', 'URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
+  DATABASE_CONNECTIONS: setting(
+    'databaseConnections',
+    'integer',
+    '20',
+    'Connections of a process to a Postgres server at most: three fifths of them write, the others read',
+    integer(2, 1_000),
+  ),
   PUBLIC_URL: setting('publicUrl', 'URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
   ALLOWED_HOSTS: setting(
     'allowedHosts',

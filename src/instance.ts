@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { directoriesOf, openDatabase } from '../db/open.ts'
+import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
 import { createLineWriter } from './clients/line-writer.ts'
@@ -33,6 +34,7 @@ export type InstanceOptions = {
   safeFetch?: SafeFetch
   diskFree?: () => number | undefined
   sqlite?: SqliteOptions
+  postgres?: PostgresOptions
   /** Besides those that the instance has by itself. */
   processors?: readonly Processor[]
 }
@@ -72,6 +74,7 @@ export async function openInstance({
     now: clock.now(),
     random: randomFraction,
     ...(sqlite ? { sqlite } : {}),
+    postgres: { connections: config.databaseConnections, ...given.postgres },
   })
   const db = countingCommits(opened)
   try {

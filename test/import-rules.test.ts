@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
   {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
+    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|within|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
   },
   {
     what: 'parts',
@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
       /^src\/(app|instance|keys|parts|version)\.ts$/,
       /^src\/clients\//,
       anyIndex,
-      /^db\/(open|sqlite\/engine)\.ts$/,
+      /^db\/(open|(postgres|sqlite)\/engine)\.ts$/,
       /^(bun|node:\w+)$/,
     ],
   },

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { databaseFile } from '../../db/open.ts'
-import { openPostgres } from '../../db/postgres/engine.ts'
+import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { problemsOf } from '../../db/sqlite/copy.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
@@ -45,7 +45,9 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   const migrations = await migrationState(config)
   yield migrations
   if (migrations.problems.length > 0) return
-  const db = embedded ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true }) : openPostgres(config.databaseUrl, () => 0.5)
+  const db = embedded
+    ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true })
+    : openPostgres(config.databaseUrl, () => 0.5, { timeouts: unhurried })
   try {
     yield* contentFindings(config, db)
   } finally {

@@ -40,11 +40,11 @@ export function outcome(): { outcome: Outcome; keyed: boolean } {
 /** The same database, whose commits are counted for the request that asked for them. */
 export const countingCommits = (db: Database): Database => ({
   ...db,
-  async write(work) {
+  async write(work, options) {
     const scope = scopes.getStore()
-    if (!scope) return db.write(work)
+    if (!scope) return db.write(work, options)
     try {
-      const done = await db.write(work)
+      const done = await db.write(work, options)
       scope.committed++
       return done
     } catch (error) {

@@ -397,7 +397,7 @@ async function uninterrupted({ status, order, holds, stock, cards }: Scenario, s
   const { copy, printed } = await actOn(stage, 0)
   const [answered, writes = 0] = (printed ?? '').split(' ').map(Number)
   if (status) expect(answered).toBe(status)
-  expect(writes).toBeGreaterThan(1)
+  expect(writes).toBeGreaterThan(0)
   expect(writes).toBeLessThan(writesMax)
   const { found: end } = await goOn(stage, copy, [])
   await copy.drop()

@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
@@ -40,7 +41,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
         if (!forgotten && !vanished) return { found: known, resumed: false }
         await store.replace(tx, row)
         return { resumed: vanished }
-      })
+      }, locking)
       if (!found) return claimed({ scope, key, attempt }, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
@@ -49,7 +50,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
     },
     async tellEnded() {
       for (const [attempt, how] of ended) {
-        await db.write(how)
+        await db.write(how, locking)
         ended.delete(attempt)
       }
     },
@@ -58,7 +59,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   /** Does something with a key whose attempt has ended. While the database cannot be told, this process remembers. */
   async function settle(mine: Mine, how: (tx: Writer) => Promise<unknown>): Promise<void> {
     try {
-      await db.write(how)
+      await db.write(how, locking)
     } catch (error) {
       if (ended.size < endedMax) ended.set(mine.attempt, how)
       throw error
@@ -78,7 +79,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       fail: (status, answer) => settle(mine, (tx) => store.answer(tx, mine, sealed(status, answer))),
       release: () => settle(mine, (tx) => store.release(tx, mine)),
       handOver: () => settle(mine, (tx) => store.handOver(tx, mine)),
-      renew: () => db.write((tx) => store.renew(tx, mine, clock.now(), leaseMs)),
+      renew: () => db.write((tx) => store.renew(tx, mine, clock.now(), leaseMs), locking),
     }
   }
 }

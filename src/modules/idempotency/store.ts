@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, prepare, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -11,7 +11,7 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 /** What was stored stays: a refusal that comes after it must not deny it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertOf(idempotencyKeys, 'skip')
-const find = rowsOf(idempotencyKeys, ['scope', 'key'])
+const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = updateOf(idempotencyKeys, unanswered, ['key'])
 const handOver = updateOf(idempotencyKeys, unanswered, ['key'])
 const renew = updateOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))), ['key'])
@@ -20,6 +20,7 @@ const release = prepare((queries) => queries.delete(idempotencyKeys).where(unans
 export const idempotencyStore = {
   /** False when the key is there already. */
   insert,
+  /** As it stands, in a write that has it to itself from then on. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })
   },

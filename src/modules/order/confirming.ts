@@ -32,26 +32,31 @@ export async function payNothing(tx: Writer, deps: OrderDeps, { id }: Order): Pr
 export async function confirm(tx: Writer, deps: OrderDeps, { order, payments }: Saga, drive?: Drive): Promise<Saga> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
-  const lines = await store.lines(order.id, tx)
-  const giftCards = await store.giftCards(order.id, tx)
-  if (order.holds === 'HELD') await commitStock(tx, deps, trackedLines(lines))
-  if (giftCards.length > 0) await store.settleGiftCards(tx, order.id, now)
-  const affiliateId = (await attributeOrder(tx, deps, order)) ?? null
-  const rate = await rateFor(tx, order.currency, dayOf(now))
-  const confirmed = await store.move(tx, order.id, ['PAID'], 'CONFIRMED', {
-    affiliateId,
+  const { id, currency, customerId, total } = order
+  const [lines, giftCards] = await Promise.all([store.lines(id, tx), store.giftCards(id, tx)])
+  const [affiliateId, rate] = await Promise.all([
+    attributeOrder(tx, deps, order),
+    rateFor(tx, currency, dayOf(now)),
+    order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
+    giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
+  ])
+  const sold = {
+    affiliateId: affiliateId ?? null,
     holds: 'COMMITTED',
     confirmedAt: now,
     fxToUsd: rate?.usdPerUnit ?? null,
     attempts: 0,
     resumeAt: null,
     updatedAt: now,
-  })
+  } as const
+  const [confirmed] = await Promise.all([
+    store.move(tx, id, ['PAID'], 'CONFIRMED', sold),
+    appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
+    tellConfirmed(tx, deps, order, lines),
+    recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
+    customerId === null ? undefined : addSpending(tx, { customerId, currency, amount: total }),
+  ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  await tellConfirmed(tx, deps, confirmed, lines)
-  await recordMovements(tx, deps, saleOf({ order: confirmed, payments }, giftCards, now))
-  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency: order.currency, amount: order.total })
-  await appendEvent(tx, deps, { orderId: order.id, type: 'CONFIRMED' })
   const saga = { order: confirmed, payments }
   await drive?.keep?.(tx, saga)
   return saga
@@ -99,7 +104,7 @@ function saleOf(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): M
 /** Gives back what an order held that came to nothing: once, whoever else is at it. */
 export async function release(tx: Writer, deps: OrderDeps, { id }: Pick<Order, 'id'>): Promise<void> {
   const { orderStore: store } = deps
-  const order = await store.get(tx, id)
+  const order = await store.lock(tx, id)
   if (!order || order.holds === 'RELEASED' || order.confirmedAt !== null) return
   const lines = trackedLines(await store.lines(id, tx))
   // A sale that did not come about in the versions that made it in several writes.

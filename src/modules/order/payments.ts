@@ -1,6 +1,7 @@
 import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { hasPaid, isUnderWay, type Payment, type PaymentStatus } from '../payment/domain.ts'
+import { locking } from '../../core/change.ts'
+import { hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
 import { askProcessor, giveUpUnwanted, noteCapture, noteProgress, paymentsWithin, type Question } from '../payment/index.ts'
 import { confirm } from './confirming.ts'
 import { cameToNothing, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
@@ -29,7 +30,7 @@ type Noted = { saga: Saga; refunds: readonly Refund[] }
  * ever moves on, money counts once, and money that nobody waits for goes back. Money that makes an order paid makes it a sale in the same write.
  */
 export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: ProcessorPayment, drive: Drive): Promise<Saga> {
-  const note = (mayConfirm: boolean) => deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, mayConfirm }))
+  const note = (mayConfirm: boolean) => deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, mayConfirm }), locking)
   const { saga, refunds } = await note(true).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
     // Whatever keeps it from becoming a sale, that its money is there must not get lost.
@@ -43,151 +44,148 @@ export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: Proc
 type Answered = { payment: Payment; answer: ProcessorPayment; drive: Drive; mayConfirm: boolean }
 
 async function noteWithin(tx: Writer, deps: OrderDeps, { payment: { id, orderId }, answer, drive, mayConfirm }: Answered): Promise<Noted> {
-  const order = await deps.orderStore.get(tx, orderId)
-  const payments = order && (await paymentsWithin(tx, deps, orderId))
-  const payment = payments?.find((one) => one.id === id)
-  if (!order || !payments || !payment) throw new Error('a payment without its order')
-  const noted = { order, payments, payment, answer, drive }
-  if (answer.captured <= payment.captured) {
-    if (isUnderWay(payment)) await progress(tx, deps, noted)
-    return { saga: await sagaWithin(tx, deps, orderId), refunds: [] }
+  const saga = await lockedSaga(tx, deps, orderId)
+  const payment = saga.payments.find((one) => one.id === id)
+  if (!payment) throw new Error('a payment without its order')
+  const about = { saga, payment, answer, drive }
+  if (answer.captured <= payment.captured) return { saga: isUnderWay(payment) ? await progress(tx, deps, about) : saga, refunds: [] }
+  if (saga.order.status !== 'PENDING_PAYMENT') {
+    const after = await lateCaptured(tx, deps, about)
+    return { saga: after, refunds: await returnUnawaited(tx, deps, after, drive.holder) }
   }
-  const othersAreLive = payments.some((one) => one.id !== id && isUnderWay(one))
-  const isAwaited = order.status === 'PENDING_PAYMENT'
-  if (isAwaited && answer.captured >= payment.amount && !othersAreLive) {
-    await noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' })
-    return paid(tx, deps, { order, paymentId: id, drive, mayConfirm })
-  }
-  if (isAwaited) await partlyCaptured(tx, deps, noted)
-  else await lateCaptured(tx, deps, noted)
-  const saga = await sagaWithin(tx, deps, orderId)
-  return { saga, refunds: isAwaited ? [] : await returnUnawaited(tx, deps, saga, drive.holder) }
+  const othersAreLive = saga.payments.some((one) => one.id !== id && isUnderWay(one))
+  if (answer.captured < payment.amount || othersAreLive) return { saga: await partlyCaptured(tx, deps, about), refunds: [] }
+  return paid(tx, deps, about, mayConfirm)
 }
 
-async function sagaWithin(tx: Writer, deps: OrderDeps, orderId: string): Promise<Saga> {
-  const order = await deps.orderStore.get(tx, orderId)
+/** An order and its payments as they stand, in a write that has them to itself from then on. */
+async function lockedSaga(tx: Writer, deps: OrderDeps, orderId: string): Promise<Saga> {
+  const [order, payments] = await Promise.all([deps.orderStore.lock(tx, orderId), paymentsWithin(tx, deps, orderId)])
   if (!order) throw new Error('an order is gone')
-  return { order, payments: await paymentsWithin(tx, deps, orderId) }
+  return { order, payments }
 }
+
+type About = { saga: Saga; payment: Payment; answer: ProcessorPayment; drive: Drive }
+
+const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order | undefined): Saga => ({
+  order: changed ?? order,
+  payments: payments.map((one) => (one.id === after.id ? after : one)),
+})
 
 /** The order's money is there: it is paid, and a sale. What came besides (of another payment, or too much) goes back. */
-async function paid(
-  tx: Writer,
-  deps: OrderDeps,
-  { order, paymentId, drive, mayConfirm }: { order: Order; paymentId: string; drive: Drive; mayConfirm: boolean },
-): Promise<Noted> {
+async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About, mayConfirm: boolean): Promise<Noted> {
+  const { id, amountDue } = saga.order
   const updatedAt = deps.clock.now()
   const change = {
     paymentStatus: 'CAPTURED',
-    capturedTotal: order.amountDue,
+    capturedTotal: amountDue,
     attempts: 0,
     resumeAt: updatedAt + resumeAfterMs,
     updatedAt,
   } as const
-  const moved = await deps.orderStore.move(tx, order.id, ['PENDING_PAYMENT'], 'PAID', change)
-  if (!moved) throw new Error('an order that was paid is not waiting')
-  const payments = await paymentsWithin(tx, deps, order.id)
-  const processor = payments.find(({ id }) => id === paymentId)?.processor ?? ''
-  await appendEvent(tx, deps, {
-    orderId: order.id,
-    type: 'PAYMENT_CAPTURED',
-    detail: { payment: paymentId, processor, amount: order.amountDue },
-  })
-  const refunds = await returnUnawaited(tx, deps, { order: moved, payments }, drive.holder)
-  return { saga: mayConfirm ? await confirm(tx, deps, { order: moved, payments }, drive) : { order: moved, payments }, refunds }
+  const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
+  const [captured, order] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' }),
+    deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', change),
+    appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
+  ])
+  if (!order) throw new Error('an order changed under its lock')
+  const after = withPayment(saga, captured, order)
+  const refunds = await returnUnawaited(tx, deps, after, drive.holder)
+  return { saga: mayConfirm ? await confirm(tx, deps, after, drive) : after, refunds }
 }
 
 /** Counts the money that had come on a payment after it had ended, now that no other one is under way. */
 export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, drive: Drive): Promise<Saga> {
-  const { saga, refunds } = await deps.db.write(async (tx) => {
-    const { order, payments } = await sagaWithin(tx, deps, orderId)
-    const payment = payments.find((one) => one.id === id)
-    if (order.status !== 'PENDING_PAYMENT' || !payment || payments.some(isUnderWay)) return { saga: { order, payments }, refunds: [] }
+  const { saga, refunds } = await deps.db.write(async (tx): Promise<Noted> => {
+    const found = await lockedSaga(tx, deps, orderId)
+    const payment = found.payments.find((one) => one.id === id)
+    if (found.order.status !== 'PENDING_PAYMENT' || !payment || found.payments.some(isUnderWay)) return { saga: found, refunds: [] }
     const { processorReference, authorized, captured } = payment
     const answer = { reference: processorReference ?? id, state: 'CAPTURED', authorized, captured } as const
-    await noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' })
-    return paid(tx, deps, { order, paymentId: id, drive, mayConfirm: true })
-  })
+    return paid(tx, deps, { saga: found, payment, answer, drive }, true)
+  }, locking)
   for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
   return saga
 }
 
-type About = { order: Order; payments: readonly Payment[]; payment: Payment; answer: ProcessorPayment; drive: Drive }
-
 /** A part of the money, or all of it on a payment that had ended while another is under way: the order goes on waiting for the rest. */
-async function partlyCaptured(tx: Writer, deps: OrderDeps, { order, payment, answer }: About): Promise<void> {
+async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+  const { order } = saga
   const updatedAt = deps.clock.now()
   const { state, captured } = answer
   const ended = isUnderWay(payment) && (state === 'FAILED' || state === 'VOIDED') ? state : undefined
-  await noteCapture(tx, deps, { payment, answer, becomes: ended })
   const amount = captured - payment.captured
-  await deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], {
-    capturedTotal: order.capturedTotal + amount,
-    resumeAt: updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs),
-    updatedAt,
-  })
+  const resumeAt = updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs)
   const detail = { payment: payment.id, processor: payment.processor, amount }
-  await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail })
+  const [after, changed] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: ended }),
+    deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
+    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
+  ])
+  return withPayment(saga, after, changed)
 }
 
 /** Money that nobody waits for any more. An order that came to nothing shows that it came and went; one that was paid otherwise does not. */
-async function lateCaptured(tx: Writer, deps: OrderDeps, { order, payment, answer }: About): Promise<void> {
+async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+  const { order } = saga
   const updatedAt = deps.clock.now()
   const amount = answer.captured - payment.captured
   const counts = cameToNothing(order)
-  await noteCapture(tx, deps, { payment, answer, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined })
-  if (counts) await deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt })
   const detail = { payment: payment.id, processor: payment.processor, amount }
-  await appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail })
+  const [after, changed] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
+    counts ? deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
+    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
+  ])
+  return withPayment(saga, after, changed)
 }
 
 /** Everything else than money. */
-async function progress(tx: Writer, deps: OrderDeps, { order, payments, payment, answer, drive }: About): Promise<void> {
-  const { orderStore: store } = deps
+async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About): Promise<Saga> {
+  const { order, payments } = saga
+  const { state, failureCode } = answer
+  const isAwaited = order.status === 'PENDING_PAYMENT'
   // An authorization for an order that has ended is given up, and never counts.
-  if (answer.state === 'AUTHORIZED' && order.status !== 'PENDING_PAYMENT') return
-  const status = await noteProgress(tx, deps, { payment, answer, holder: drive.holder })
-  if (!status) return
-  const detail = { payment: payment.id, processor: payment.processor }
+  if (state === 'AUTHORIZED' && !isAwaited) return saga
+  const noted = noteProgress(tx, deps, { payment, answer, holder: drive.holder })
   const updatedAt = deps.clock.now()
-  switch (status) {
+  const standing = isAwaited ? standingAt(state, { updatedAt, isPaidOtherwise: payments.some(hasPaid) }) : endedAs(state, order)
+  if (!standing || !movesOn(payment.status, state)) return withPayment(saga, await noted, undefined)
+  const detail = {
+    payment: payment.id,
+    processor: payment.processor,
+    ...(state === 'AUTHORIZED' ? { amount: answer.authorized } : failureCode === undefined ? {} : { code: failureCode }),
+  }
+  const [after, changed] = await Promise.all([
+    noted,
+    deps.orderStore.change(tx, order.id, [order.status], { ...standing, updatedAt }),
+    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }),
+  ])
+  return withPayment(saga, after, changed)
+}
+
+/** What an order that waits shows of its payment, and when it is looked at again. */
+function standingAt(
+  state: PaymentStatus,
+  { updatedAt, isPaidOtherwise }: { updatedAt: number; isPaidOtherwise: boolean },
+): Partial<Order> | undefined {
+  switch (state) {
     case 'REQUIRES_ACTION':
       // The shopper is at work now: nobody needs to look before they come back, a message arrives or the order expires.
-      await store.change(tx, order.id, ['PENDING_PAYMENT'], { attempts: 0, resumeAt: null, updatedAt })
-      await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_REQUIRES_ACTION', detail })
-      return
-    case 'AUTHORIZED': {
-      const authorized = { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt } as const
-      await store.change(tx, order.id, ['PENDING_PAYMENT'], authorized)
-      await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_AUTHORIZED', detail: { ...detail, amount: answer.authorized } })
-      return
-    }
+      return { attempts: 0, resumeAt: null }
+    case 'AUTHORIZED':
+      return { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: updatedAt + resumeAfterMs }
     case 'FAILED':
     case 'VOIDED':
-      await noteEnd(tx, deps, {
-        order,
-        status,
-        isPaidOtherwise: payments.some(hasPaid),
-        detail: { ...detail, ...(answer.failureCode === undefined ? {} : { code: answer.failureCode }) },
-      })
+      // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
+      return { paymentStatus: 'FAILED', attempts: 0, resumeAt: isPaidOtherwise ? updatedAt : null }
+    case 'PENDING':
+    case 'CAPTURED':
+      return undefined
   }
 }
 
-async function noteEnd(
-  tx: Writer,
-  deps: OrderDeps,
-  {
-    order,
-    status,
-    isPaidOtherwise,
-    detail,
-  }: { order: Order; status: Extract<PaymentStatus, 'FAILED' | 'VOIDED'>; isPaidOtherwise: boolean; detail: Record<string, string> },
-): Promise<void> {
-  const { orderStore: store } = deps
-  const updatedAt = deps.clock.now()
-  // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
-  const resumeAt = isPaidOtherwise ? updatedAt : null
-  await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', attempts: 0, resumeAt, updatedAt })
-  if (order.confirmedAt === null) await store.change(tx, order.id, ['EXPIRED', 'CANCELLED'], { paymentStatus: status, updatedAt })
-  await appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${status}`, detail })
-}
+/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale. */
+const endedAs = (state: PaymentStatus, { confirmedAt }: Order): Partial<Order> | undefined =>
+  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null ? { paymentStatus: state } : {}) : undefined

@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
 import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
@@ -52,18 +53,26 @@ export function placeOrder(
     const now = deps.clock.now()
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
-    if (!(await convertCart(tx, deps, cart))) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    const reserved = await reserveStock(tx, deps, wanted)
-    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
-    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
-    const order = { ...draft, number: await store.nextNumber(tx, cart.shopId) }
-    await assertMayHold(tx, deps, order)
+    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    const converted = convertCart(tx, deps, cart)
+    const rest = Promise.all([
+      reserveStock(tx, deps, wanted),
+      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
+      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
+      assertMayHold(tx, deps, draft),
+      store.nextNumber(tx, cart.shopId),
+    ])
+    // Whatever else there is to say, the cart comes first.
+    rest.catch(() => undefined)
+    if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
+    const [reserved, , , , number] = await rest
+    const order = { ...draft, number }
     await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
     return { order, payments }
-  })
+  }, locking)
 }
 
 /**
@@ -74,6 +83,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
+    await store.lock(tx, order.id)
     const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
     if (count >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
@@ -91,14 +101,18 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
-  })
+  }, locking)
 }
 
 /**
  * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
  */
-async function assertMayHold(tx: Writer, { orderStore, config }: OrderDeps, { shopId, cartId, placedFrom }: Order): Promise<void> {
+async function assertMayHold(
+  tx: Writer,
+  { orderStore, config }: OrderDeps,
+  { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
+): Promise<void> {
   const { unpaidOrdersPerAddress: perAddress, unpaidOrdersPerShop: perShop } = config
   const held = await orderStore.unpaid(tx, { shopId, cartId, placedFrom, most: Math.max(perAddress, perShop) })
   const retry = { retryAfterSeconds: unpaidRetrySeconds }

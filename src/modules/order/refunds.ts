@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { RefundAnswer } from '../../clients/processors/processor.ts'
-import type { Actor } from '../../core/change.ts'
+import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayOf } from '../../lib/day.ts'
 import { reverseCommission } from '../affiliate/index.ts'
@@ -128,7 +128,7 @@ export async function beginRefund(
 ): Promise<{ refund: Refund; isNew: boolean }> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
-    const order = await store.get(tx, request.orderId)
+    const order = await store.lock(tx, request.orderId)
     if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.refundsOf(tx, order.id)
     const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
@@ -167,7 +167,7 @@ export async function beginRefund(
     const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
     await audit(tx, deps, { actor, action, subject: order.id, shopId })
     return { refund, isNew: true }
-  })
+  }, locking)
 }
 
 /** Whether an order is on its way to CANCELLED by this refund. */
@@ -205,7 +205,7 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
     if (!taken && isDue && !isFree(refund, holder, now))
       await store.changeRefund(tx, refund.id, ['PENDING'], { resumeAt: refund.leaseUntil })
     return taken
-  })
+  }, locking)
 }
 
 /** A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. */
@@ -234,7 +234,7 @@ async function postpone(deps: OrderDeps, refund: Refund, answer: RefundAnswer | 
     const now = deps.clock.now()
     const change = { attempts, processorReference, resumeAt: now + backoffMs(attempts), ...noLease, updatedAt: now }
     return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], change)
-  })
+  }, locking)
   return changed ?? refund
 }
 
@@ -242,11 +242,12 @@ async function fail(deps: OrderDeps, refund: Refund, failureCode: string): Promi
   const { id, orderId, processor } = refund
   deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: failureCode })
   const failed = await deps.db.write(async (tx) => {
+    await deps.orderStore.lock(tx, orderId)
     const change = { failureCode, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const changed = await deps.orderStore.moveRefund(tx, id, ['PENDING'], 'FAILED', change)
     if (changed) await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
     return changed
-  })
+  }, locking)
   return failed ?? refund
 }
 
@@ -254,14 +255,14 @@ async function fail(deps: OrderDeps, refund: Refund, failureCode: string): Promi
 async function succeed(deps: OrderDeps, refund: Refund, processorReference: string | null): Promise<Refund> {
   const { orderStore: store } = deps
   const done = await deps.db.write(async (tx) => {
+    const order = await store.lock(tx, refund.orderId)
+    if (!order) throw new Error('a refund without its order')
     const change = { processorReference, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const settled = await store.moveRefund(tx, refund.id, ['PENDING'], 'SUCCEEDED', change)
-    const order = settled && (await store.get(tx, settled.orderId))
     if (!settled) return undefined
-    if (!order) throw new Error('a refund without its order')
     await noteSettled(tx, deps, { order, refund: settled })
     return settled
-  })
+  }, locking)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }
 

@@ -1,5 +1,5 @@
 import { isDatabaseAway } from '../../../db/engine.ts'
-import { type Actor, system } from '../../core/change.ts'
+import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { audit } from '../audit/index.ts'
 import { isUnderWay } from '../payment/domain.ts'
@@ -55,7 +55,7 @@ async function atRest(deps: OrderDeps, saga: Saga, move: Move, drive: Drive): Pr
   // Its time is over: the job that ends it gives its payment up.
   const isEnding = order.status === 'PENDING_PAYMENT' && payment !== undefined && isUnderWay(payment) && order.expiresAt <= now
   if (order.resumeAt === null || isEnding) return saga
-  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, now))
+  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, now), locking)
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
 
@@ -72,7 +72,7 @@ async function lookAgain(deps: OrderDeps, saga: Saga, at: number): Promise<Saga>
   const { id, status, resumeAt } = saga.order
   const now = deps.clock.now()
   if (resumeAt !== null && resumeAt > now && resumeAt <= at) return saga
-  await deps.db.write((tx) => deps.orderStore.change(tx, id, [status], { resumeAt: at, updatedAt: now }))
+  await deps.db.write((tx) => deps.orderStore.change(tx, id, [status], { resumeAt: at, updatedAt: now }), locking)
   return loadSaga(deps, id)
 }
 
@@ -100,7 +100,7 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'confirm':
       return confirmOrder(deps, saga, drive)
     case 'release':
-      await deps.db.write((tx) => release(tx, deps, order))
+      await deps.db.write((tx) => release(tx, deps, order), locking)
       return loadSaga(deps, order.id)
     case 'endCompensation':
       return endCompensation(deps, saga, drive)
@@ -114,11 +114,11 @@ async function postpone(deps: OrderDeps, { order }: Saga, drive: Drive): Promise
   // Tries between those of the job do not count: a shopper who looks every second must not use up the processor's time.
   const counts = order.attempts === 0 || order.resumeAt === null || order.resumeAt <= now
   return deps.db.write(async (tx) => {
-    const current = counts ? await store.get(tx, order.id) : undefined
+    const current = counts ? await store.lock(tx, order.id) : undefined
     const failed = current && (await store.countFailure(tx, current, now + backoffMs(current.attempts + 1), now))
     await endLeases(tx, deps, order.id, drive.holder)
     return failed?.attempts ?? 0
-  })
+  }, locking)
 }
 
 /** Makes a sale of what is paid, or needs no payment. What keeps it from that is tried again, and in the end the money goes back. */
@@ -126,10 +126,10 @@ async function confirmOrder(deps: OrderDeps, saga: Saga, drive: Drive): Promise<
   const { order } = saga
   const confirmBy = (by: Drive | undefined) =>
     deps.db.write(async (tx) => {
-      const current = await deps.orderStore.get(tx, order.id)
+      const current = await deps.orderStore.lock(tx, order.id)
       const paid = current?.status === 'PENDING_PAYMENT' ? await payNothing(tx, deps, current) : current
       return paid?.status === 'PAID' ? confirm(tx, deps, { order: paid, payments: saga.payments }, by) : undefined
-    })
+    }, locking)
   try {
     return await confirmBy(drive).catch((error: unknown) => {
       if (isDatabaseAway(error) || !drive.keep) throw error
@@ -163,7 +163,7 @@ export async function compensate(
     const payments = await paymentsWithin(tx, deps, orderId)
     await returnUnawaited(tx, deps, { order, payments }, drive.holder, { reason, actor: actor.id })
     return true
-  })
+  }, locking)
 }
 
 /** Everything of ours is undone. The order is CANCELLED once its money has gone back, too. */
@@ -181,6 +181,6 @@ async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promi
     if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return
     await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED' })
     await tellCancelled(tx, deps, { order, reason: null })
-  })
+  }, locking)
   return loadSaga(deps, order.id)
 }

@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Actor } from '../../core/change.ts'
+import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
@@ -146,7 +146,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await tellCancelled(tx, deps, { order, reason })
     await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId })
     return begun
-  })
+  }, locking)
   for (const refund of refunds) await settleRefund(deps, refund.id, { holder }, { isNew: true })
 }
 
@@ -164,6 +164,7 @@ export async function fulfilOrder(
   if (!(attempt.resumed && status === 'FULFILLED'))
     await deps.db.write(async (tx) => {
       const now = deps.clock.now()
+      await store.lock(tx, orderId)
       if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
       const tracking = defined({ trackingNumber, carrier })
       const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
@@ -178,7 +179,7 @@ export async function fulfilOrder(
         held: false,
       })
       await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId })
-    })
+    }, locking)
   return readOrder(deps, { shopId }, orderId)
 }
 
@@ -196,7 +197,7 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
       for (const orderId of due)
         if (await store.move(tx, orderId, ['FULFILLED'], 'COMPLETED', { updatedAt: now }))
           await appendEvent(tx, deps, { orderId, type: 'COMPLETED' })
-    })
+    }, locking)
     if (due.length < jobBatch) return
   }
 }

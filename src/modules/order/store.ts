@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, getTableColumns, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
@@ -60,10 +60,11 @@ const prepared = {
       .returning({ last: orderNumbers.last }),
   ),
 }
+const locked = lockedRowsOf(orders, ['id'])
 const inserts = {
   order: insertOf(orders),
-  line: insertOf(orderLines),
-  giftCard: insertOf(orderGiftCards),
+  lines: insertAllOf(orderLines),
+  giftCards: insertAllOf(orderGiftCards),
 }
 const { position: _, ...eventColumns } = getTableColumns(orderEvents)
 const insertEvent = prepare((queries) =>
@@ -108,9 +109,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async findByCart(cartId: string): Promise<Order | undefined> {
       return read.first(prepared.byCart, { cartId })
     },
-    /** Inside a write. */
-    async get(tx: Writer, id: string): Promise<Order | undefined> {
-      return tx.first(prepared.order, { id })
+    /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
+    async lock(tx: Writer, id: string): Promise<Order | undefined> {
+      return tx.first(locked, { id })
     },
     /** The same inside a write. */
     async wholeWithin(tx: Writer, id: string): Promise<WholeOrder | undefined> {
@@ -171,8 +172,8 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     async insert(tx: Writer, order: Order, lines: readonly OrderLine[], cards: readonly OrderGiftCard[]): Promise<void> {
       await inserts.order(tx, order)
-      for (const line of lines) await inserts.line(tx, line)
-      for (const card of cards) await inserts.giftCard(tx, card)
+      await inserts.lines(tx, lines)
+      await inserts.giftCards(tx, cards)
     },
     ...orderMoves,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */

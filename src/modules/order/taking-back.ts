@@ -1,3 +1,4 @@
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { reopenCart } from '../cart/index.ts'
 import { hasFailed, isUnderWay } from '../payment/domain.ts'
@@ -31,7 +32,9 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
   }
   assertUnpaid(saga.order)
   const refunds = await deps.db.write(async (tx) => {
-    const order = await deps.orderStore.get(tx, orderId)
+    // The cart is locked before its order, as by whoever buys it.
+    await reopenCart(tx, deps, saga.order.cartId, saga.order)
+    const order = await deps.orderStore.lock(tx, orderId)
     if (!order) throw new Error('an order is gone')
     assertUnpaid(order)
     const payments = await paymentsWithin(tx, deps, orderId)
@@ -44,10 +47,9 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
       await tellCancelled(tx, deps, { order, reason: null })
     }
     await release(tx, deps, order)
-    await reopenCart(tx, deps, order.cartId, order)
-    const current = await deps.orderStore.get(tx, orderId)
+    const current = await deps.orderStore.lock(tx, orderId)
     return current ? returnUnawaited(tx, deps, { order: current, payments }, drive.holder) : []
-  })
+  }, locking)
   for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
   await completeOrder(deps, orderId, drive)
 }

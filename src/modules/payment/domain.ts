@@ -29,6 +29,10 @@ export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => statu
 export const isUnderWay = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
   payment.status !== 'CAPTURED' && !hasFailed(payment)
 
+/** Whether what its processor says moves a payment on from where it stands. */
+export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
+  (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)
+
 /** The statuses of payments that are under way. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))
 

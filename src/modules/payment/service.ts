@@ -8,6 +8,7 @@ import {
   ProcessorUnavailable,
   type RefundAnswer,
 } from '../../clients/processors/processor.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { hasFailed, isUnderWay, leaseMs, leaseOf, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
@@ -110,7 +111,7 @@ async function isLeased({ db, clock, paymentStore }: PaymentDeps, payment: Payme
   const { leaseHolder, leaseUntil } = payment
   // Taken a moment ago in the write that came to this question: there is a whole call's time left of it.
   if (leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2) return true
-  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now))) !== undefined
+  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now), locking)) !== undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { aside } from '../../core/request.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit } from '../audit/index.ts'
 import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject, subjectOf } from './domain.ts'
@@ -31,15 +32,18 @@ export async function countAttempt(
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
-  const held = await db.write(async (tx) => {
-    const counts: { count: number; oldest: number | undefined }[] = []
-    for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
-    const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
-    if (over) return counts
-    await authStore.insertAttempts(tx, rows)
-    if (counted) tx.afterCommit(counted)
-    return counts
-  })
+  // That somebody tried is no part of what they asked for.
+  const held = await aside(() =>
+    db.write(async (tx) => {
+      const counts: { count: number; oldest: number | undefined }[] = []
+      for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
+      const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
+      if (over) return counts
+      await authStore.insertAttempts(tx, rows)
+      if (counted) tx.afterCommit(counted)
+      return counts
+    }),
+  )
   limits.forEach(([limit], at) => {
     const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
     if (limit === loginByAccount || count < limit.most) return
@@ -71,7 +75,7 @@ export async function checkPassword(
     // Busy is no answer to whether the password was right: then, too, this was no failure.
     const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
     if (matches === false) throw refused()
-    await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
     if (matches !== true) throw matches
   } finally {
     done()
@@ -112,7 +116,7 @@ export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () 
   const { ids, done } = await countOrWait(deps, limits)
   try {
     const found = await find()
-    if (found !== undefined) await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
     return found
   } finally {
     done()

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Principal, ShopContext } from '../../core/principal.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
+import { pick } from '../../lib/records.ts'
 import { sellables } from '../catalog/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
@@ -124,7 +125,11 @@ export const reopenCart = (
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   id: string,
   person: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress'>,
-): Promise<boolean> => cartStore.reopen(tx, id, { ...person, expiresAt: clock.now() + cartLifeMs }, clock.now())
+): Promise<boolean> => {
+  const now = clock.now()
+  const fields = { ...pick(person, 'email', 'shippingAddress', 'billingAddress'), expiresAt: now + cartLifeMs }
+  return cartStore.reopen(tx, id, fields, now)
+}
 
 /**
  * Puts the code of the partner who sent the shopper last onto a cart, inside a write.

@@ -28,6 +28,7 @@ import {
   placeOrder,
   readOrder,
   requestDrive,
+  returnToSaga,
   takeOrderBack,
   takeUpPayment,
   withoutReasons,
@@ -174,7 +175,7 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
   const cart = await cartOf(deps, caller, cartId)
   const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  const saga = await completeOrder(deps, known.id, requestDrive(deps, deps.newId('attempt')))
+  const saga = await returnToSaga(deps, known.id, requestDrive(deps, deps.newId('attempt')))
   const { order } = saga
   return {
     order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },

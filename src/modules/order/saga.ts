@@ -2,7 +2,7 @@ import { isDatabaseAway } from '../../../db/engine.ts'
 import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { audit } from '../audit/index.ts'
-import { isUnderWay } from '../payment/domain.ts'
+import { hasFailed, isUnderWay } from '../payment/domain.ts'
 import { endLeases, paymentsWithin } from '../payment/index.ts'
 import { confirm, payNothing, release } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, type Saga, undecidedAsksMax } from './domain.ts'
@@ -38,6 +38,18 @@ export async function completeOrder(deps: OrderDeps, orderId: string, drive: Dri
     saga = after
   }
   throw new Error('the saga of an order does not come to rest')
+}
+
+/**
+ * The shopper is back: the order goes as far as it can. Where it waits and its last payment had ended, the processor is asked about that
+ * one too: they may have tried again on the same page.
+ */
+export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
+  const saga = await completeOrder(deps, orderId, drive)
+  const last = paymentOf(saga)
+  if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
+  const after = await askPayment(deps, 'ask', last, drive)
+  return after === 'silent' || after === 'taken' ? saga : completeOrder(deps, orderId, drive, after)
 }
 
 async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Saga> {

@@ -1,4 +1,5 @@
 import type { Deps } from '../../core/deps.ts'
+import { aside } from '../../core/request.ts'
 import type { KnownKey } from './domain.ts'
 import type { ShopStore } from './store.ts'
 
@@ -15,7 +16,7 @@ export function createKeyTouches({ db, clock, log, shopStore }: Pick<Deps, 'db' 
     const now = clock.now()
     if (now - (lastUsedAt ?? 0) < precisionMs || underWay.has(id)) return
     underWay.add(id)
-    db.write((tx) => shopStore.touchKey(tx, id, now))
+    aside(() => db.write((tx) => shopStore.touchKey(tx, id, now)))
       .catch((error: unknown) => log.warn('key.last_used_not_noted', { error }))
       .finally(() => underWay.delete(id))
   }

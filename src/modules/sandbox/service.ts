@@ -55,6 +55,9 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
   }
 }
 
+/** All decide by the one payment that they name. */
+const locking = { isolation: 'locking' } as const
+
 const isToken = (token: unknown): token is SandboxToken => sandboxTokens.some((one) => one === token)
 const isAmount = (amount: unknown): amount is number => Number.isSafeInteger(amount) && Number(amount) > 0
 
@@ -69,7 +72,7 @@ async function create(
   const payment = await db.write(async (tx) => {
     await store.insert(tx, row)
     return store.get(tx, id)
-  })
+  }, locking)
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment ?? row) }
 }
 
@@ -79,7 +82,7 @@ async function move({ db, sandboxStore: store }: SandboxDeps, id: string, from: 
     const found = await store.get(tx, id)
     if (found) await store.move(tx, id, from, { status: to, captured: found.amount })
     return { before: found, after: await store.get(tx, id) }
-  })
+  }, locking)
   if (!before || !after) return notFound
   if (after.status !== to) return refuse(`payment_${after.status.toLowerCase()}`)
   const lost = before.status === 'AUTHORIZED' && isToken(before.token) && behaviours[before.token].capture === 'breaks off'
@@ -91,13 +94,17 @@ async function voidPayment({ db, sandboxStore: store }: SandboxDeps, id: string)
     await store.move(tx, id, 'AUTHORIZED', { status: 'VOIDED' })
     await store.move(tx, id, 'PENDING', { status: 'VOIDED' })
     return store.get(tx, id)
-  })
+  }, locking)
   return payment ? { status: 200, body: view(payment) } : notFound
 }
 
 async function refund({ db, clock, sandboxStore: store }: SandboxDeps, { id, paymentId, amount }: Record<string, unknown>): Promise<Reply> {
   if (typeof id !== 'string' || typeof paymentId !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   const row = { id, paymentId, amount, createdAt: clock.now() }
-  const made = await db.write(async (tx) => (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row))
+  const made = await db.write(async (tx) => {
+    // Whoever sends the same refund at the same time waits here, and then finds it.
+    await store.get(tx, paymentId)
+    return (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row)
+  }, locking)
   return made ? { status: 201, body: { id, status: 'SUCCEEDED' } } : refuse('exceeds_captured')
 }

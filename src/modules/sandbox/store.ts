@@ -1,6 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
@@ -8,6 +8,7 @@ export type SandboxRefund = typeof sandboxRefunds.$inferSelect
 export type SandboxStore = ReturnType<typeof createSandboxStore>
 
 const paymentById = rowsOf(sandboxPayments, ['id'])
+const lockedPaymentById = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
 const insertPayment = insertOf(sandboxPayments, 'skip')
 const updatePayment = updateOf(
@@ -20,9 +21,9 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async find(id: string): Promise<SandboxPayment | undefined> {
       return read.first(paymentById, { id })
     },
-    /** Inside a write. */
+    /** Inside a write, which nobody else changes the payment before it has ended. */
     async get(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
-      return tx.first(paymentById, { id })
+      return tx.first(lockedPaymentById, { id })
     },
     /** False when it is there already. */
     insert: insertPayment,

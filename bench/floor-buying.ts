@@ -153,7 +153,7 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
       statements.confirm({ order }),
       statements.paid({ order }),
       statements.sell({ variant }),
-      statements.steps({ order }),
+      ...(rows.has('saga_steps') ? [statements.steps({ order })] : []),
       ...inserting('order_events', happened),
       ...['outbox', 'unified_transactions'].flatMap((name) => inserting(name, of(name))),
       statements.answered({ key }),

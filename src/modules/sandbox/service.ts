@@ -102,6 +102,7 @@ async function refund({ db, clock, sandboxStore: store }: SandboxDeps, { id, pay
   if (typeof id !== 'string' || typeof paymentId !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   const row = { id, paymentId, amount, createdAt: clock.now() }
   const made = await db.write(async (tx) => {
+    // Whoever sends the same refund at the same time waits here, and then finds it.
     await store.lock(tx, paymentId)
     return (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row)
   }, locking)

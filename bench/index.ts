@@ -1,8 +1,9 @@
 /**
- * `bun run bench [start|catalog|orders|buying …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
- * the same files. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
+ * `bun run bench [start|catalog|orders|buying|abuse …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * the same files; of abuse, souk against itself. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
+import { measureAbuse } from './abuse.ts'
 import { measureCatalog } from './catalog.ts'
 import { generatorName } from './load.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
@@ -17,6 +18,7 @@ try {
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
   if (isWanted('orders') || isWanted('buying')) await measureSelling({ orders: isWanted('orders'), buying: isWanted('buying') })
+  if (isWanted('abuse')) await measureAbuse()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

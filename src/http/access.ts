@@ -114,7 +114,7 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
     if (!stated) return
     const shapes = stated.shapes()
     if (request.method !== 'GET' && !stated.upload) {
-      context.body = await bodyOf(request, stated)
+      context.body = await bodyOf(request, stated, shapes.valuesMax)
       assertShape(shapes.body, context.body)
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
@@ -122,8 +122,8 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
   }
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
-  async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute): Promise<object> {
-    if (by !== 'processor') return readJson(request, bytesMax, bodyRoom)
+  async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, bodyRoom)
     await keepRaw(request, bytesMax, bodyRoom)
     return {}
   }

@@ -1,13 +1,14 @@
 /**
- * Room for bodies that are still arriving. Clients who stall hold a bounded amount of memory together, however many they are: the
- * body that has been arriving for longest makes room for the next, so that those who send theirs at once do not wait.
+ * Room for bodies that are still arriving. Clients who stall hold a bounded amount of memory together, however many they are: what has
+ * arrived of the oldest body is thrown away when there is no room left, and its sender is refused when they go on or their time is
+ * over. Not at once: whoever stalls would only come again, and those who send theirs at once would have to wait for that.
  */
 export type BodyRoom = {
   /**
    * Takes a place for a body that begins.
-   * @param giveUp called at most once, when the place is needed: the reader stops, and leaves
+   * @param drop called at most once, when the place is needed: what is there of the body is to be forgotten
    */
-  enter(giveUp: () => void): Place
+  enter(drop: () => void): Place
   /** How many bodies and bytes of them are held at the moment. */
   held(): { readonly bodies: number; readonly bytes: number }
 }
@@ -21,35 +22,30 @@ type Place = {
 
 const mb = 1024 * 1024
 
-/** @param bytesMax how much is held of bodies that are not whole; @param bodiesMax how many of them there are */
-export function createBodyRoom({ bytesMax = 16 * mb, bodiesMax = 1_024 }: { bytesMax?: number; bodiesMax?: number } = {}): BodyRoom {
+/** @param bytesMax how much is held of bodies that are not whole */
+export function createBodyRoom(bytesMax = 16 * mb): BodyRoom {
   /** The oldest first. */
-  const entries = new Set<{ bytes: number; giveUp: () => void }>()
+  const entries = new Set<{ bytes: number; drop: () => void }>()
   let total = 0
 
-  function makeRoom(): void {
-    for (const entry of entries) {
-      if (entries.size <= bodiesMax && total <= bytesMax) return
-      remove(entry)
-      entry.giveUp()
-    }
-  }
-
-  function remove(entry: { bytes: number; giveUp: () => void }): void {
-    if (entries.delete(entry)) total -= entry.bytes
+  function remove(entry: { bytes: number }): void {
+    if (entries.delete(entry as never)) total -= entry.bytes
   }
 
   return {
-    enter(giveUp) {
-      const entry = { bytes: 0, giveUp }
+    enter(drop) {
+      const entry = { bytes: 0, drop }
       entries.add(entry)
-      makeRoom()
       return {
         hold(bytes) {
           if (!entries.has(entry)) return
           total += bytes - entry.bytes
           entry.bytes = bytes
-          makeRoom()
+          for (const oldest of entries) {
+            if (total <= bytesMax) return
+            remove(oldest)
+            oldest.drop()
+          }
         },
         leave: () => remove(entry),
       }

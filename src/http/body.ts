@@ -8,7 +8,7 @@ const mb = 1024 * kb
 export const jsonBytesMax = 64 * kb
 /** Of routes that take long texts or lists: `largeJson`. */
 export const largeJsonBytesMax = mb
-export const valuesMax = 50_000
+export const jsonValuesMax = 50_000
 export const bodyDepthMax = 32
 const bodyReadMaxMs = 20_000
 
@@ -23,16 +23,18 @@ export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
+type JsonBounds = { readonly bytesMax: number; readonly valuesMax: number }
+
 /**
  * The body of a request that takes JSON: an object, empty when nothing was sent.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, bytesMax: number, room: BodyRoom): Promise<object> {
+export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, room: BodyRoom): Promise<object> {
   const bytes = await readBody(request, bytesMax, { room })
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
-  return bytes.length === 0 ? {} : parseObject(bytes)
+  return bytes.length === 0 ? {} : parseObject(bytes, valuesMax)
 }
 
 /**
@@ -50,50 +52,54 @@ type Reading = {
   readonly room?: BodyRoom
 }
 
+const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
+
 /**
  * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
- * @throws AppError as `readChunks` does
+ * @throws AppError as `readChunks` does; TIMEOUT too when the room was needed for others
  */
 export async function readBody(request: Request, bytesMax: number, { withinMs = bodyReadMaxMs, room }: Reading = {}): Promise<Uint8Array> {
-  let held = new Uint8Array()
+  let held: Uint8Array | undefined = new Uint8Array()
   let length = 0
-  for await (const chunk of readChunks(request, bytesMax, { withinMs, ...(room ? { room } : {}) })) {
-    const whole = length + chunk.length
-    if (length === 0) held = chunk as Uint8Array<ArrayBuffer>
-    else {
-      if (whole > held.length) held = grown(held.subarray(0, length), Math.max(whole, Math.min(bytesMax, 2 * length)))
-      held.set(chunk, length)
+  const place = room?.enter(() => {
+    held = undefined
+  })
+  try {
+    for await (const chunk of readChunks(request, bytesMax, withinMs)) {
+      if (held === undefined) throw tooLate()
+      held = joined(held.subarray(0, length), held, chunk, bytesMax)
+      length += chunk.length
+      place?.hold(length)
     }
-    length = whole
+    if (held === undefined) throw tooLate()
+    return held.subarray(0, length)
+  } finally {
+    place?.leave()
   }
-  return held.subarray(0, length)
 }
 
-function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(length)
-  larger.set(bytes)
-  return larger
+/** What was there and what came: in the same buffer while it has room, else in one that has twice as much. */
+function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesMax: number): Uint8Array {
+  if (there.length === 0) return chunk
+  const length = there.length + chunk.length
+  const into = length <= buffer.length ? buffer : new Uint8Array(Math.max(length, Math.min(bytesMax, 2 * there.length)))
+  if (into !== buffer) into.set(there)
+  into.set(chunk, there.length)
+  return into
 }
 
 /**
  * A body as it arrives. The time is for the whole, with what the reader does between two chunks. Whoever stops reading lets go of
  * the rest.
- * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time, or the room is needed for
- *   others; INVALID when it breaks off
+ * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time; INVALID when it breaks off
  */
-export async function* readChunks(
-  request: Request,
-  bytesMax: number,
-  { withinMs = bodyReadMaxMs, room }: Reading = {},
-): AsyncGenerator<Uint8Array> {
+export async function* readChunks(request: Request, bytesMax: number, withinMs: number): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  // It may be late between two chunks, when nobody waits for it.
-  late.catch(() => undefined)
-  const giveUp = () => reject(new AppError('TIMEOUT', 'The body took too long to arrive'))
-  const timer = setTimeout(giveUp, withinMs)
-  const place = room?.enter(giveUp)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), withinMs)
+  })
   let size = 0
   let isWhole = false
   try {
@@ -103,14 +109,12 @@ export async function* readChunks(
       if (done) return
       size += value.length
       if (size > bytesMax) throw tooLarge(bytesMax)
-      place?.hold(size)
       yield value
     }
   } catch (error) {
     throw error instanceof AppError ? error : new AppError('INVALID', 'The body broke off')
   } finally {
     clearTimeout(timer)
-    place?.leave()
     if (!isWhole) reader.cancel().catch(() => undefined)
   }
 }
@@ -125,8 +129,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * A JSON object.
  * @throws AppError INVALID when it is none, has more values or levels than it may, or a text that no field may hold
  */
-export function parseObject(bytes: Uint8Array): object {
-  assertBounded(bytes)
+export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): object {
+  assertBounded(bytes, valuesMax)
   let value: unknown
   let text: string
   try {
@@ -149,7 +153,7 @@ const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
  * Counts values and levels without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What is
  * not JSON is counted somehow, and refused afterwards.
  */
-function assertBounded(bytes: Uint8Array): void {
+function assertBounded(bytes: Uint8Array, valuesMax: number): void {
   let [depth, values] = [0, 1]
   let [inText, justOpened] = [false, false]
   for (let at = 0; at < bytes.length; at++) {

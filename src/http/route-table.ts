@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { AppError } from '../core/errors.ts'
 import type { Access } from './access-rules.ts'
-import { jsonBytesMax, largeJsonBytesMax } from './body.ts'
-import { type Shape, shapeOf } from './shape.ts'
+import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
+import { type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
 export type UploadRule = { readonly types: readonly string[]; readonly bytesMax: number }
@@ -20,7 +20,13 @@ export type StatedRoute = {
 }
 
 /** What a route takes: no body is one without fields. A query or path that is not looked at is undefined. */
-export type Shapes = { readonly body: Shape; readonly query: Shape | undefined; readonly path: Shape | undefined }
+export type Shapes = {
+  readonly body: Shape
+  /** How many values its body may hold: refused before it is parsed, because parsing is what costs. */
+  readonly valuesMax: number
+  readonly query: Shape | undefined
+  readonly path: Shape | undefined
+}
 
 /** A route as Elysia lists it. The macros leave what they were told in `detail`. */
 export type DeclaredRoute = {
@@ -92,14 +98,18 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
 function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRoute, anyQuery: boolean): Shapes {
   // Reads by id or handle have no use for a query, and links to them carry what others put there.
   const isRead = method === 'GET' && /\/:[^/]+$/.test(path) && query === undefined
+  const bodyShape = shapeOf((body as TSchema | undefined) ?? nothing)
   return {
-    body: shapeOf((body as TSchema | undefined) ?? nothing),
+    body: bodyShape,
+    valuesMax: Math.min(jsonValuesMax, 2 * valuesIn(bodyShape) + strayValuesMax),
     query: anyQuery || isRead ? undefined : shapeOf((query as TSchema | undefined) ?? nothing),
     path: params === undefined ? undefined : shapeOf(params as TSchema),
   }
 }
 
 const nothing = Type.Object({})
+/** A body with twice as many values as its fields can hold, and so many more, is still told which list is too long or which name unknown. */
+const strayValuesMax = 1_000
 
 /**
  * Refuses a route that is switched off as if there were none.

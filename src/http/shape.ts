@@ -88,6 +88,13 @@ function merged(one: Shape, other: Shape): Shape {
   return both
 }
 
+/** How many values something of this outline can hold, itself among them; no end of them where anything may stand. */
+export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shape): number {
+  if (anything || others) return Number.POSITIVE_INFINITY
+  const inFields = [...(fields?.values() ?? [])].reduce((sum, field) => sum + valuesIn(field), 0)
+  return 1 + Math.max(inFields, items ? itemsMax * valuesIn(items) : 0)
+}
+
 /**
  * Looks at what was sent before anything else does. Names that the schema does not have are refused, and so is whatever is longer
  * than it may be: no regular expression ever sees it. So are a text where an object belongs, and an object where a list belongs:

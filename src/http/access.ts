@@ -128,10 +128,9 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
     return {}
   }
 
-  const properties = new Elysia()
-    .macro({ largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }) })
-    .macro({ anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }) })
-  return new Elysia({ name: 'http.access' }).use(properties).macro({
+  return new Elysia({ name: 'http.access' }).macro({
+    largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
+    anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
     access: (stated: Stated) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated
       const rule = accessRules[by]

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { isForBrowsers } from './http/access-rules.ts'
-import { jsonBodies } from './http/body.ts'
+import { unreadBodies } from './http/body.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
@@ -25,7 +25,7 @@ import type { AppDeps } from './parts.ts'
 export function createApp(deps: AppDeps) {
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
     .use(errors(deps))
-    .use(jsonBodies(deps))
+    .use(unreadBodies())
     .use(twice(deps))
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
     .use(authRoutes(deps))

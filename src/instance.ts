@@ -94,7 +94,7 @@ export async function openInstance({
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
-      build: { version, startedAt: clock.now() },
+      build: { version },
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })

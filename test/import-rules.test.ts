@@ -21,7 +21,7 @@ const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
 const anyIndex = /^src\/modules\/[^/]+\/index\.ts$/
 const pure = String.raw`(domain|pricing|view|listing|csv[\w-]*)`
 const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
-const schemas = /^(elysia|@sinclair\/typebox)$/
+const schemas = /^(elysia|@sinclair\/typebox(\/errors)?)$/
 const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */

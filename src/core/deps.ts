@@ -30,5 +30,5 @@ export type Deps = {
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
-  readonly build: { readonly version: string; readonly startedAt: number }
+  readonly build: { readonly version: string }
 }

@@ -4,10 +4,10 @@ import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
-import { notJson } from './body.ts'
+import { keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
-import { assertOn } from './route-table.ts'
+import { assertOn, type StatedRoute } from './route-table.ts'
 import { assertShape } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
@@ -22,6 +22,9 @@ type Caller = {
   /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
   shopIsMissing?: boolean
 }
+
+/** What came with a request. The body is what is put there. */
+type Received = { readonly request: Request; readonly route: string; readonly query: unknown; readonly params: unknown; body: unknown }
 
 const nobody: Caller = { principal: anonymous, shop: undefined }
 
@@ -38,9 +41,10 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
 
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
- * route while the switch is off, whoever asks and whatever they send.
+ * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte. `anyQuery` ignores the
+ * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
-export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable'>) => {
+export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom'>) => {
   const callers = new WeakMap<Request, Caller>()
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
@@ -100,23 +104,41 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
     return customer?.kind === 'customer' && customer.shopId === byKey.shop.id ? { principal: customer, shop: byKey.shop } : byKey
   }
 
-  /** Refuses a body of another media type, or of another kind than the route's schema, before Elysia touches it. */
-  function checkBody({ request, route, body }: { request: Request; route: string; body: unknown }): void {
-    if (body === undefined) return
-    if (body === notJson) throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
-    const { body: schema } = routeTable.get(request.method, route) ?? {}
-    if (schema) assertShape(schema, body)
+  /**
+   * Takes what was sent, once the caller is known: reads the body, and refuses what no schema of the route knows or what is longer than
+   * it may be, before Elysia looks at it.
+   */
+  async function receive(context: Received): Promise<void> {
+    const { request, route, query, params } = context
+    const stated = routeTable.get(request.method, route)
+    if (!stated) return
+    const shapes = stated.shapes()
+    if (request.method !== 'GET' && !stated.upload) {
+      context.body = await bodyOf(request, stated, shapes.valuesMax)
+      assertShape(shapes.body, context.body)
+    }
+    if (shapes.path) assertShape(shapes.path, params, 'path')
+    if (shapes.query) assertShape(shapes.query, query, 'query')
+  }
+
+  /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
+  async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, bodyRoom)
+    await keepRaw(request, bytesMax, bodyRoom)
+    return {}
   }
 
   return new Elysia({ name: 'http.access' }).macro({
+    largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
+    anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
     access: (stated: Stated) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated
       const rule = accessRules[by]
       return {
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
-        // In transform, because validation runs before resolve: a stranger learns 401, not our schema. The body comes after that.
+        // In transform, because validation runs before resolve: a stranger learns 401, not our schema. What they sent is read after that.
         // A route's own transform would replace these: no route may have one.
-        transform: [rule.unguarded ? letIn(isOn) : guard(rule, isOn), checkBody],
+        transform: [rule.unguarded ? letIn(isOn) : guard(rule, isOn), receive],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')

@@ -78,7 +78,7 @@ export function createEdge({
   function lengthRefusal(request: Request): AppError | undefined {
     const length = Number(request.headers.get('content-length'))
     if (!(length > jsonBytesMax)) return undefined
-    const bytesMax = routeOf(request)?.upload?.bytesMax ?? jsonBytesMax
+    const bytesMax = routeOf(request)?.bytesMax ?? jsonBytesMax
     return length > bytesMax ? tooLarge(bytesMax) : undefined
   }
 

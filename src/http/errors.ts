@@ -1,3 +1,4 @@
+import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
@@ -54,7 +55,10 @@ function unavailable(why: string, became = outcome().outcome): AppError {
 /** The answer that says so, with `Retry-After` where trying again makes sense. */
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
   const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
-  return Response.json(errorBody(error), { status: statusOf[error.code], headers: { 'cache-control': 'no-store', ...headers, ...retry } })
+  // Somebody still sends, or never will: what is left of the body is not waited for.
+  const close = error.code === 'TIMEOUT' || error.code === 'TOO_LARGE' ? { connection: 'close' } : {}
+  const all = { 'cache-control': 'no-store', ...headers, ...retry, ...close }
+  return Response.json(errorBody(error), { status: statusOf[error.code], headers: all })
 }
 
 /** The one place where a failure inside a route becomes an answer. */
@@ -92,14 +96,19 @@ function invalid(error: ValidationError): AppError {
 type Broken = {
   readonly path: string
   readonly message: string
-  readonly schema: { readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
+  readonly type: ValueErrorType
+  readonly schema: { readonly rule?: string; readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
   readonly errors?: readonly { First(): Broken | undefined }[]
 }
+
+/** A message of TypeBox's about a text's form holds the regular expression: the schema's rule says it in words. */
+const isOfForm = ({ type }: Broken) => type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat
 
 /** Of a field that takes a few words, those; of one that may be null, the rule for what it is otherwise. */
 function brokenRule(broken: Broken): { path: string; message: string } {
   const options = broken.schema.anyOf
-  if (!options) return broken
+  if (!options)
+    return { path: broken.path, message: isOfForm(broken) ? `Expected ${broken.schema.rule ?? 'another form'}` : broken.message }
   const words = options.flatMap(({ const: word }) => (word === undefined ? [] : [String(word)]))
   if (words.length === options.length) return { path: broken.path, message: `Expected one of ${words.join(', ')}` }
   const others = options.flatMap(({ type }, at) => (type === 'null' ? [] : [broken.errors?.[at]?.First()]))

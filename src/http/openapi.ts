@@ -74,9 +74,10 @@ const apiDescription = `A commerce backend: merchants, shops and keys, products,
 
 **Conventions**
 
-- Bodies are JSON objects (\`application/json\`). Unknown fields are ignored. Timestamps are ISO 8601 in UTC, with milliseconds.
+- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs and settings are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
 - Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
 - Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
+- A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, pages, health and metrics ignore the query.
 - Every status of 400 and above has the body \`{ statusCode, message, error }\`.
 - A record of somebody else's answers as if there were none: 404.
 - Every answer carries \`x-request-id\`; a valid one that you send is kept.
@@ -219,6 +220,8 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-while': __,
     'x-idempotent': ___,
     'x-upload': ____,
+    'x-large-json': _____,
+    'x-any-query': ______,
     parameters = [],
     requestBody: drafted,
     operationId,

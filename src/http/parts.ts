@@ -1,4 +1,5 @@
 import type { Deps } from '../core/deps.ts'
+import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache } from './caching.ts'
 import { createClientAddress, limitKeyOf } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
@@ -16,6 +17,8 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
     limitKey: (request: Request): string => limitKeyOf(address.of(request, peerOf(request))),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
+    /** Holds what has arrived of bodies that are not whole. */
+    bodyRoom: createBodyRoom(),
     requestCounts: createRequestCounts(),
     /** What the routes of the app state. */
     routeTable: createRouteTable(),

@@ -188,7 +188,10 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
   expect(headers.get('x-content-type-options'), about).toBe('nosniff')
   for (const name of Object.keys(documented.headers ?? {}))
     if (name !== 'idempotent-replayed') expect(headers.has(name), `${about}: ${name}`).toBe(true)
-  if (status >= 400) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  // Of a field that nobody knows the name is told, and never what was in it.
+  const isNamed = status === 400 && body.message.startsWith('unknown field: ')
+  if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  if (status === 400 && !isNamed) expect(body.message, about).not.toMatch(/[\^\\]/)
   expect(
     text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
     `${about}: shows a password`,
@@ -221,8 +224,9 @@ async function makeOne(target: Target): Promise<void> {
 async function refresh(): Promise<void> {
   const { app, everyone } = world
   const { email, password, shop } = everyone.merchant
+  const { id: _, ...login } = everyone.customer
   const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
-  const customer = await app.call('POST', '/customer/login', { body: everyone.customer, from: '127.1.0.1' })
+  const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
   const token = merchant.body.data.accessToken
   // A clock of its own pace, for limits by the hour.
   app.clock.advance(60_000)

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
+import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullable, oneOf, text } from '../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
 import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
@@ -54,9 +54,7 @@ export const CartInput = t.Object({
   shippingAddress: maybe(AddressInput),
   billingAddress: maybe(AddressInput),
   shippingMethod: maybe(text(50, { minLength: 1, description: "The code of one of the shop's methods, offered to the shipping address" })),
-  affiliateCode: maybe(
-    text(affiliateCodeMax, { minLength: 1, pattern: '\\S', description: 'Kept in lower case, whether anybody has it or not' }),
-  ),
+  affiliateCode: maybe(text(affiliateCodeMax, { ...notBlank, description: 'Kept in lower case, whether anybody has it or not' })),
 })
 const quantity = integer({ minimum: 1, maximum: quantityMax })
 export const AddItem = t.Object({ variantId: text(64, { minLength: 1 }), quantity })

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { CountryCode, Email, fieldsOf, Instant, integer, maybe, nullable, pageQuery, text } from '../../http/schema.ts'
+import { CountryCode, Email, fieldsOf, Instant, integer, maybe, notBlank, nullable, pageQuery, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
 
@@ -35,7 +35,6 @@ export const CustomerRecord = t.Object(
 )
 export const CustomerPath = t.Object({ customerId: text(64) })
 
-const notBlank = { minLength: 1, pattern: '\\S' }
 /** The fields of an address in a body, for whoever takes one; `addressOf` of the domain makes the stored address of it. */
 const addressFields = {
   name: text(200, notBlank),

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { AppError } from '../../core/errors.ts'
-import { isForwarded } from '../../http/client-ip.ts'
+import { isForwarded, isLoopback, isLoopbackHost } from '../../http/client-ip.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
@@ -32,6 +32,7 @@ export const healthRoutes = (deps: HttpDeps) => {
   return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const }), {
       access: 'public',
+      anyQuery: true,
       response: { 200: Live, ...errorResponses() },
       detail: { summary: 'Whether the process answers' },
     })
@@ -45,6 +46,7 @@ export const healthRoutes = (deps: HttpDeps) => {
       },
       {
         access: 'public',
+        anyQuery: true,
         response: { 200: Ready, ...errorResponses() },
         detail: {
           summary: 'Whether the instance can do its work',
@@ -57,7 +59,7 @@ export const healthRoutes = (deps: HttpDeps) => {
       ({ request }) => {
         const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
-        if (!known && (isForwarded(request) || !isLoopback(deps.guardedAddress(request)))) {
+        if (!known && !isFromHere(request, deps)) {
           throw token === undefined
             ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
@@ -68,16 +70,22 @@ export const healthRoutes = (deps: HttpDeps) => {
       },
       {
         access: 'internal',
+        anyQuery: true,
         response: {
           200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }),
           ...errorResponses(401, 403),
         },
         detail: {
           summary: 'Metrics for Prometheus',
-          description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.',
+          description:
+            'For loopback callers who name a loopback host and send no forwarding header, or with METRICS_TOKEN as a bearer token.',
         },
       },
     )
 }
 
-const isLoopback = (address: string | undefined) => address !== undefined && (address === '::1' || address.startsWith('127.'))
+/** A page of another origin whose name resolves to this machine is on the same loopback, and says its own name in `Host`. */
+function isFromHere(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {
+  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+  return !isForwarded(request) && isLoopbackHost(host) && isLoopback(guardedAddress(request) ?? '')
+}

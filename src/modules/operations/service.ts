@@ -16,10 +16,7 @@ export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'dis
 }
 
 /** The instance in figures, in Prometheus' text format. */
-export function metrics(
-  { db, clock, build, diskFree }: Pick<Deps, 'db' | 'clock' | 'build' | 'diskFree'>,
-  requests: { lines(): string[] },
-): string {
+export function metrics({ db, build, diskFree }: Pick<Deps, 'db' | 'build' | 'diskFree'>, requests: { lines(): string[] }): string {
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()
   const lines = [
@@ -28,7 +25,6 @@ export function metrics(
     ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', db.stats.commits),
     ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', db.stats.retries),
     ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', db.stats.queued),
-    ...gauge('souk_uptime_seconds', 'Since the start.', (clock.now() - build.startedAt) / 1000),
     ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
     ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
     ...(free === undefined ? [] : gauge('souk_disk_free_bytes', 'Space left for the data directory.', free)),

@@ -16,8 +16,9 @@ import {
 import { isoTimes, pick } from '../../lib/records.ts'
 import { graceSecondsMax, type Shop, shopNamePattern, type Wallet } from './domain.ts'
 
-export const ShopName = t.String({
+export const ShopName = text(63, {
   pattern: shopNamePattern,
+  rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen at the ends',
   description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them',
 })
 export const ShopNameParam = t.Object({ shopName: text(63) })
@@ -89,7 +90,7 @@ export const SetTaxRates = t.Object({
 
 const ShippingMethod = t.Object(
   {
-    code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$' }),
+    code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$', rule: 'lower-case letters, digits, - and _' }),
     title: text(200, { minLength: 1 }),
     countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }),
     price: MoneySchema,

@@ -60,6 +60,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'management',
+        largeJson: true,
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the tax rates' },
@@ -78,6 +79,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'management',
+        largeJson: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the shipping methods' },

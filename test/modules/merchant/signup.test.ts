@@ -20,7 +20,11 @@ describe('signing up as a merchant', () => {
 
   test('signing up as a merchant makes a merchant and a shop in mode TEST, with two keys, and says so', async () => {
     await using app = await testApp(on)
-    const answer = await app.call('POST', '/merchant/signup', { body: { ...signup, role: 'SUPER_ADMIN', id: 'mer_mine', mode: 'LIVE' } })
+    for (const rogue of ['role', 'id', 'mode'])
+      expect((await app.call('POST', '/merchant/signup', { body: { ...signup, [rogue]: 'SUPER_ADMIN' } })).body.message).toBe(
+        `unknown field: ${rogue}`,
+      )
+    const answer = await app.call('POST', '/merchant/signup', { body: signup })
     expect(answer.status).toBe(201)
     expect(answer.body.merchant).toEqual({ id: answer.body.merchant.id, email: 'new@example.com', createdAt: '2026-01-06T12:00:00.000Z' })
     expect(answer.body.merchant.id).toMatch(/^mer_[0-9a-z]{26}$/)

@@ -370,7 +370,10 @@ describe('the custodial wallet', () => {
       createdAt: new Date(app.clock.now()).toISOString(),
     })
     app.clock.advance(1_000)
-    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1', address: '0x2' } })).body).toEqual(body)
+    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1' } })).body.message).toBe(
+      'unknown field: privateKey',
+    )
+    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: {} })).body).toEqual(body)
     const trail = await app.deps.db.read
       .select()
       .from(auditLog)

@@ -30,10 +30,11 @@ describe('a webhook endpoint', () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const events = ['order.refunded', 'order.confirmed', 'order.refunded']
-    const made = await app.call('POST', '/webhook-endpoints', {
-      key: shop.secretKey,
-      body: { url, events, id: 'whe_mine', secret: 'mine' },
-    })
+    for (const rogue of ['id', 'secret'])
+      expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events, [rogue]: 'mine' } })).status).toBe(
+        400,
+      )
+    const made = await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events } })
     expect(made.status).toBe(201)
     expect(made.headers.get('cache-control')).toBe('no-store')
     expect(made.body).toEqual({

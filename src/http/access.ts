@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
-import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
 import { notJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
@@ -40,7 +40,13 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send.
  */
-export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable'>) => {
+export const access = ({
+  identity,
+  keyring,
+  routeTable,
+  limitKey,
+  writeLimit,
+}: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'limitKey' | 'writeLimit'>) => {
   const callers = new WeakMap<Request, Caller>()
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
@@ -116,7 +122,7 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
         // In transform, because validation runs before resolve: a stranger learns 401, not our schema. The body comes after that.
         // A route's own transform would replace these: no route may have one.
-        transform: [rule.unguarded ? letIn(isOn) : guard(rule, isOn), checkBody],
+        transform: [rule.unguarded ? letIn(rule, isOn) : guard(rule, isOn), checkBody],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')
@@ -130,9 +136,18 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
     },
   })
 
-  function letIn(isOn: Switch) {
+  /** Secret keys and merchants answer for themselves; customers count each for themselves, everybody else by their address. */
+  function limitWrite(rule: AccessRule, request: Request, { kind, id, ...principal }: Principal): void {
+    if (!isLimited(rule, request.method)) return
+    const isKnown = kind === 'merchant' || ('scopes' in principal && principal.scopes.includes('server'))
+    const wait = isKnown ? undefined : writeLimit.take(kind === 'customer' ? id : limitKey(request))
+    if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
+  }
+
+  function letIn(rule: AccessRule, isOn: Switch) {
     return ({ request }: { request: Request }): void => {
       assertOn(isOn)
+      limitWrite(rule, request, anonymous)
       callers.set(request, nobody)
     }
   }
@@ -142,6 +157,7 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
       assertOn(isOn)
       const caller = await authenticate(rule, request.headers)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
+      limitWrite(rule, request, caller.principal)
       callers.set(request, caller)
     }
   }

@@ -5,6 +5,7 @@ import { assertOriginOf } from '../../http/shop.ts'
 import {
   changeShop,
   custodyWallet,
+  noteToldAgain,
   publicIdentityOf,
   readPrivateKey,
   readShop,
@@ -97,18 +98,21 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post(
       '/shops/v2/private-key/rotate',
-      ({ shop, body, actor, set, once }) => {
+      async ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
-        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
+        const rotated = await once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
+        if (set.headers['idempotent-replayed']) await noteToldAgain(deps, { shop, actor })
+        return rotated
       },
       {
         access: 'merchant',
         idempotent: true,
         body: RotateKey,
-        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
           summary: 'Replace the secret API key',
-          description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',
+          description:
+            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour; asking again under the same idempotency key counts as a reading of the key.',
         },
       },
     )

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
@@ -96,6 +96,12 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     async setKeyExpiry(tx: Writer, id: string, expiresAt: number): Promise<void> {
       await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
       forgetKeys(tx, (key) => key.id === id)
+    },
+    /** Removes some of the keys that ended before a time; how many it was. */
+    async removeEndedKeys(tx: Writer, endedBefore: number, limit: number): Promise<number> {
+      const ended = tx.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.expiresAt, endedBefore)).limit(limit)
+      const rows = await tx.delete(apiKeys).where(inArray(apiKeys.id, ended)).returning({ id: apiKeys.id })
+      return rows.length
     },
     async touchKey(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id))

@@ -75,7 +75,7 @@ describe('at once', () => {
 })
 
 describe('who waits', () => {
-  test('who waits is one of a hundred at most: the others are told at once, while ten checks are under way', async () => {
+  test('who waits is one of a hundred at most: the others are told at once that it is busy, while ten checks are under way', async () => {
     const { passwords, release, whenUnderWay, underWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const merchant = await app.merchant()
@@ -93,10 +93,11 @@ describe('who waits', () => {
       return answer
     })
     await thirtyTold
-    expect(statuses(told)).toEqual({ 429: 30 })
+    expect(statuses(told)).toEqual({ 503: 30 })
+    for (const { headers } of told) expect(headers.get('retry-after')).toBe('10')
     expect(underWay()).toBe(10)
     release()
-    expect(statuses(await Promise.all([...first, ...later]))).toEqual({ 200: 110, 429: 30 })
+    expect(statuses(await Promise.all([...first, ...later]))).toEqual({ 200: 110, 503: 30 })
     expect(await counted(app)).toBe(0)
   })
 
@@ -104,9 +105,10 @@ describe('who waits', () => {
     const { passwords, release, whenUnderWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const { deps } = app
-    const attempt = { account: 'user a@b.example', address: '203.0.113.9', password: 'right', hash: 'hash of right' }
+    const account = { kind: 'merchant', name: 'user a@b.example', hash: 'hash of right' } as const
+    const attempt = { address: '203.0.113.9', password: 'right' }
     const tenAtWork = whenUnderWay(10)
-    const ten = times(10, () => checkPassword(deps, attempt))
+    const ten = times(10, () => checkPassword(deps, account, attempt))
     await tenAtWork
     // The count is made before the ten end, and its answer arrives after.
     let isCounted = () => {}
@@ -119,7 +121,7 @@ describe('who waits', () => {
       await Promise.all(ten)
       return result
     }
-    const eleventh = checkPassword({ ...deps, db: { ...deps.db, write } }, attempt)
+    const eleventh = checkPassword({ ...deps, db: { ...deps.db, write } }, account, attempt)
     await whenCounted
     release()
     expect(await eleventh).toBeUndefined()
@@ -138,9 +140,9 @@ describe('who waits', () => {
     let checks = 0
     const breaking: Passwords = {
       ...passwords,
-      verify: async (password, hash) => {
+      verify: async (password, hash, turn) => {
         const nth = ++checks
-        const matches = await passwords.verify(password, hash)
+        const matches = await passwords.verify(password, hash, turn)
         if (nth <= 10) throw new Error('broken')
         return matches
       },

@@ -45,8 +45,11 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
       access: 'merchant',
       body: ChangeShop,
-      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
-      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Change the shop',
+        description: 'Fields that are left out stay as they are. The currency cannot change (409) once there are prices.',
+      },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',

@@ -180,7 +180,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND */
+/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices in the one before */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -188,13 +188,17 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, 'shop.changed', (before) => ({
-    ...defined(rest),
-    ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-    // Within these, too, what is left out stays.
-    contact: { ...before.contact, ...contact },
-    address: { ...before.address, ...address },
-  }))
+  return update(deps, by, 'shop.changed', async (before, tx) => {
+    if (rest.currency !== undefined && rest.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before.id)))
+      throw new AppError('CONFLICT', 'currency (body): the shop has prices already')
+    return {
+      ...defined(rest),
+      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+      // Within these, too, what is left out stays.
+      contact: { ...before.contact, ...contact },
+      address: { ...before.address, ...address },
+    }
+  })
 }
 
 /**
@@ -205,7 +209,7 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, by, 'shop.tax_rates_set', () => ({ taxRates }))
+  return update(deps, by, 'shop.tax_rates_set', async () => ({ taxRates }))
 }
 
 /**
@@ -223,14 +227,14 @@ export async function setShippingMethods(
     if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     for (const country of countries) assertCountry(country, 'data.countries')
   }
-  return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
+  return update(deps, by, 'shop.shipping_methods_set', async () => ({ shippingMethods }))
 }
 
-function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop, tx: Writer) => Promise<Partial<Shop>>): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
+    const shop = before && (await deps.shopStore.update(tx, id, { ...(await change(before, tx)), updatedAt: deps.clock.now() }))
     if (!shop) throw noSuchShop()
     return shop
   })

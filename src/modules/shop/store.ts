@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
+import { products, variants } from '../../../db/schema/catalog.ts'
+import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
@@ -63,6 +65,15 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       forgetKeys(tx, (key) => key.shop.id === id)
       tx.afterCommit(() => known.forget(id))
       return shop
+    },
+
+    /** Whether the shop has variants, shipping methods or gift cards, whose amounts are in its currency. */
+    async hasPrices(tx: Writer, id: string): Promise<boolean> {
+      const inShop = eq(products.shopId, id)
+      const variant = tx.select({ id: variants.id }).from(variants).innerJoin(products, eq(products.id, variants.productId)).where(inShop)
+      const card = tx.select({ id: giftCards.id }).from(giftCards).where(eq(giftCards.shopId, id))
+      const shop = await tx.first(byId, { id })
+      return (shop?.shippingMethods.length ?? 0) > 0 || (await variant.limit(1)).length > 0 || (await card.limit(1)).length > 0
     },
 
     /** The key with this hash, valid or not. SQLite answers at once. */

@@ -157,3 +157,23 @@ describe('who waits', () => {
     expect(await counted(app)).toBe(0)
   })
 })
+
+test('a merchant logs in before most of fifty customers, who came first and from the same address, and rightly', async () => {
+  await using app = await testApp({}, { realPasswords: true })
+  const merchant = await app.merchant()
+  const password = 'the password of a customer'
+  const emails = times(5, (nth) => `customer${nth}@example.com`)
+  for (const email of emails) await app.call('POST', '/customer/signup', { body: { shopName: merchant.shop.name, email, password } })
+  const answered: string[] = []
+  const asCustomers = times(50, async (nth) => {
+    const answer = await app.call('POST', '/customer/login', { body: { shopName: merchant.shop.name, email: emails[nth % 5], password } })
+    answered.push('customer')
+    return answer
+  })
+  const asMerchant = login(app, merchant).then((answer) => {
+    answered.push('merchant')
+    return answer
+  })
+  expect(statuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 51 })
+  expect(answered.indexOf('merchant')).toBeLessThan(25)
+})

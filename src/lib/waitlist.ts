@@ -7,7 +7,7 @@ export type Waitlist = {
 }
 
 export type Watch = {
-  /** Resolves when somebody at work on one of these is done, or was since the watch began. Undefined when nobody is, `full` when too many wait. */
+  /** Resolves when somebody at work on one of these is done, or was since the watch began; one waiter for each. Undefined when nobody is, `full` when too many wait. */
   next(): Promise<void> | 'full' | undefined
   stop(): void
 }
@@ -38,6 +38,21 @@ export function createWaitlist(waitingMax: { readonly key: number; readonly all:
     watcher.resume = undefined
   }
 
+  /**
+   * One end makes room for one: it wakes who waits the longest, and everybody where nobody is left whose end could wake them. Who
+   * does not wait yet must look again in any case.
+   */
+  function wake(keys: readonly string[]): void {
+    let woken = false
+    for (const watcher of watchers) {
+      const left = keys.filter((key) => watcher.keys.has(key))
+      if (left.length === 0) continue
+      const isNext = watcher.resume !== undefined && !woken
+      if (isNext) woken = true
+      if (isNext || !watcher.resume || left.some((key) => !atWork.has(key))) end(watcher)
+    }
+  }
+
   function next(watcher: Watcher): Promise<void> | 'full' | undefined {
     if (watcher.ended) return Promise.resolve()
     const keys = [...watcher.keys]
@@ -55,7 +70,7 @@ export function createWaitlist(waitingMax: { readonly key: number; readonly all:
       change(atWork, keys, 1)
       return () => {
         change(atWork, keys, -1)
-        for (const watcher of watchers) if (keys.some((key) => watcher.keys.has(key))) end(watcher)
+        wake(keys)
       }
     },
     watch(keys) {

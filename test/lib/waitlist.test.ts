@@ -50,13 +50,12 @@ test('a watch that was stopped hears of no end', () => {
 
 test('so many wait and no more; who was woken leaves room for others', async () => {
   const turns = createWaitlist({ key: 2, all: 10 })
-  const end = turns.begin(['a'])
-  turns.begin(['a'])
+  const ends = [0, 1, 2].map(() => turns.begin(['a']))
   const waits = [0, 1].map(() => turns.watch(['a']).next())
   expect(turns.watch(['a']).next()).toBe('full')
-  end()
-  expect(await Promise.all(waits.map(settled))).toEqual([true, true])
-  expect([0, 1, 2].map(() => turns.watch(['a']).next() === 'full')).toEqual([false, false, true])
+  ends[0]?.()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, false])
+  expect([0, 1].map(() => turns.watch(['a']).next() === 'full')).toEqual([false, true])
 })
 
 test('who is at work twice on one thing is at work until both are done', () => {
@@ -73,4 +72,14 @@ test('those who wait for one key leave room for those who wait for another, up t
   for (const key of ['a', 'b']) turns.begin([key])
   const waits = ['a', 'a', 'a', 'b', 'b'].map((key) => turns.watch([key]).next())
   expect(waits.map((wait) => wait === 'full')).toEqual([false, false, true, false, true])
+})
+
+test('one end wakes one of those who wait, the one who waits the longest; the last end wakes all', async () => {
+  const turns = createWaitlist({ key: 10, all: 10 })
+  const ends = [turns.begin(['a', 'x']), turns.begin(['a', 'y'])]
+  const waits = [0, 1, 2].map(() => turns.watch(['a']).next())
+  ends[0]?.()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, false, false])
+  ends[1]?.()
+  expect(await Promise.all(waits.map(settled))).toEqual([true, true, true])
 })

@@ -4,6 +4,7 @@ import { unreadBodies } from './http/body.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
+import { accountRoutes } from './modules/account/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
@@ -29,6 +30,7 @@ export function createApp(deps: AppDeps) {
     .use(twice(deps))
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
     .use(authRoutes(deps))
+    .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(catalogRoutes(deps))
@@ -62,7 +64,8 @@ const twice = (deps: AppDeps) =>
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-none-match, x-request-id',
+  'access-control-allow-headers':
+    'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-match, if-none-match, x-request-id',
   'access-control-max-age': '86400',
   'cache-control': 'no-store',
 }

@@ -204,6 +204,13 @@ export const settings = {
     'Orders of one shop that wait for their payment, and hold stock, at a time',
     integer(1, 1_000_000),
   ),
+  STOREFRONT_WRITES_PER_MINUTE: setting(
+    'storefrontWritesPerMinute',
+    'integer',
+    '600',
+    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; secret keys and merchants are not limited',
+    integer(1, 1_000_000_000),
+  ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text

@@ -90,7 +90,7 @@ export async function openInstance({
       keyring,
       passwords:
         given.passwords ??
-        createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: 1 })),
+        createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),

@@ -58,7 +58,16 @@ const rules: readonly Rule[] = [
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
-    may: [...core, schema, processorPort, anyDomain, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+    may: [
+      ...core,
+      schema,
+      processorPort,
+      anyDomain,
+      anyIndex,
+      /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/,
+      /^viem\/accounts$/,
+      /^@zxcvbn-ts\/language-common$/,
+    ],
   },
   { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^node:/, /^@elysiajs\/jwt$/] },

@@ -33,6 +33,16 @@ it takes no new work, finishes what is in flight and exits 0. Only one serves a 
 Works beside a running server.`,
     run: async (input) => (await import('./setup.ts')).setup(input),
   },
+  'reset-password': {
+    summary: 'Give a merchant or a super admin a new password',
+    flags: { email: { value: 'EMAIL', meaning: 'The e-mail address that they log in with (required)' }, 'data-dir': dataDir },
+    details: `The password (10 to 200 characters) is asked for on a terminal, or else is the first line of standard input:
+
+  souk reset-password --email you@example.com < password.txt
+
+Ends all their sessions. Works beside a running server.`,
+    run: async (input) => (await import('./reset-password.ts')).resetPassword(input),
+  },
   demo: {
     summary: 'Fill a demo shop and serve it; run again, it serves',
     flags: listening,

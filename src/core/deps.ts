@@ -7,11 +7,18 @@ import type { SafeFetch } from './outgoing.ts'
 
 export type Clock = { /** Milliseconds since the epoch. */ now(): number }
 
+/**
+ * For whom a password is hashed, which costs much: strangers, who may all become customers, do not hold up those who run shops and
+ * the instance, and no address holds up another.
+ */
+export type PasswordTurn = { readonly kind: 'customer' | 'merchant'; readonly address: string }
+
+/** All refuse with an AppError UNAVAILABLE when too many wait. */
 export type Passwords = {
   /** An argon2id hash of the password. */
-  hash(password: string): Promise<string>
+  hash(password: string, turn: PasswordTurn): Promise<string>
   /** Whether the password belongs to the hash; without a hash it takes as long and says no. */
-  verify(password: string, hash: string | undefined): Promise<boolean>
+  verify(password: string, hash: string | undefined, turn: PasswordTurn): Promise<boolean>
 }
 
 /** Everything with an outside effect. Tests hand in their own. */

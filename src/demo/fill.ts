@@ -122,7 +122,7 @@ async function customerOf(
     known ??
     (password === undefined
       ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
-      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, 'demo'))
+      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
   if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
-import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
 import { keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
@@ -44,7 +44,14 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte. `anyQuery` ignores the
  * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
-export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom'>) => {
+export const access = ({
+  identity,
+  keyring,
+  routeTable,
+  bodyRoom,
+  limitKey,
+  writeLimit,
+}: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit'>) => {
   const callers = new WeakMap<Request, Caller>()
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
@@ -138,7 +145,7 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
         // In transform, because validation runs before resolve: a stranger learns 401, not our schema. What they sent is read after that.
         // A route's own transform would replace these: no route may have one.
-        transform: [rule.unguarded ? letIn(isOn) : guard(rule, isOn), receive],
+        transform: [rule.unguarded ? letIn(rule, isOn) : guard(rule, isOn), receive],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')
@@ -152,9 +159,18 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
     },
   })
 
-  function letIn(isOn: Switch) {
+  /** Secret keys and merchants answer for themselves; customers count each for themselves, everybody else by their address. */
+  function limitWrite(rule: AccessRule, request: Request, { kind, id, ...principal }: Principal): void {
+    if (!isLimited(rule, request.method)) return
+    const isKnown = kind === 'merchant' || ('scopes' in principal && principal.scopes.includes('server'))
+    const wait = isKnown ? undefined : writeLimit.take(kind === 'customer' ? id : limitKey(request))
+    if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
+  }
+
+  function letIn(rule: AccessRule, isOn: Switch) {
     return ({ request }: { request: Request }): void => {
       assertOn(isOn)
+      limitWrite(rule, request, anonymous)
       callers.set(request, nobody)
     }
   }
@@ -164,6 +180,7 @@ export const access = ({ identity, keyring, routeTable, bodyRoom }: Pick<HttpDep
       assertOn(isOn)
       const caller = await authenticate(rule, request.headers)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
+      limitWrite(rule, request, caller.principal)
       callers.set(request, caller)
     }
   }

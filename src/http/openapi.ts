@@ -1,5 +1,5 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
-import { type Access, type AccessRule, accessRules } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, isLimited } from './access-rules.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -228,7 +228,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...rest
   } = draft
   const requestBody = bodyOf(route, drafted, shared)
-  const responses = answersOf(route, shared)
+  const responses = answersOf(route, shared, isLimited(rule, route.method))
   const ownHeaders = [
     ...(rule.tokens?.includes('merchant') ? [shopHeader] : []),
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
@@ -271,9 +271,13 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
 /** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`. */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
-function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas): Record<string, Response> {
+function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify(hooks.response ?? {}))
-  const implied = [...(method === 'GET' ? [] : refusalsOfBodies), ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : [])]
+  const implied = [
+    ...(method === 'GET' ? [] : refusalsOfBodies),
+    ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : []),
+    ...(limited ? ['429'] : []),
+  ]
   const replayed = hooks.detail?.['x-idempotent'] ? { 'idempotent-replayed': replayedHeader } : {}
   const versioned = stated['304'] ? { etag: headerRef('ETag') } : {}
   const answers: Record<string, Response> = {}

@@ -18,6 +18,11 @@ const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
 
 const changes: Record<string, Prepare> = {
+  'POST /auth/password': ({ password }) => ({ path: '/auth/password', body: { current: password, password: 'another password' } }),
+  'DELETE /auth/sessions': () => ({ path: '/auth/sessions' }),
+  'DELETE /auth/sessions/:id': async ({ app, token }) => ({
+    path: `/auth/sessions/${(await app.call('GET', '/auth/sessions', { token })).body.data[0].id}`,
+  }),
   'PATCH /shops/v2': () => ({ path: '/shops/v2', body: { title: 'Another title' } }),
   'PUT /shops/v2/tax-rates': () => ({ path: '/shops/v2/tax-rates', body: { data: [{ country: 'US', rateBps: 500 }] } }),
   'PUT /shops/v2/shipping-methods': () => ({ path: '/shops/v2/shipping-methods', body: { data: [shipping] } }),
@@ -67,7 +72,7 @@ const changes: Record<string, Prepare> = {
 }
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
-const audited = new Set(['merchant', 'management', 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
+const audited = new Set(['loggedIn', 'merchant', 'management', 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
 
 test('every route by which a merchant, a secret key or an operator changes something has its place in this test', async () => {
   await using app = await testApp()
@@ -93,7 +98,8 @@ for (const [route, prepare] of Object.entries(changes))
       'idempotency-key': randomUUID(),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     }
-    const caller = access === 'merchant' || access === 'management' ? { token: shop.token } : { key: shop.secretKey }
+    const caller =
+      access === 'loggedIn' || access === 'merchant' || access === 'management' ? { token: shop.token } : { key: shop.secretKey }
     const answer = await app.call(method, path, {
       ...caller,
       headers,
@@ -102,7 +108,8 @@ for (const [route, prepare] of Object.entries(changes))
     ok(answer, 200, 201, 204)
     const rows = await app.deps.db.read.select().from(auditLog)
     const own = rows.filter((row) => row.requestId === requestId)
-    expect(own.map(({ shopId }) => shopId)).toEqual([shop.shop.id])
+    // An account is its owner's, and no shop's.
+    expect(own.map(({ shopId }) => shopId)).toEqual([access === 'loggedIn' ? null : shop.shop.id])
     if ('token' in caller) expect(own.map(({ actor }) => actor)).toEqual([shop.id])
     else expect(own.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
   })

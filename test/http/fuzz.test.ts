@@ -18,6 +18,7 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
 
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */
 const neverSucceed: Record<string, string> = {
+  'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'no processor of today has accounts of single shops',
 }
@@ -28,6 +29,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
+  'POST /webhook-endpoints': noEndpoints,
+  'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
 }
 type Given = Record<string, readonly unknown[]>
 
@@ -225,11 +228,11 @@ async function refresh(): Promise<void> {
   const { app, everyone } = world
   const { email, password, shop } = everyone.merchant
   const { id: _, ...login } = everyone.customer
+  // A clock of its own pace, for limits by the hour.
+  app.clock.advance(3_600_000)
   const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
   const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
   const token = merchant.body.data.accessToken
-  // A clock of its own pace, for limits by the hour.
-  app.clock.advance(60_000)
   const privateKey = await app.call('POST', '/shops/v2/private-key/rotate', {
     token,
     body: { graceSeconds: 0 },
@@ -242,6 +245,22 @@ async function refresh(): Promise<void> {
   }
   Object.assign(everyone.credentials, renewed)
   world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])
+}
+
+/** Of the merchant, besides the one under whose token the run goes on. */
+async function otherSessions(): Promise<string[]> {
+  const { app, everyone } = world
+  const { email, password } = everyone.merchant
+  for (let nth = 0; nth < 5; nth++) await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
+  const { body } = await app.call('GET', '/auth/sessions', everyone.credentials.merchant)
+  return body.data.flatMap(({ id, current }: { id: string; current: boolean }) => (current ? [] : [id]))
+}
+
+/** A shop may have so many only, and those made first may have been as many. */
+async function noEndpoints(): Promise<Given> {
+  const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
+  for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
+  return {}
 }
 
 /** A cart with many lines, so that deleting them leaves some. */

@@ -1,1 +1,1 @@
-export { audit, audited, timesDone } from './service.ts'
+export { audit, audited, nthLastTime, timesDone } from './service.ts'

@@ -42,3 +42,9 @@ export function audited<T>(
 /** How often an action was done to a subject since `since` (milliseconds). */
 export const timesDone = (from: Pick<Writer, 'select'>, { action, subject, since }: AuditEntry & { since: number }): Promise<number> =>
   store.count(from, { action, subject, since })
+
+/** When an action was done to a subject for the nth last time (milliseconds); undefined when it was not done so often since `since`. */
+export const nthLastTime = (
+  from: Pick<Writer, 'select'>,
+  { action, subject, since, nth }: AuditEntry & { since: number; nth: number },
+): Promise<number | undefined> => store.nthLast(from, { action, subject, since, nth })

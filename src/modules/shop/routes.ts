@@ -5,6 +5,7 @@ import { assertOriginOf } from '../../http/shop.ts'
 import {
   changeShop,
   custodyWallet,
+  noteToldAgain,
   publicIdentityOf,
   readPrivateKey,
   readShop,
@@ -44,8 +45,11 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
       access: 'merchant',
       body: ChangeShop,
-      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
-      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Change the shop',
+        description: 'Fields that are left out stay as they are. The currency cannot change (409) once there are prices.',
+      },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',
@@ -99,18 +103,21 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post(
       '/shops/v2/private-key/rotate',
-      ({ shop, body, actor, set, once }) => {
+      async ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
-        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
+        const rotated = await once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
+        if (set.headers['idempotent-replayed']) await noteToldAgain(deps, { shop, actor })
+        return rotated
       },
       {
         access: 'merchant',
         idempotent: true,
         body: RotateKey,
-        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
           summary: 'Replace the secret API key',
-          description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',
+          description:
+            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour; asking again under the same idempotency key counts as a reading of the key.',
         },
       },
     )

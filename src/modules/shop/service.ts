@@ -5,15 +5,19 @@ import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { audit, audited, timesDone } from '../audit/index.ts'
+import { audit, audited, nthLastTime } from '../audit/index.ts'
 import { isCountry } from '../countries/domain.ts'
 import {
   type ApiKey,
+  endedKeysKeptMs,
   hourMs,
+  isReservedName,
   type KnownKey,
+  keyRotationsPerHour,
   keySeal,
   normalOrigin,
   privateKeyReadsPerHour,
@@ -26,6 +30,7 @@ import type { ShopDeps } from './parts.ts'
 /** A shop as far as every request needs it. */
 export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
 
+const keysForgottenAtOnce = 500
 const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
 /** @throws AppError NOT_FOUND */
@@ -78,8 +83,9 @@ export async function shopContextOf(
 /** What is needed to open a shop. */
 export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
 
-/** @throws AppError INVALID for an unknown currency or country */
-export function assertNewShop({ currency, country }: NewShop): void {
+/** @throws AppError INVALID for an unknown currency or country, and for a name that is reserved */
+export function assertNewShop({ name, currency, country }: NewShop): void {
+  if (isReservedName(name)) throw new AppError('INVALID', 'shopName (body): a reserved name, choose another')
   assertCurrency(currency, 'currency')
   assertCountry(country, 'country')
 }
@@ -174,7 +180,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND */
+/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices in the one before */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -182,13 +188,17 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, 'shop.changed', (before) => ({
-    ...defined(rest),
-    ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-    // Within these, too, what is left out stays.
-    contact: { ...before.contact, ...contact },
-    address: { ...before.address, ...address },
-  }))
+  return update(deps, by, 'shop.changed', async (before, tx) => {
+    if (rest.currency !== undefined && rest.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before.id)))
+      throw new AppError('CONFLICT', 'currency (body): the shop has prices already')
+    return {
+      ...defined(rest),
+      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+      // Within these, too, what is left out stays.
+      contact: { ...before.contact, ...contact },
+      address: { ...before.address, ...address },
+    }
+  })
 }
 
 /**
@@ -199,7 +209,7 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, by, 'shop.tax_rates_set', () => ({ taxRates }))
+  return update(deps, by, 'shop.tax_rates_set', async () => ({ taxRates }))
 }
 
 /**
@@ -217,14 +227,14 @@ export async function setShippingMethods(
     if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     for (const country of countries) assertCountry(country, 'data.countries')
   }
-  return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
+  return update(deps, by, 'shop.shipping_methods_set', async () => ({ shippingMethods }))
 }
 
-function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop, tx: Writer) => Promise<Partial<Shop>>): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
+    const shop = before && (await deps.shopStore.update(tx, id, { ...(await change(before, tx)), updatedAt: deps.clock.now() }))
     if (!shop) throw noSuchShop()
     return shop
   })
@@ -238,27 +248,48 @@ function assertCountry(code: string, field: string): void {
   if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
+const keyRead = 'shop.private_key_read'
+const keyRotated = 'shop.private_key_rotated'
+
+/** @throws AppError RATE_LIMITED when this was done to the shop as often as it may be within an hour */
+async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most }: { action: string; subject: string; most: number }) {
+  const now = clock.now()
+  const first = await nthLastTime(tx, { action, subject, since: now - hourMs, nth: most })
+  if (first === undefined) return
+  throw new AppError('RATE_LIMITED', 'The private key was asked for too often: try again within the hour', {
+    retryAfterSeconds: (first + hourMs - now) / 1000,
+  })
+}
+
+/** Puts a reading of the secret key on record before the key is told, and reads it in the same write. */
+function reading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
+  const entry = { action: keyRead, subject: by.shop.id }
+  return audited(deps, by, entry, async (tx) => {
+    await assertSeldom(tx, deps, { ...entry, most: privateKeyReadsPerHour })
+    return read(tx)
+  })
+}
+
 /**
  * The shop's secret key. An audit row is on disk before the answer.
  * @throws AppError RATE_LIMITED after ten readings within an hour
  */
 export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): Promise<string> {
   const { shop } = by
-  const entry = { action: 'shop.private_key_read', subject: shop.id }
-  const key = await audited(deps, by, entry, async (tx) => {
-    if ((await timesDone(tx, { ...entry, since: deps.clock.now() - hourMs })) >= privateKeyReadsPerHour) {
-      throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', {
-        retryAfterSeconds: hourMs / 1000,
-      })
-    }
-    return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
-  })
+  const key = await reading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
   return deps.keyring.unseal(key.sealed, keySeal(shop.id, key.id))
 }
 
 /**
+ * A rotation that is asked for again under its idempotency key tells the key once more: that is a reading.
+ * @throws AppError RATE_LIMITED as `readPrivateKey` does
+ */
+export const noteToldAgain = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> => reading(deps, by, async () => undefined)
+
+/**
  * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
+ * @throws AppError RATE_LIMITED after ten rotations within an hour
  */
 export function rotatePrivateKey(
   deps: ShopDeps,
@@ -267,8 +298,10 @@ export function rotatePrivateKey(
 ): Promise<{ privateKey: string; previousKeyExpiresAt: string }> {
   const { shopStore: store, clock } = deps
   const { id, mode } = by.shop
+  const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
-  return audited(deps, by, { action: 'shop.private_key_rotated', subject: id }, async (tx) => {
+  return audited(deps, by, entry, async (tx) => {
+    await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
     const current = await store.currentKey(id, 'SECRET', mode, tx)
@@ -277,6 +310,12 @@ export function rotatePrivateKey(
     await store.insertKey(tx, row)
     return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
+}
+
+/** Forgets keys that ended long ago; the audit trail goes on naming them by their ids. */
+export async function forgetEndedKeys({ db, clock, shopStore }: ShopDeps): Promise<void> {
+  const before = clock.now() - endedKeysKeptMs
+  await inBatches(keysForgottenAtOnce, () => db.write((tx) => shopStore.removeEndedKeys(tx, before, keysForgottenAtOnce)))
 }
 
 /** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */

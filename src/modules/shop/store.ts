@@ -1,6 +1,8 @@
-import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
+import { products, variants } from '../../../db/schema/catalog.ts'
+import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
@@ -65,6 +67,15 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       return shop
     },
 
+    /** Whether the shop has variants, shipping methods or gift cards, whose amounts are in its currency. */
+    async hasPrices(tx: Writer, id: string): Promise<boolean> {
+      const inShop = eq(products.shopId, id)
+      const variant = tx.select({ id: variants.id }).from(variants).innerJoin(products, eq(products.id, variants.productId)).where(inShop)
+      const card = tx.select({ id: giftCards.id }).from(giftCards).where(eq(giftCards.shopId, id))
+      const shop = await tx.first(byId, { id })
+      return (shop?.shippingMethods.length ?? 0) > 0 || (await variant.limit(1)).length > 0 || (await card.limit(1)).length > 0
+    },
+
     /** The key with this hash, valid or not. SQLite answers at once. */
     findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> =>
       keys.recall(hash, () => read.first(keyByHash, { hash })),
@@ -96,6 +107,12 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     async setKeyExpiry(tx: Writer, id: string, expiresAt: number): Promise<void> {
       await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
       forgetKeys(tx, (key) => key.id === id)
+    },
+    /** Removes some of the keys that ended before a time; how many it was. */
+    async removeEndedKeys(tx: Writer, endedBefore: number, limit: number): Promise<number> {
+      const ended = tx.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.expiresAt, endedBefore)).limit(limit)
+      const rows = await tx.delete(apiKeys).where(inArray(apiKeys.id, ended)).returning({ id: apiKeys.id })
+      return rows.length
     },
     async touchKey(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id))

@@ -72,6 +72,27 @@ describe('signing up as a customer', () => {
     }
   })
 
+  test('signing up as a customer with an address that the shop knows costs a password hash like any other, and counts', async () => {
+    let hashed = 0
+    const passwords = { hash: async () => `hash ${++hashed}`, verify: async () => false }
+    await using app = await testApp({}, { passwords })
+    const { shop } = await app.merchant()
+    hashed = 0
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
+    const answers = []
+    for (let nth = 0; nth < 31; nth++) answers.push((await app.call('POST', '/customer/signup', { body })).status)
+    expect(answers).toEqual([201, ...Array(29).fill(409), 429])
+    expect(hashed).toBe(30)
+  })
+
+  test('signing up as a customer with one of the most common passwords is 400', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'Password123' }
+    const answer = await app.call('POST', '/customer/signup', { body })
+    expect([answer.status, answer.body.message]).toEqual([400, 'password (body): one of the most common passwords, choose another'])
+  })
+
   test('signing up as a customer counts against the 30 an hour of the address', async () => {
     await using app = await testApp()
     const { shop } = await app.merchant()

@@ -13,7 +13,11 @@ describe('issuing', () => {
   test('issuing a gift card answers the whole card with its code, which the list does not show and the database does not hold', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const customer = await signUpCustomer(app.deps, { shopId: shop.id, email: 'a@example.com', password: 'a long password', name: '' }, 'x')
+    const customer = await signUpCustomer(
+      app.deps,
+      { shopId: shop.id, email: 'a@example.com', password: 'a long password', name: '' },
+      { limitKey: 'x', requestId: undefined },
+    )
     const made = await post('/giftcard', {
       amount: usd(5_000),
       expiresAt: '2027-01-01T00:00:00+02:00',
@@ -147,7 +151,7 @@ describe('issuing', () => {
     const theirs = await signUpCustomer(
       app.deps,
       { shopId: other.shop.id, email: 'a@example.com', password: 'a long password', name: '' },
-      'x',
+      { limitKey: 'x', requestId: undefined },
     )
     for (const customerId of [theirs.id, 'cus_none', '']) {
       expect(await post('/giftcard', { amount: usd(100), customerId })).toMatchObject({

@@ -388,3 +388,23 @@ describe('the public look-up', () => {
     expect(app.deps.db.version()).toBe(version)
   })
 })
+
+test('the currency of a shop changes until there are prices in it: of variants, of shipping, or on gift cards', async () => {
+  await using app = await testApp()
+  const change = (token: string, currency: string) => app.call('PATCH', '/shops/v2', { token, body: { currency, title: 'Changed' } })
+  const price = (currency: string) => ({ amount: 500, currency })
+  const makers = [
+    (token: string) => app.call('POST', '/product-v2', { token, body: { title: 'Mug', variants: [{ price: price('EUR') }] } }),
+    (token: string) =>
+      app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [{ code: 'post', title: 'By post', price: price('EUR') }] } }),
+    (token: string) => app.call('POST', '/giftcard', { token, body: { amount: price('EUR') } }),
+  ]
+  for (const make of makers) {
+    const { token } = await app.merchant()
+    expect((await change(token, 'EUR')).status).toBe(200)
+    expect((await make(token)).status).toBeOneOf([200, 201])
+    const refused = await change(token, 'USD')
+    expect([refused.status, refused.body.message]).toEqual([409, 'currency (body): the shop has prices already'])
+    expect((await change(token, 'EUR')).body).toMatchObject({ currency: 'EUR', title: 'Changed' })
+  }
+})

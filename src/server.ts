@@ -8,6 +8,9 @@ import type { Instance } from './instance.ts'
 const idleTimeoutSeconds = 60
 const drainMaxMs = 10_000
 const drainLookMs = 20
+/** A client that is busy on a connection asks again within this time. */
+const quietMs = 100
+const gatherMaxMs = 1_000
 
 /** The paths of the records that are read most, and what answers them. */
 const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
@@ -16,21 +19,34 @@ const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord'
   [orderPath, 'fetchOrder'],
 ]
 
-export type Serving = { url: string; server: Server<undefined>; stop(): Promise<void> }
+export type Serving = {
+  url: string
+  server: Server<undefined>
+  /** Takes no new connections and waits up to ten seconds until the last byte of every answer under way has left. */
+  stop(): Promise<void>
+}
 
 /**
- * Listens. `stop` takes no new work, waits up to ten seconds for what is under way, and closes the database.
+ * Listens.
  * @throws when the port is taken
  */
-export function listen(
-  { edge, deps, close }: Pick<Instance, 'edge' | 'deps' | 'close'>,
-  { host, port }: { host: string; port: number },
-): Serving {
-  let asked = false
+export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, port }: { host: string; port: number }): Serving {
+  let asked = 0
   /** The binary starts with a JIT that holds back (build.ts). It compiles as usual once somebody comes: a server that idles needs none. */
-  function firstAsked(): void {
-    asked = true
-    Bun.unsafe.setJITPolicy(1)
+  function count(): void {
+    if (asked++ === 0) Bun.unsafe.setJITPolicy(1)
+  }
+
+  /** Until nobody asks any more: every client that was busy is then waiting for an answer. */
+  async function gather(): Promise<void> {
+    const deadline = performance.now() + gatherMaxMs
+    let before: number
+    do {
+      before = asked
+      await Bun.sleep(quietMs)
+    } while (asked !== before && performance.now() < deadline)
+    // What has arrived by now is read first.
+    await new Promise<void>((resume) => setImmediate(resume))
   }
 
   const server = Bun.serve({
@@ -47,14 +63,14 @@ export function listen(
         path,
         {
           GET: (request: BunRequest<string>, self: Server<undefined>) => {
-            if (!asked) firstAsked()
+            count()
             return edge[answer](request, request.params['id'] ?? '', self)
           },
         },
       ]),
     ),
     fetch: (request, self) => {
-      if (!asked) firstAsked()
+      count()
       return edge.fetch(request, self)
     },
     error: (error) => {
@@ -66,13 +82,16 @@ export function listen(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     server,
     async stop() {
-      edge.drain()
-      const stopped = server.stop(false)
       const deadline = performance.now() + drainMaxMs
-      while (deps.requestCounts.inFlight() > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
-      await Promise.race([stopped, Bun.sleep(drainLookMs)])
+      // Bun closes the listener and, with it, every connection without a request, also where one is on its way: that client would
+      // see a reset. So those who are busy are first made to wait.
+      edge.hold()
+      await gather()
+      void server.stop(false)
+      edge.drain()
+      // Bun counts a request until the last byte of its answer has left.
+      while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
       await server.stop(true)
-      await close()
     },
   }
 }

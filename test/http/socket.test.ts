@@ -132,9 +132,7 @@ describe('a server', () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const { listen } = await import('../../src/server.ts')
-    expect(() =>
-      listen({ edge: app.edge, deps: app.deps, close: async () => undefined }, { host: '127.0.0.1', port: server.port }),
-    ).toThrow()
+    expect(() => listen({ edge: app.edge, deps: app.deps }, { host: '127.0.0.1', port: server.port })).toThrow()
   })
 
   test('a server that stops finishes what is under way, refuses what comes meanwhile, and closes', async () => {

@@ -5,12 +5,20 @@ import { operationsStore as store } from './store.ts'
 export type Check = { name: string; ok: boolean }
 
 /** Whether the instance can do its work: reads, writes, migrations, space. */
-export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'diskFree' | 'config'>): Promise<Check[]> {
+export async function readiness({
+  db,
+  diskFree,
+  config,
+  keyring,
+  clockWatch,
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch'>): Promise<Check[]> {
   return [
     { name: 'databaseReadable', ok: await holds(() => store.answers(db.read)) },
     { name: 'databaseWritable', ok: await holds(() => db.write(store.touch)) },
     { name: 'migrationsCurrent', ok: await holds(() => store.isMigrated(db.read)) },
     { name: 'diskSpace', ok: await holds(async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes) },
+    { name: 'keysAtHand', ok: keyring.atHand() },
+    { name: 'clockSteady', ok: clockWatch.isSteady() },
   ]
 }
 

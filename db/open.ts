@@ -59,13 +59,14 @@ function openFile(
   const directories = directoriesOf(url, dataDir)
   for (const directory of directories) prepareDataDir(directory)
   // A command may hold the lock for the moment in which it opens the database, and migrates it. A server holds it for good.
-  const waits = as === 'server' || !isCurrentSqlite(file, sqliteMigrations)
+  const waits = as === 'server' || !naming(file, () => isCurrentSqlite(file, sqliteMigrations))
   const lock = lockAll(directories, waits ? lockWaitMs : 0)
   if (!lock && as === 'server')
     throw new DatabaseRefused(`another souk already serves ${directories.join(' or ')}: stop it, or set another DATA_DIR`)
   try {
     refuseOtherName(file)
-    const migration = migrateSqlite(file, sqliteMigrations, { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined })
+    const how = { backups: join(dataDir, 'backups'), now, mayMigrate: lock !== undefined }
+    const migration = naming(file, () => migrateSqlite(file, sqliteMigrations, how))
     if (as === 'command') lock?.release()
     const db = openSqlite(file, { ...sqlite, besideServer: as === 'command' })
     try {
@@ -89,6 +90,15 @@ function openFile(
 
 /** The path in a `file:` URL as we write it: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */
 export const databaseFile = (url: string): string => url.replace(/^file:(\/\/(?=\/))?/, '')
+
+/** Has a refusal say which file it is about. */
+function naming<T>(file: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw error instanceof DatabaseRefused ? new DatabaseRefused(`${file}: ${error.message}`) : error
+  }
+}
 
 /**
  * For a file that is to be read or served by this name.

@@ -13,7 +13,10 @@ const jobsStopMaxMs = 10_000
 const faultStatus = 74
 const faults = {
   disk: ['database.io_error', 'the disk failed: check it, then start again'],
-  file: ['database.damaged', 'the database file is damaged: `souk check` tells more, `souk restore` brings a backup back'],
+  file: [
+    'database.damaged',
+    'the file is damaged, or the disk fails to read it: check the disk; `souk check` tells more, `souk restore` brings a backup back',
+  ],
 } as const
 
 const notReady = 'Stopped before it was ready. Nothing is lost: start it again'

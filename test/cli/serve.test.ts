@@ -71,7 +71,10 @@ describeProcesses('souk serve', () => {
     withFile(database, (file) => file.run('CREATE TABLE of_another (a)'))
     const before = readFileSync(database)
     const { status, stderr } = await souk(['serve'], dataDir)
-    expect({ status, stderr }).toEqual({ status: 1, stderr: 'the file is a database of another program: choose another DATA_DIR\n' })
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `${database}: the file is a database of another program: choose another DATA_DIR\n`,
+    })
     expect(readFileSync(database).equals(before)).toBe(true)
     expect(existsSync(join(dataDir, 'keys.json'))).toBe(false)
   })

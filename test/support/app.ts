@@ -59,7 +59,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     monotonic: () => elapsed,
     advance(ms: number) {
       now += ms
-      elapsed += ms
+      elapsed += Math.max(0, ms)
     },
     /** As if somebody set it. */
     set(to: number) {

@@ -105,19 +105,20 @@ function naming<T>(file: string, run: () => T): T {
  * @throws DatabaseRefused while another process has it open by another one
  */
 export function refuseOtherName(file: string): void {
-  const pid = standing(file) ? openUnderAnotherName(file) : undefined
+  const pid = isThere(file) ? openUnderAnotherName(file) : undefined
   if (pid !== undefined)
     throw new DatabaseRefused(
       `${file} is open under another name (a link or a mount) in process ${pid}: stop that one, or use the same name; two names ruin a database`,
     )
 }
 
-const standing = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+/** Whether something has this name. Throws where a directory on the way is closed to us: `existsSync` would say no. */
+export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** What nobody else may serve: the data directory, that of the file where DATABASE_URL puts it elsewhere, and that to which its name is a link. */
 export function directoriesOf(url: string, dataDir: string): string[] {
   const file = resolve(databaseFile(url))
-  const real = standing(file) ? realpathSync(file) : file
+  const real = isThere(file) ? realpathSync(file) : file
   const ofLink = real === file || dirname(real) === realpathSync(dirname(file)) ? [] : [dirname(real)]
   return [...new Set([resolve(dataDir), dirname(file), ...ofLink])]
 }
@@ -168,15 +169,17 @@ export const lockDataDir = (dataDir: string, waitMs = 0): DataDirLock | undefine
 
 /** The same on any file, which is made for it. */
 export function lockFile(path: string, waitMs = 0): DataDirLock | undefined {
-  const lock = new Sqlite(path, { create: true })
+  let lock: Sqlite | undefined
   try {
-    lock.run(`PRAGMA busy_timeout = ${waitMs}`)
-    lock.run('BEGIN EXCLUSIVE')
-    return { release: () => lock.close() }
+    const connection = new Sqlite(path, { create: true })
+    lock = connection
+    connection.run(`PRAGMA busy_timeout = ${waitMs}`)
+    connection.run('BEGIN EXCLUSIVE')
+    return { release: () => connection.close() }
   } catch (error) {
-    lock.close()
+    lock?.close()
     if (engineErrorCode(error)?.startsWith('SQLITE_BUSY')) return undefined
-    throw error
+    throw causeOf(error, path)
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
@@ -23,7 +23,8 @@ export const keyFile = (config: Pick<Config, 'dataDir'>) => join(config.dataDir,
 
 /** The key file's content, or undefined where there is none. Throws when it is not one. */
 export function readKeyFile(file: string): Secrets | undefined {
-  if (!existsSync(file)) return undefined
+  // Not existsSync, which takes a directory that is closed to us for one without the file.
+  if (!statSync(file, { throwIfNoEntry: false })) return undefined
   const secrets = parseSecrets(readFileSync(file, 'utf8'))
   if (!secrets) throw new OperatorError(`${file} is not a key file of souk: restore it from your copy of the keys`)
   return secrets

@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
+import { OperatorError } from './core/errors.ts'
 import { answerTo, asAppError } from './http/errors.ts'
 import { orderPath } from './http/hot.ts'
 import type { Instance } from './instance.ts'
@@ -18,6 +19,23 @@ const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord'
   [`${apiV3Prefix}/product-v2/public/:id`, 'fetchRecord'],
   [orderPath, 'fetchOrder'],
 ]
+
+/** Says in words why an address cannot be listened on. */
+function orRefused<T>({ host, port }: { host: string; port: number }, serve: () => T): T {
+  try {
+    return serve()
+  } catch (error) {
+    const sentence = refusals[(error as { code?: string }).code ?? '']?.(port, host)
+    throw sentence === undefined ? error : new OperatorError(sentence)
+  }
+}
+
+const refusals: Readonly<Record<string, (port: number, host: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is taken: stop what listens there, or set another PORT`,
+  EACCES: (port) =>
+    `Port ${port} needs a right that souk does not have here: set a PORT of 1024 or above and put a proxy in front, or give it CAP_NET_BIND_SERVICE`,
+  EADDRNOTAVAIL: (_port, host) => `HOST is no address of this machine: ${host}`,
+}
 
 export type Serving = {
   url: string
@@ -49,35 +67,37 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
     await new Promise<void>((resume) => setImmediate(resume))
   }
 
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    // Two servers must never share a port silently.
-    reusePort: false,
-    idleTimeout: idleTimeoutSeconds,
-    // None of Bun's: it is we who answer 413.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
-    routes: Object.fromEntries(
-      hotPaths(deps.config).map(([path, answer]) => [
-        path,
-        {
-          GET: (request: BunRequest<string>, self: Server<undefined>) => {
-            count()
-            return edge[answer](request, request.params['id'] ?? '', self)
+  const server = orRefused({ host, port }, () =>
+    Bun.serve({
+      hostname: host,
+      port,
+      // Two servers must never share a port silently.
+      reusePort: false,
+      idleTimeout: idleTimeoutSeconds,
+      // None of Bun's: it is we who answer 413.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
+      routes: Object.fromEntries(
+        hotPaths(deps.config).map(([path, answer]) => [
+          path,
+          {
+            GET: (request: BunRequest<string>, self: Server<undefined>) => {
+              count()
+              return edge[answer](request, request.params['id'] ?? '', self)
+            },
           },
-        },
-      ]),
-    ),
-    fetch: (request, self) => {
-      count()
-      return edge.fetch(request, self)
-    },
-    error: (error) => {
-      deps.log.error('server.failed', { error })
-      return answerTo(asAppError(error))
-    },
-  })
+        ]),
+      ),
+      fetch: (request, self) => {
+        count()
+        return edge.fetch(request, self)
+      },
+      error: (error) => {
+        deps.log.error('server.failed', { error })
+        return answerTo(asAppError(error))
+      },
+    }),
+  )
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     server,

@@ -11,13 +11,18 @@ const vague = /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR_(LOCK|ACCESS))/
  * @param file never opened here: closing it would drop SQLite's locks
  */
 export function causeOf(error: unknown, file: string): unknown {
-  if (!vague.test(engineErrorCode(error) ?? '')) return error
+  const code = engineErrorCode(error) ?? ''
+  if (!code.startsWith('SQLITE_')) return error
+  if (!vague.test(code)) return withPath(error, file)
   const { R_OK, W_OK, X_OK } = constants
-  const found =
-    refusal(() => accessSync(dirname(file), R_OK | W_OK | X_OK)) ?? refusal(() => standing(file) && accessSync(file, R_OK | W_OK))
+  const found = refusal(() => accessSync(dirname(file), R_OK | W_OK | X_OK)) ?? refusal(() => lookAt(file))
   if (found) return found
-  return error instanceof Error && !('path' in error) ? Object.assign(error, { path: file }) : error
+  return withPath(error, file)
 }
+
+/** The path, unless it has one. */
+export const withPath = (error: unknown, path: string): unknown =>
+  error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error
 
 function refusal(look: () => unknown): unknown {
   try {
@@ -28,4 +33,9 @@ function refusal(look: () => unknown): unknown {
   }
 }
 
-const standing = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+function lookAt(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (!stat) return
+  if (stat.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR', path: file })
+  accessSync(file, constants.R_OK | constants.W_OK)
+}

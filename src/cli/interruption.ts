@@ -11,6 +11,22 @@ export class Interrupted extends Error {
 }
 
 /**
+ * Of a whole command: says a line at Ctrl-C wherever the command has nothing of its own to say.
+ * What is written is written in whole commits and whole files.
+ */
+export function onAnyInterruption(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (process.listenerCount(signal) > 1) return
+      tell('Stopped. Nothing is half done: run it again')
+      process.exit(interruptedStatus[signal])
+    })
+}
+
+/** Over a bar that may be there. */
+const tell = (text: string) => process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`)
+
+/**
  * From now on, until `end`, Ctrl-C and SIGTERM end the process at once. What is written is written in whole commits and whole files,
  * so there is nothing to wait for.
  * @param say what stands and how to go on, in one line; asked for when it happens
@@ -23,8 +39,7 @@ export function onInterruption(say: () => string, cleanUp: () => void = () => un
     } catch {
       // It was to be taken away, not kept from ending.
     }
-    // Over a bar that may be there.
-    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${say()}\n`)
+    tell(say())
     process.exit(interruptedStatus[signal])
   }
   process.on('SIGINT', stop)

@@ -9,9 +9,9 @@ import type { Instance } from './instance.ts'
 const idleTimeoutSeconds = 60
 const drainMaxMs = 10_000
 const drainLookMs = 20
-/** A client that is busy on a connection asks again within this time. */
-const quietMs = 100
-const gatherMaxMs = 1_000
+/** A client that is busy on a connection asks again within this many looks, also on a busy machine. Where none has, fewer will do. */
+const quietLooks = { afterRequests: 50, atFirst: 8 }
+const gatherLooksMax = 150
 
 /** The paths of the records that are read most, and what answers them. */
 const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
@@ -56,15 +56,19 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
   }
 
   /** Until nobody asks any more: every client that was busy is then waiting for an answer. */
-  async function gather(): Promise<void> {
-    const deadline = performance.now() + gatherMaxMs
-    let before: number
-    do {
-      before = asked
-      await Bun.sleep(quietMs)
-    } while (asked !== before && performance.now() < deadline)
-    // What has arrived by now is read first.
-    await new Promise<void>((resume) => setImmediate(resume))
+  async function gather(deadline: number): Promise<void> {
+    let seen = asked
+    let needed = quietLooks.atFirst
+    // Looks, and not time alone: a process that gets no turn for a while reads nothing either.
+    for (let quiet = 0, looks = 0; quiet < needed && looks < gatherLooksMax && performance.now() < deadline; quiet++, looks++) {
+      await Bun.sleep(drainLookMs)
+      // What has arrived by now is read first.
+      await new Promise<void>((resume) => setImmediate(resume))
+      if (asked === seen) continue
+      seen = asked
+      needed = quietLooks.afterRequests
+      quiet = 0
+    }
   }
 
   const server = orRefused({ host, port }, () =>
@@ -106,7 +110,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       // Bun closes the listener and, with it, every connection without a request, also where one is on its way: that client would
       // see a reset. So those who are busy are first made to wait.
       edge.hold()
-      await gather()
+      await gather(deadline)
       void server.stop(false)
       edge.drain()
       // Bun counts a request until the last byte of its answer has left.

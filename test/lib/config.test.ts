@@ -124,6 +124,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   ACCESS_TOKEN_SECONDS: { field: 'accessTokenSeconds', byDefault: 3600, good: [['60', 60]], bad: ['59', '86401'] },
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
+  DRAIN_SECONDS: {
+    field: 'drainSeconds',
+    byDefault: 0,
+    good: [
+      ['0', 0],
+      ['60', 60],
+    ],
+    bad: ['61', '-1', 'soon'],
+  },
   DISK_FREE_MIN_MB: {
     field: 'diskFreeMinBytes',
     byDefault: 104_857_600,

@@ -215,6 +215,13 @@ export const settings = {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
   }),
+  DRAIN_SECONDS: setting(
+    'drainSeconds',
+    'integer',
+    '0',
+    'When told to stop, how long requests are still served while /health/ready says 503 already; 0 to 60',
+    integer(0, 60),
+  ),
   DISK_FREE_MIN_MB: setting(
     'diskFreeMinBytes',
     'integer',

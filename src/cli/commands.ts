@@ -13,7 +13,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'Serve the shop: HTTP API and jobs (what `souk` alone does)',
     flags: listening,
     details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
-it takes no new work, finishes what is in flight and exits 0. Only one serves a data directory at a time.`,
+it is unready for DRAIN_SECONDS, takes no new connections, finishes what is in flight and exits 0; a second one ends it at once. Only one serves a data directory at a time.`,
     async run({ config }) {
       await (await import('./serve.ts')).serve(config())
       return undefined

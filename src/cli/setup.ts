@@ -5,6 +5,7 @@ import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/merch
 import { askPassword } from './ask-password.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 import { withInstance } from './with-instance.ts'
 
 /** `souk setup`: the first super admin. */
@@ -18,7 +19,9 @@ export async function setup({ config, values, switches }: Input): Promise<number
       throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
     }
     const password = await askPassword()
+    const interruption = onInterruption(() => 'Stopped: `souk setup` run again makes the super admin, or says that it is there')
     const user = await createSuperAdmin(deps, { email, password })
+    interruption.end()
     process.stdout.write(`The super admin ${user.email} is made: log in with POST /merchant/login\n`)
     return 0
   })

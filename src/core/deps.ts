@@ -2,10 +2,11 @@ import type { Database } from '../../db/engine.ts'
 import type { Config } from '../config.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Clock, ClockWatch } from './clock.ts'
 import type { Keyring } from './keyring.ts'
 import type { SafeFetch } from './outgoing.ts'
 
-export type Clock = { /** Milliseconds since the epoch. */ now(): number }
+export type { Clock }
 
 /**
  * For whom a password is hashed, which costs much: strangers, who may all become customers, do not hold up those who run shops and
@@ -26,6 +27,7 @@ export type Deps = {
   readonly config: Config
   readonly db: Database
   readonly clock: Clock
+  readonly clockWatch: ClockWatch
   /** Cryptographically strong random bytes. */
   readonly randomBytes: (count: number) => Uint8Array
   readonly newId: NewId
@@ -37,5 +39,7 @@ export type Deps = {
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
+  /** Where the process is in its life. */
+  readonly life: { stopping: boolean }
   readonly build: { readonly version: string }
 }

@@ -58,7 +58,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
   const main = planOf(demoShop, start)
   const plans = [main, ...shopsAbroad.map((shop) => planOf(shop, start))]
   const total = plans.reduce((sum, { products, customers, orders }) => sum + products.length + customers.length + orders.length, 0)
-  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr })
+  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr, unit: 'records' })
   let count = 0
   const done = () => progress.at(++count)
   // The first merchant before everything else: by them a fill that broke off is told from a database of somebody else.

@@ -56,7 +56,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
   async function document() {
     if (made) return made
     const { openApiDocument } = await import('./openapi.ts')
-    const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix))
+    const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix, deps.build.version))
     made = { body, etag: etagOf(body) }
     return made
   }

@@ -51,9 +51,6 @@ export type OpenApi = {
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
 }
 
-/** The version of the API, which is the specification's; the program has its own. */
-const apiVersion = '2.0.1'
-
 /** Kept in the order in which a shop meets them. */
 const tagDescriptions: Record<string, string> = {
   Login: 'Accounts, access tokens and their renewal.',
@@ -168,7 +165,7 @@ export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => met
  * @param routes the app's
  * @param twinPrefix where some routes answer a second time; those are left out
  */
-export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string): OpenApi {
+export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string, version: string): OpenApi {
   const shared: SharedSchemas = new Map()
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
@@ -181,7 +178,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
     openapi: '3.1.0',
     info: {
       title: 'souk',
-      version: apiVersion,
+      version,
       description: apiDescription,
       contact: { name: 'The operator of this instance' },
       license: { name: 'MIT', identifier: 'MIT' },

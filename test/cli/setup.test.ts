@@ -66,7 +66,7 @@ describeProcesses('souk setup', () => {
     expect(other.status).toBe(2)
     expect(other.screen).toContain('The two are not the same: nothing was done')
     const stopped = await onTerminal(asked, dataDir, [['password: ', '\x03']])
-    expect(stopped.status).toBe(2)
+    expect(stopped.status).toBe(130)
     const made = await onTerminal(asked, dataDir, [
       ['password: ', 'password-of-rooX\x7ft\r'],
       ['once more: ', 'password-of-root\r'],

@@ -125,6 +125,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
+  DRAIN_SECONDS: {
+    field: 'drainSeconds',
+    byDefault: 0,
+    good: [
+      ['0', 0],
+      ['60', 60],
+    ],
+    bad: ['61', '-1', 'soon'],
+  },
   DISK_FREE_MIN_MB: {
     field: 'diskFreeMinBytes',
     byDefault: 104_857_600,

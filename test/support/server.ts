@@ -5,7 +5,7 @@ import type { TestApp } from './app.ts'
 
 /** Listens on a free port. `stop` leaves the app itself open. */
 export function serveTestApp({ edge, deps }: Pick<TestApp, 'edge' | 'deps'>) {
-  const serving = listen({ edge, deps, close: async () => undefined }, { host: '127.0.0.1', port: 0 })
+  const serving = listen({ edge, deps }, { host: '127.0.0.1', port: 0 })
   return {
     ...serving,
     port: serving.server.port ?? 0,

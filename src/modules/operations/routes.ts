@@ -12,14 +12,16 @@ const retrySeconds = 5
 /** Probes come from many sides at once, and each check writes. */
 const readinessKeptMs = 1_000
 
+/** Of no concern to those who ask whether to send requests here. */
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady'])
+
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   let checks: Promise<Check[]> | undefined
   let madeAt = 0
   return () => {
-    const now = deps.clock.now()
-    // Either way: the clock may be set back.
-    if (!checks || Math.abs(now - madeAt) >= readinessKeptMs) {
+    const now = deps.clock.monotonic()
+    if (!checks || now - madeAt >= readinessKeptMs) {
       madeAt = now
       checks = readiness(deps)
     }
@@ -30,7 +32,7 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
 export const healthRoutes = (deps: HttpDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
-    .get('/health/live', () => ({ status: 'ok' as const }), {
+    .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',
       anyQuery: true,
       response: { 200: Live, ...errorResponses() },
@@ -39,10 +41,11 @@ export const healthRoutes = (deps: HttpDeps) => {
     .get(
       '/health/ready',
       async () => {
+        if (deps.life.stopping) throw new AppError('UNAVAILABLE', 'Not ready: stopping', { retryAfterSeconds: retrySeconds })
         const checks = await current()
-        const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+        const failed = checks.filter(({ name, ok }) => !ok && !onlyShown.has(name)).map(({ name }) => name)
         if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
-        return { status: 'ok' as const, checks }
+        return { status: 'ok' as const, version: deps.build.version, checks }
       },
       {
         access: 'public',
@@ -50,7 +53,8 @@ export const healthRoutes = (deps: HttpDeps) => {
         response: { 200: Ready, ...errorResponses() },
         detail: {
           summary: 'Whether the instance can do its work',
-          description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.',
+          description:
+            'Reads and writes the database, looks for missing migrations, at the space left and at the key file; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
         },
       },
     )

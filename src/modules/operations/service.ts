@@ -5,12 +5,20 @@ import { operationsStore as store } from './store.ts'
 export type Check = { name: string; ok: boolean }
 
 /** Whether the instance can do its work: reads, writes, migrations, space. Told within two seconds or so, whatever the database does. */
-export async function readiness({ db, diskFree, config }: Pick<Deps, 'db' | 'diskFree' | 'config'>): Promise<Check[]> {
+export async function readiness({
+  db,
+  diskFree,
+  config,
+  keyring,
+  clockWatch,
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch'>): Promise<Check[]> {
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
     migrationsCurrent: () => store.isMigrated(db.read),
     diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,
+    keysAtHand: async () => keyring.atHand(),
+    clockSteady: async () => clockWatch.isSteady(),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }

@@ -5,12 +5,16 @@ import { testApp } from '../../support/app.ts'
 describe('health', () => {
   test('health is live while the process answers, and ready when the database and the disk are', async () => {
     await using app = await testApp()
-    expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
+    expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok', version: app.deps.build.version })
     const { status, body, headers } = await app.call('GET', '/health/ready')
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(body).toEqual({
       status: 'ok',
-      checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace'].map((name) => ({ name, ok: true })),
+      version: app.deps.build.version,
+      checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace', 'keysAtHand', 'clockSteady'].map((name) => ({
+        name,
+        ok: true,
+      })),
     })
   })
 
@@ -43,6 +47,7 @@ describe('health', () => {
     await app.call('GET', '/health/ready')
     const before = stats.writes
     app.clock.advance(-3_600_000)
+    app.clock.advance(1_000)
     await app.call('GET', '/health/ready')
     expect(stats.writes).toBe(before + 1)
   })

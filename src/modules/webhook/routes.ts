@@ -11,9 +11,16 @@ const howItIsSent = `Messages are sent as Standard Webhooks asks: a POST of \`{ 
 after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
 
 Any 2xx status within 10 seconds is a success. Anything else is tried again after about 5 seconds, 1, 5 and 30 minutes, 2, 5, 7 and 10 hours: \
-nine times in about a day, and then no more. An answer of 410 ends a delivery at once. Redirects are not followed.
+nine times in about a day, and then no more. Redirects are not followed.
 
-The URL must lead to a public address: an address that is not is refused here, and a name that leads to one when it is called.`
+An endpoint that has failed three times in a row gets one attempt at a time, with rests of 5 seconds to 10 minutes between them, until it \
+succeeds again. Meanwhile 1,000 deliveries wait for it at most, and none for longer than three days. As Standard Webhooks asks, one that \
+answers 410, or that has failed for five days, is disabled (\`disabledAt\`, \`disabledReason\`): nothing more is sent to it. Remove it and \
+register it anew.
+
+The URL must lead to a public address and to a port of a web server: below 1024 that is 80 or 443, and above it any that is not known to be \
+another service's (databases, caches, queues, …). An address or a port that is not is refused here, and a name that leads to such an address \
+when it is called.`
 
 export const webhookRoutes = (deps: HttpDeps) =>
   routes(deps, 'Webhooks')

@@ -1,6 +1,7 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Access, type AccessRule, accessRules } from './access-rules.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** What of a route of Elysia's the document is made of. */
@@ -19,6 +20,8 @@ type Detail = {
   readonly 'x-access'?: Access
   readonly 'x-idempotent'?: true | 'required'
   readonly 'x-upload'?: UploadRule
+  /** What is sent to whoever registers by this route. */
+  readonly 'x-events'?: ToldEvents
 }
 
 type Parameter = {
@@ -48,6 +51,7 @@ export type OpenApi = {
   readonly servers: readonly Schema[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Record<string, Record<string, Operation>>
+  readonly webhooks: Record<string, { readonly post: Schema }>
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
 }
 
@@ -170,10 +174,12 @@ export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => met
 export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string): OpenApi {
   const shared: SharedSchemas = new Map()
   const paths: Record<string, Record<string, Operation>> = {}
+  const webhooks: Record<string, { readonly post: Schema }> = {}
   for (const route of routes) {
     if (!isDocumented(route) || route.path.startsWith(`${twinPrefix}/`)) continue
     const { path, operation } = drafted(route)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: finished(route, operation, shared) }
+    Object.assign(webhooks, webhooksOf(route.hooks.detail?.['x-events'] ?? {}, operation.tags?.[0] ?? '', shared))
   }
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags = [] }) => tags)))
   return {
@@ -190,6 +196,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
       .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
+    webhooks: sorted(webhooks),
     components: { schemas: sorted(Object.fromEntries(shared)), securitySchemes, headers },
   }
 }
@@ -219,6 +226,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-while': __,
     'x-idempotent': ___,
     'x-upload': ____,
+    'x-events': _____,
     parameters = [],
     requestBody: drafted,
     operationId,

@@ -4,9 +4,10 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
+import { messageData } from './messages.ts'
 import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
 
-const howItIsSent = `Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
+const howItIsSent = `What each event tells is in this document under \`webhooks\`. Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
 \`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
 after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
 
@@ -22,6 +23,9 @@ The URL must lead to a public address and to a port of a web server: below 1024 
 another service's (databases, caches, queues, …). An address or a port that is not is refused here, and a name that leads to such an address \
 when it is called.`
 
+/** For the OpenAPI document. */
+const toldEvents: object = { 'x-events': messageData }
+
 export const webhookRoutes = (deps: HttpDeps) =>
   routes(deps, 'Webhooks')
     .post('/webhook-endpoints', ({ body, shop, actor, once }) => once(201, (write) => createEndpoint(deps, { shop, actor, write }, body)), {
@@ -29,7 +33,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
       idempotent: true,
       body: CreateEndpoint,
       response: { 201: NewEndpoint, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-      detail: { summary: 'Have events sent to a URL', description: howItIsSent },
+      detail: { summary: 'Have events sent to a URL', description: howItIsSent, ...toldEvents },
     })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'management',

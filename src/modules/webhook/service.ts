@@ -22,6 +22,7 @@ import {
   waitedMaxMs,
   webhookSecretSeal,
 } from './domain.ts'
+import type { MessageData } from './messages.ts'
 import { webhookStore as store } from './store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
@@ -29,16 +30,17 @@ type Shop = Pick<ShopContext, 'id'>
 /** Rows of one write. */
 const forgottenAtOnce = 500
 
-export type Message = {
+type Told<Event extends WebhookEvent> = {
   shopId: string
-  event: WebhookEvent
+  event: Event
   /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
   key: string
   /** What the receivers get to see, as JSON. */
-  data: unknown
+  data: MessageData[Event]
   /** Not to be sent before `releaseMessage`: what it tells of is not final yet. */
   held: boolean
 }
+export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
 
 /** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
 export function enqueueMessage(

@@ -1,5 +1,6 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Access, type AccessRule, accessRules } from './access-rules.ts'
+import { pathExample } from './openapi-examples.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
 import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
@@ -239,7 +240,9 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
   ]
-  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders]
+  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
+    (one) => withExample(one, route.path),
+  )
   return {
     ...rest,
     operationId: camelCase(operationId),
@@ -261,6 +264,12 @@ function undeclaredPathParameters(path: string, declared: readonly Parameter[]):
 
 function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): Parameter {
   return { ...rest, schema: documentSchema(schema, shared) }
+}
+
+/** A parameter of the path with an example; others as they are. */
+function withExample(one: Parameter, routePath: string): Parameter {
+  const example = one.in === 'path' ? pathExample(routePath.replace(/:(\w+)/g, '{$1}'), one.name) : undefined
+  return example === undefined ? one : { ...one, example }
 }
 
 /** The body of a request: what its schema says, or a file of one of the media types that the route takes. */

@@ -6,8 +6,8 @@ import { type BrowserEvent, chromium, openPage } from '../support/chromium.ts'
 if (!chromium) process.stderr.write('skipped: pages in a real browser, because there is no chromium on this machine\n')
 
 const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).text()
-/** Of each kind one: a body, what is sent out, fields in the path, a file. */
-const unfolded = ['postMerchantLogin', 'onOrderConfirmed', 'patchProductV2ById', 'postProductV2Import']
+/** A body, fields in the path and in the query, a file, an answer without a body. */
+const unfoldedPaths = ['/merchant/login', '/webhook-endpoints/{id}', '/product-v2/import']
 
 /** Resolves once the element is there. */
 const appears = (selector: string) => `new Promise((resolve) => {
@@ -71,26 +71,44 @@ test.skipIf(!chromium)('in a browser the home page has nothing for axe to compla
   expect(await breachesOf(page)).toEqual([])
 })
 
+test.skipIf(!chromium)('in a browser the documentation has nothing for axe to complain about as it opens', async () => {
+  await using app = await testApp()
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+  await using page = await openPage(chromium ?? '')
+  await page.open(`${server.url.origin}/docs`)
+  await page.evaluate(appears('.opblock-summary'))
+  expect(await breachesOf(page)).toEqual([])
+})
+
 test.skipIf(!chromium)(
-  'in a browser the documentation has nothing for axe to complain about: unfolded, tried out, and where credentials go',
+  'in a browser the documentation has nothing for axe to complain about unfolded, tried out, and where credentials go',
   async () => {
     await using app = await testApp()
-    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+    const { paths, webhooks, ...rest } = (await app.call('GET', '/docs/json')).body
+    // Of all operations one of each kind: unfolding is dear in a document of many.
+    const some = Object.fromEntries(unfoldedPaths.map((path) => [path, paths[path]]))
+    const cut = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
+    })
     await using page = await openPage(chromium ?? '')
     await page.open(`${server.url.origin}/docs`)
     await page.evaluate(appears('.opblock-summary'))
-    for (const id of unfolded) {
-      const operation = `[id^=operations-][id$=-${id}]`
-      await page.evaluate(appears(`${operation} .opblock-summary-control`))
-      await page.evaluate(`document.querySelector('${operation} .opblock-summary-control').click()`)
-      await page.evaluate(appears(`${operation} .responses-table`))
+    const closed = '.opblock:not(.is-open)'
+    while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {
+      await page.evaluate(`document.querySelector('${closed}').setAttribute('data-next', '')`)
+      await page.evaluate(`document.querySelector('[data-next] .opblock-summary-control').click()`)
+      await page.evaluate(appears('[data-next] .responses-table'))
+      await page.evaluate(`document.querySelector('[data-next]').removeAttribute('data-next')`)
     }
     expect(await breachesOf(page)).toEqual([])
     await page.evaluate(`document.querySelectorAll('.try-out__btn').forEach((button) => button.click())`)
     await page.evaluate(appears('.execute'))
     await page.evaluate(`document.querySelector('.btn.authorize').click()`)
     await page.evaluate(appears('.modal-ux-content'))
-    expect(await breachesOf(page, '.modal-ux, .opblock.is-open')).toEqual([])
+    expect(await breachesOf(page, '.modal-ux')).toEqual([])
     expect(complaints(page.events)).toEqual([])
   },
 )

@@ -44,6 +44,11 @@ const rules: readonly Rule[] = [
   },
   { what: 'model', files: anyModel, may: [schemas, /^src\/http\/schema\.ts$/, ...core, anyDomain, anyModel, ownPure] },
   {
+    what: 'messages',
+    files: /^src\/modules\/[^/]+\/messages\.ts$/,
+    may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, ownPure],
+  },
+  {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
     may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|within|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
@@ -54,7 +59,11 @@ const rules: readonly Rule[] = [
     may: [...core, /^src\/clients\//, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/],
   },
   { what: 'index', files: anyIndex, may: [/^own\/(?!([\w-]+-)?(routes|model)\.ts)/] },
-  { what: 'routes', files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/, may: [schemas, http, ...core, anyModel, anyIndex, ownPure] },
+  {
+    what: 'routes',
+    files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
+    may: [schemas, http, ...core, anyModel, anyIndex, ownPure, /^own\/messages\.ts$/],
+  },
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,

@@ -1,6 +1,8 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Access, type AccessRule, accessRules, isLimited } from './access-rules.ts'
+import { pathExample } from './openapi-examples.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** What of a route of Elysia's the document is made of. */
@@ -19,6 +21,8 @@ type Detail = {
   readonly 'x-access'?: Access
   readonly 'x-idempotent'?: true | 'required'
   readonly 'x-upload'?: UploadRule
+  /** What is sent to whoever registers by this route. */
+  readonly 'x-events'?: ToldEvents
 }
 
 type Parameter = {
@@ -48,6 +52,7 @@ export type OpenApi = {
   readonly servers: readonly Schema[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Record<string, Record<string, Operation>>
+  readonly webhooks: Record<string, { readonly post: Schema }>
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
 }
 
@@ -168,10 +173,12 @@ export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => met
 export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string, version: string): OpenApi {
   const shared: SharedSchemas = new Map()
   const paths: Record<string, Record<string, Operation>> = {}
+  const webhooks: Record<string, { readonly post: Schema }> = {}
   for (const route of routes) {
     if (!isDocumented(route) || route.path.startsWith(`${twinPrefix}/`)) continue
     const { path, operation } = drafted(route)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: finished(route, operation, shared) }
+    Object.assign(webhooks, webhooksOf(route.hooks.detail?.['x-events'] ?? {}, operation.tags?.[0] ?? '', shared))
   }
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags = [] }) => tags)))
   return {
@@ -188,6 +195,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
       .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
+    webhooks: sorted(webhooks),
     components: { schemas: sorted(Object.fromEntries(shared)), securitySchemes, headers },
   }
 }
@@ -219,6 +227,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-upload': ____,
     'x-large-json': _____,
     'x-any-query': ______,
+    'x-events': _______,
     parameters = [],
     requestBody: drafted,
     operationId,
@@ -231,7 +240,9 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
   ]
-  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders]
+  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
+    (one) => withExample(one, route.path),
+  )
   return {
     ...rest,
     operationId: camelCase(operationId),
@@ -253,6 +264,12 @@ function undeclaredPathParameters(path: string, declared: readonly Parameter[]):
 
 function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): Parameter {
   return { ...rest, schema: documentSchema(schema, shared) }
+}
+
+/** A parameter of the path with an example; others as they are. */
+function withExample(one: Parameter, routePath: string): Parameter {
+  const example = one.in === 'path' ? pathExample(routePath.replace(/:(\w+)/g, '{$1}'), one.name) : undefined
+  return example === undefined ? one : { ...one, example }
 }
 
 /** The body of a request: what its schema says, or a file of one of the media types that the route takes. */

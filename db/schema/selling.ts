@@ -375,6 +375,8 @@ export const refunds = table(
     /** Back to gift cards, and to which. */
     giftCardAmount: money('gift_card_amount').notNull(),
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
+    /** Which lines it is of, and what of each; none: it is an amount of the order as a whole. `restock`: these go back on the shelf. */
+    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
     reason: text('reason'),
     /** What it is for: more of the order than money may depend on it. */
     purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE']).notNull(),

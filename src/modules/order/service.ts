@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { defined } from '../../lib/records.ts'
+import { defined, type Optional } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
 import type { Payment } from '../payment/domain.ts'
 import { whatBecameOf } from '../payment/index.ts'
@@ -13,6 +13,7 @@ import { type Order, type OrderStatus, orderStatuses, refundWindowMs } from './d
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { noteAnswer } from './payments.ts'
+import type { Asked, AskedLine } from './refund-parts.ts'
 import { beginRefund, isCancelling, type RefundRequest, settleRefund, tellCancelled } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
@@ -48,17 +49,30 @@ export async function listOrders(
 
 /**
  * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
- * @param amount undefined: all that is left
- * @throws AppError NOT_FOUND; INVALID for another currency; CONFLICT when there is not that much left, or the order is in no state for it
+ * @throws AppError NOT_FOUND; INVALID for another currency, a line that the order does not have, or unless exactly one of `amount`,
+ *   `lines` and `all` is there; CONFLICT when there is not that much left, or the order is in no state for it
  */
 export async function refundOrder(
   deps: OrderDeps,
-  { amount, ...request }: Omit<RefundRequest, 'amount'> & { amount: Money | undefined },
+  { amount, lines, all, ...request }: Omit<RefundRequest, 'asked'> & RefundInput,
 ): Promise<RefundView> {
+  const asked = askedOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
   if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-  const { id } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
+  const { id } = await beginRefund(deps, { ...request, asked }, 'REFUND')
   return refundView(await settleRefund(deps, id))
+}
+
+/** What a request says that it wants back: one of these. */
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true }>
+type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
+
+/** A word left out, or mistyped, must not give a whole order back. */
+function askedOf({ amount, lines, all }: RefundInput): Asked {
+  const said = [amount, lines, all].filter((one) => one !== undefined)
+  if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+  if (amount) return { amount: amount.amount }
+  return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
 
 /** What is done to an order on somebody's request. */
@@ -93,7 +107,7 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, sho
       if (!(await compensate(deps, order, actor, reason ?? null))) throw changedMeanwhile()
       break
     case 'CONFIRMED': {
-      const request = { shopId, orderId, actor, reason, amount: undefined, attemptKey: attempt.key }
+      const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
       const { id } = await beginRefund(deps, request, 'CANCEL')
       const { status } = await settleRefund(deps, id)
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')

@@ -1,0 +1,1 @@
+ALTER TABLE "refunds" ADD COLUMN "lines" text DEFAULT '[]' NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `refunds` ADD `lines` text DEFAULT '[]' NOT NULL;

@@ -4,7 +4,7 @@ import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
-import { orderStatuses } from './domain.ts'
+import { orderPaymentStatuses, orderStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
@@ -61,7 +61,7 @@ export const OrderRecord = t.Object(
     email: nullable(t.String({ description: 'Null where a guest’s order is paid by another request than the one that placed it' })),
     currency: t.String(),
     status: oneOf(orderStatuses),
-    paymentStatus: oneOf(['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
+    paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
     lines: t.Array(Line),
     ...fieldsOf(
@@ -94,10 +94,18 @@ export const OrderRecord = t.Object(
 )
 export const Orders = pageOf(OrderRecord)
 
+const day = (description: string) => t.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description })
+
 export const ListOrders = t.Object({
   ...pageQuery,
   status: t.Optional(oneOf(orderStatuses)),
+  paymentStatus: t.Optional(oneOf(orderPaymentStatuses)),
   customerId: t.Optional(text(64)),
+  number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', 'x-type': 'integer' })),
+  email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),
+  from: t.Optional(day('The first day on which they were placed, UTC')),
+  to: t.Optional(day('The last such day; at most 365 days with `from`')),
+  q: t.Optional(text(254, { description: 'A number, also as `#12`; an id; else a part of the e-mail address' })),
 })
 export const OrderIdParam = t.Object({ id: text(64) })
 const reason = maybe(text(500))

@@ -9,12 +9,18 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Orders')
     .get(
       '/v2/orders',
-      ({ query, shop }) => listOrders(deps, { shopId: shop.id, status: query.status, customerId: query.customerId }, sliceOf(query)),
+      ({ query, shop }) => {
+        const { page, limit, ...filter } = query
+        return listOrders(deps, { ...filter, shopId: shop.id }, sliceOf({ page, limit }))
+      },
       {
         access: 'management',
         query: ListOrders,
         response: { 200: Orders, ...errorResponses(401, 403, 404) },
-        detail: { summary: "The shop's orders", description: 'Newest first.' },
+        detail: {
+          summary: "The shop's orders",
+          description: 'By number, newest first; of several filters all count, and totals are exact.',
+        },
       },
     )
     .get(

@@ -9,7 +9,7 @@ import { audit } from '../audit/index.ts'
 import type { Payment } from '../payment/domain.ts'
 import { whatBecameOf } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Order, type OrderStatus, orderStatuses, refundWindowMs } from './domain.ts'
+import { filterOf, type Order, type OrderQuery, orderStatuses, refundWindowMs } from './domain.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { noteAnswer } from './payments.ts'
@@ -32,13 +32,13 @@ export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId 
   return withoutReasons(orderView(whole))
 }
 
-/** The shop's orders, newest first. */
+/** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
 export async function listOrders(
   { orderStore }: OrderDeps,
-  filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
+  query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<Page<OrderView>> {
-  const { ids, total } = await orderStore.list(filter, slice)
+  const { ids, total } = await orderStore.list(filterOf(query), slice)
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   return pageOf(
     found.flatMap((whole) => (whole ? [orderView(whole)] : [])),

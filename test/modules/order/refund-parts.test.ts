@@ -75,6 +75,9 @@ test('line refunds of a line that is not there, that stands twice, or of more th
   expect(refused(() => linesBack(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
   expect(refused(() => linesBack(lines, [], [units(1), units(1)]))).toBe('INVALID')
   expect(refused(() => linesBack(lines, [], [units(3)]))).toBe('CONFLICT')
+  expect(() => linesBack(lines, [], [units(3)])).toThrow('lines.quantity (body): more of a line than is left of it to refund')
+  expect(() => linesBack(lines, [], [units(1), units(1)])).toThrow('lines.lineId (body): each line may stand once only')
+  expect(() => linesBack(lines, [], [units(1, false, 'line_3')])).toThrow('lines.lineId (body): no line of the order')
   const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
   expect(refused(() => linesBack(lines, before, [units(2)]))).toBe('CONFLICT')
   expect(linesBack(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([
@@ -112,6 +115,13 @@ test('line refunds of all lines, amounts and the rest together never give back m
   )
 })
 
+test('what is asked for is the amount, that of the lines together, or all that is left', () => {
+  const lines = [5, 7].map((amount) => ({ ...units(1), amount }))
+  expect(amountAsked({ amount: 3 }, [])).toBe(3)
+  expect(amountAsked({ lines: [] }, lines)).toBe(12)
+  expect(amountAsked({ all: true }, [])).toBeUndefined()
+})
+
 test('a refund is that of a request that asks for the same, in the same order', () => {
   const lines = [{ ...units(1, true), amount: 5 }]
   const ofLines = { amount: 3, giftCardAmount: 2, lines }
@@ -126,6 +136,10 @@ test('a refund is that of a request that asks for the same, in the same order', 
     { all: true } as const,
   ])
     expect(isOf(other, ofLines)).toBe(false)
+  const ofTwo = { ...ofLines, lines: [...lines, { ...units(1, false, 'line_2'), amount: 5 }] }
+  expect(isOf({ lines: [units(1, true), units(1, false, 'line_2')] }, ofTwo)).toBe(true)
+  expect(isOf({ lines: [units(1, true), units(1, true, 'line_2')] }, ofTwo)).toBe(false)
+  expect(isOf({ lines: [units(1, true)] }, ofTwo)).toBe(false)
   expect(isOf({ amount: 5 }, ofAmount)).toBe(true)
   expect(isOf({ all: true }, ofAmount)).toBe(true)
   expect(isOf({ amount: 3 }, ofAmount)).toBe(false)

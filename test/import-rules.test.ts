@@ -39,6 +39,7 @@ const rules: readonly Rule[] = [
       ownPure,
       anyDomain,
       /^countries-list(\/minimal\/[\w.]+)?$/,
+      /^cldr-subdivisions-full\/subdivisions\/en\/en\.json$/,
       /^csv-parse$/,
     ],
   },

@@ -246,8 +246,9 @@ export const orders = table(
     uniqueIndex('orders_cart_live').on(order.cartId).where(sql`status not in ('EXPIRED', 'CANCELLED')`),
     index('orders_cart').on(order.cartId, order.number),
     index('orders_customer').on(order.customerId, order.shopId, order.id),
-    index('orders_shop').on(order.shopId, order.id),
-    index('orders_status').on(order.shopId, order.status, order.id),
+    index('orders_created').on(order.shopId, order.createdAt),
+    index('orders_status_number').on(order.shopId, order.status, order.number),
+    index('orders_email').on(order.shopId, sql`lower(${order.email})`),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_unpaid_from').on(order.placedFrom).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_unpaid_of').on(order.shopId).where(sql`status = 'PENDING_PAYMENT'`),
@@ -382,6 +383,8 @@ export const refunds = table(
     /** Back to gift cards, and to which. */
     giftCardAmount: money('gift_card_amount').notNull(),
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
+    /** Which lines it is of, and what of each; none: it is an amount of the order as a whole. `restock`: these go back on the shelf. */
+    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
     reason: text('reason'),
     /** What it is for: more of the order than money may depend on it. */
     purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE']).notNull(),

@@ -197,7 +197,7 @@ async function giveBack(sale: Sale): Promise<void> {
   const { attempt, ...order } = request(sale, 'refund')
   await refundOrder(sale.deps, {
     ...order,
-    amount: whole ? undefined : { amount: shareOf(total, percent, 100), currency },
+    ...(whole ? { all: true } : { amount: { amount: shareOf(total, percent, 100), currency } }),
     reason: whole ? 'Sent back' : 'Arrived damaged',
     attemptKey: attempt.key,
   })

@@ -14,4 +14,5 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(ms) && dayOf(ms) === text
 }
 
-const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+/** When a day begins, in milliseconds; NaN for what is none. */
+export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)

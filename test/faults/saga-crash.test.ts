@@ -160,7 +160,7 @@ const scenarios: Scenario[] = [
   },
   {
     name: 'a refund of all',
-    prepare: async ({ bought, action }) => action(await bought(), 'refunds'),
+    prepare: async ({ bought, action }) => action(await bought(), 'refunds', { all: true }),
     status: 201,
     order: { status: 'CONFIRMED', paymentStatus: 'REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 750 },
     ...sold,
@@ -173,6 +173,18 @@ const scenarios: Scenario[] = [
     order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 151 },
     ...sold,
     cards: [0, 151],
+  },
+  {
+    name: 'a refund of lines that go back on the shelf',
+    async prepare({ app, bought, action }) {
+      const orderId = await bought()
+      const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
+      return action(orderId, 'refunds', { lines: [{ lineId: line?.id, quantity: 1, restock: true }] })
+    },
+    status: 201,
+    order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 1_072, giftCardRefundedTotal: 0 },
+    ...sold,
+    stock: { onHand: 9, reserved: 0 },
   },
   {
     name: 'sending an order',

@@ -62,7 +62,7 @@ const changes: Record<string, Prepare> = {
     body: { addressId: await made(shop, '/addresses', address) },
   }),
   'POST /addresses': () => ({ path: '/addresses', body: address }),
-  'POST /v2/orders/:id/refunds': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/refunds`, body: {} }),
+  'POST /v2/orders/:id/refunds': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/refunds`, body: { all: true } }),
   'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: {} }),
   'POST /v2/orders/:id/fulfil': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/fulfil`, body: {} }),
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),

@@ -100,6 +100,7 @@ export function violationsOf(books: Books): string[] {
     somebodyGoesOn(books, order, rule)
     sums(books, order, same)
     moneyBack(books, order, rule, same)
+    linesBack(books, order, rule, same)
     confirmedOnce(books, order, same, rule)
   }
   for (const payment of books.payments) {
@@ -185,6 +186,22 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
     same(movements.filter(({ key }) => key === `refund:${id}`).length, amount > 0 ? 1 : 0, what('rows of a refund'))
     for (const { giftCardId } of shares)
       same(movements.filter(({ key }) => key === `gift-card-refund:${id}:${giftCardId}`).length, 1, what('rows of a gift-card refund'))
+  }
+}
+
+/** Of no line goes back more than it has and was paid, and of all its units exactly what was paid. */
+function linesBack({ lines, refunds: back }: Books, order: OneOrder, rule: Rule, same: Same): void {
+  const counted = back.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
+  for (const refund of counted)
+    if (refund.lines.length > 0)
+      same(sum(refund.lines.map(({ amount }) => amount)), refund.amount + refund.giftCardAmount, 'lines of a refund')
+  for (const line of lines.filter(({ orderId }) => orderId === order.id)) {
+    const own = counted.flatMap((refund) => refund.lines).filter(({ lineId }) => lineId === line.id)
+    const units = sum(own.map(({ quantity }) => quantity))
+    const paid = line.total + (line.taxInclusive ? 0 : line.taxAmount)
+    rule(units <= line.quantity, `more of a line went back than was bought in order ${order.number}`)
+    rule(sum(own.map(({ amount }) => amount)) <= paid, `more went back of a line than was paid in order ${order.number}`)
+    if (units === line.quantity) same(sum(own.map(({ amount }) => amount)), paid, `refunds of a line of order ${order.number}`)
   }
 }
 

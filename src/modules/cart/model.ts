@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullable, oneOf, text } from '../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
-import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
+import { affiliateCodeMax, cartStatuses, noticeCodes, quantityMax } from './domain.ts'
 
 const Line = t.Object(
   {
@@ -43,6 +43,10 @@ export const CartRecord = t.Object(
     shippingMethod: nullable(t.String({ description: "The code of one of the shop's methods" })),
     affiliateCode: nullable(t.String()),
     totals: Totals,
+    notices: t.Array(t.Object({ code: oneOf(noticeCodes), message: t.String() }, { title: 'CartNotice' }), {
+      description:
+        'What the amounts do not show: that the address is covered by no tax rate, or no shipping method, of a shop that has some',
+    }),
     status: oneOf(cartStatuses),
     ...fieldsOf(Instant, 'expiresAt', 'createdAt', 'updatedAt'),
   },

@@ -1,14 +1,16 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
-import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
+import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
-import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.ts'
+import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
 const linesOfCart = rowsOf(cartLines, ['cartId'], asc(cartLines.id))
 const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
+const orderOfCart = rowsOf(orders, ['cartId'])
+const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 const saveCart = updateOf(
@@ -50,6 +52,27 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async giftCardsOf(cartId: string): Promise<string[]> {
       const rows = await read.all(giftCardsOfCart, { cartId })
       return rows.map(({ giftCardId }) => giftCardId)
+    },
+
+    /** What a cart was sold for; undefined while it has not become an order. */
+    async soldFor(cartId: string): Promise<Sold | undefined> {
+      const order = await read.first(orderOfCart, { cartId })
+      if (!order) return undefined
+      const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
+      return {
+        totals: {
+          subtotal: order.subtotal,
+          discount: order.discountTotal,
+          shipping: order.shippingTotal,
+          tax: order.taxTotal,
+          taxIncluded: order.taxIncluded,
+          giftCards: order.giftCardTotal,
+          total: order.total,
+          amountDue: order.amountDue,
+        },
+        shippingMethod: order.shippingMethod?.code ?? null,
+        cards: cards.map(({ giftCardId: id, last4, amount }) => ({ id, last4, amount })),
+      }
     },
 
     async insert(tx: Writer, cart: Cart): Promise<void> {

@@ -5,7 +5,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
-import type { Cart } from '../cart/domain.ts'
+import { type Cart, noticesOf } from '../cart/domain.ts'
 import {
   type CartCaller,
   type CartView,
@@ -99,7 +99,8 @@ async function buy(
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
   const snapshot = await snapshotOf(deps, cart)
   const { shop, items } = snapshot
-  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
+  const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
+  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {

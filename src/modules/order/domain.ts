@@ -1,5 +1,7 @@
 import type { orderEvents, orderGiftCards, orderLines, orders, refunds } from '../../../db/schema/selling.ts'
-import { dayMs } from '../../lib/day.ts'
+import { AppError } from '../../core/errors.ts'
+import { dayMs, isDay, startOf } from '../../lib/day.ts'
+import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { hasPaid, isUnderWay, type Payment } from '../payment/domain.ts'
 
@@ -30,6 +32,51 @@ export const refundTransitions = reachable('PENDING', {
 } as const satisfies Transitions<Refund['status']>)
 
 export const orderStatuses = statesOf(orderTransitions)
+export const orderPaymentStatuses = [
+  'PENDING',
+  'AUTHORIZED',
+  'CAPTURED',
+  'FAILED',
+  'VOIDED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+] as const satisfies readonly Order['paymentStatus'][]
+
+/** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
+export type OrderFilter = { readonly shopId: string } & Optional<
+  Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & { emailPart: string; from: number; until: number }
+>
+
+const daysMax = 365
+
+/**
+ * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is an order's number, also as `#12`, its id, or else a
+ * part of an e-mail address.
+ * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
+ */
+export function filterOf({ from, to, q, number, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
+  for (const [name, day] of Object.entries({ from, to }))
+    if (day !== undefined && !isDay(day)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
+  const until = to === undefined ? undefined : startOf(to) + dayMs
+  const begin = from === undefined ? undefined : startOf(from)
+  if (begin !== undefined && until !== undefined) {
+    if (until <= begin) throw new AppError('INVALID', 'to (query): before from')
+    if (until - begin > daysMax * dayMs) throw new AppError('INVALID', `to (query): more than ${daysMax} days from the first`)
+  }
+  return { ...rest, ...(number === undefined ? {} : { number: Number(number) }), from: begin, until, ...lookedFor(q?.trim() ?? '', number) }
+}
+
+export type OrderQuery = Optional<
+  Pick<Order, 'status' | 'paymentStatus'> & { customerId: string; email: string; number: string; from: string; to: string; q: string }
+>
+
+/** A number that is asked for beside is no other order's. */
+function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> {
+  const [, digits] = /^#?0*([1-9]\d{0,8})$/.exec(q) ?? []
+  if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
+  if (q.startsWith('order_')) return { id: q }
+  return q === '' ? {} : { emailPart: q }
+}
 
 /** An order as the saga sees it, with the payments that were begun for it, oldest first. */
 export type Saga = { readonly order: Order; readonly payments: readonly Payment[] }

@@ -29,11 +29,13 @@ import {
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import { type Asked, amountAsked, isOf, leftOf, linesBack, type RefundedLine, shelvedBy } from './refund-parts.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
   payment: Payment | undefined
   parts: RefundParts
+  lines?: RefundedLine[]
   reason?: string | null | undefined
   actor?: string
   /** Who goes on to tell the processor. */
@@ -44,7 +46,7 @@ type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
 export async function beginMoneyBack(
   tx: Writer,
   { orderStore, newId, clock }: OrderDeps,
-  { order, purpose, attemptKey, payment, parts, reason, actor = 'system', holder }: NewRefund,
+  { order, purpose, attemptKey, payment, parts, lines = [], reason, actor = 'system', holder }: NewRefund,
 ): Promise<Refund> {
   const now = clock.now()
   const through = parts.amount > 0 ? payment : undefined
@@ -57,6 +59,7 @@ export async function beginMoneyBack(
     processorReference: null,
     currency: order.currency,
     ...parts,
+    lines,
     reason: reason ?? null,
     purpose,
     attemptKey,
@@ -107,8 +110,7 @@ const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'C
 export type RefundRequest = {
   shopId: string
   orderId: string
-  /** Minor units; undefined: all that is left. */
-  amount: number | undefined
+  asked: Asked
   reason: string | undefined
   /** The same request sent again goes on with the same refund. */
   attemptKey: string
@@ -119,7 +121,7 @@ export type RefundRequest = {
  * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
  * two at once never give back more than there is.
  * @returns the refund, and whether this call made it
- * @throws AppError NOT_FOUND, CONFLICT
+ * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
  */
 export async function beginRefund(
   deps: OrderDeps,
@@ -133,7 +135,7 @@ export async function beginRefund(
     const before = await store.refundsOf(tx, order.id)
     const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
     if (known) {
-      if (request.amount === undefined || request.amount === known.amount + known.giftCardAmount) return { refund: known, isNew: false }
+      if (isOf(request.asked, known)) return { refund: known, isNew: false }
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
     }
     const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
@@ -143,9 +145,13 @@ export async function beginRefund(
     // Should that fail, there would be more to give back than this one knows of.
     if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
-    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), request.amount)
+    const { asked } = request
+    const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
+    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), amountAsked(asked, lines))
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
-    if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
+    // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
+    if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
+      throw new AppError('CONFLICT', 'There is not that much left to refund')
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
     const { attemptKey, reason, actor, shopId } = request
     const refund = await beginMoneyBack(tx, deps, {
@@ -154,6 +160,7 @@ export async function beginRefund(
       attemptKey,
       payment,
       parts,
+      lines,
       reason,
       actor: actor.id,
       holder: attemptKey,
@@ -279,6 +286,8 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
+  if (refund.lines.some(({ restock: isBack }) => isBack))
+    await restock(tx, deps, shelvedBy(refund, await deps.orderStore.lines(order.id, tx)))
   if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
 }
 
@@ -304,10 +313,11 @@ async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, 
   const giftCardRefundedTotal = order.giftCardRefundedTotal + refund.giftCardAmount
   const isWhole =
     refundedTotal === order.capturedTotal && (refund.purpose === 'COMPENSATE' || giftCardRefundedTotal === order.giftCardTotal)
+  const isNothing = refund.purpose === 'REFUND' && refund.amount + refund.giftCardAmount === 0
   await store.change(tx, order.id, [order.status], {
     refundedTotal,
     giftCardRefundedTotal,
-    paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED',
+    ...(isNothing ? {} : { paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED' }),
     updatedAt: clock.now(),
   })
 }
@@ -345,7 +355,7 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
 async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, trackedLines(await store.lines(order.id, tx)))
+  await restock(tx, deps, leftOf(await store.lines(order.id, tx), await store.refundsOf(tx, order.id)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
 }

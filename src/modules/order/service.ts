@@ -4,16 +4,17 @@ import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { defined } from '../../lib/records.ts'
+import { defined, type Optional } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
 import { isUnderWay } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { release } from './confirming.ts'
-import { type Order, type OrderStatus, refundWindowMs } from './domain.ts'
+import { filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
 import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import type { Asked, AskedLine } from './refund-parts.ts'
 import { beginRefund, isCancelling, type RefundRequest, returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
@@ -40,13 +41,13 @@ export async function readOrder(
   return withoutReasons(orderView(whole))
 }
 
-/** The shop's orders, newest first. */
+/** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
 export async function listOrders(
   { orderStore }: OrderDeps,
-  filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
+  query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<Page<OrderView>> {
-  const { ids, total } = await orderStore.list(filter, slice)
+  const { ids, total } = await orderStore.list(filterOf(query), slice)
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   return pageOf(
     found.flatMap((whole) => (whole ? [orderView(whole)] : [])),
@@ -57,17 +58,30 @@ export async function listOrders(
 
 /**
  * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
- * @param amount undefined: all that is left
- * @throws AppError NOT_FOUND; INVALID for another currency; CONFLICT when there is not that much left, or the order is in no state for it
+ * @throws AppError NOT_FOUND; INVALID for another currency, a line that the order does not have, or unless exactly one of `amount`,
+ *   `lines` and `all` is there; CONFLICT when there is not that much left, or the order is in no state for it
  */
 export async function refundOrder(
   deps: OrderDeps,
-  { amount, ...request }: Omit<RefundRequest, 'amount'> & { amount: Money | undefined },
+  { amount, lines, all, ...request }: Omit<RefundRequest, 'asked'> & RefundInput,
 ): Promise<RefundView> {
+  const asked = askedOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
   if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-  const { refund, isNew } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
+  const { refund, isNew } = await beginRefund(deps, { ...request, asked }, 'REFUND')
   return refundView(await settleRefund(deps, refund.id, { holder: request.attemptKey }, { isNew }))
+}
+
+/** What a request says that it wants back: one of these. */
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true }>
+type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
+
+/** A word left out, or mistyped, must not give a whole order back. */
+function askedOf({ amount, lines, all }: RefundInput): Asked {
+  const said = [amount, lines, all].filter((one) => one !== undefined)
+  if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+  if (amount) return { amount: amount.amount }
+  return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
 
 /** What is done to an order on somebody's request. */
@@ -103,7 +117,7 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, sho
         throw changedMeanwhile()
       break
     case 'CONFIRMED': {
-      const request = { shopId, orderId, actor, reason, amount: undefined, attemptKey: attempt.key }
+      const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
       const { refund, isNew } = await beginRefund(deps, request, 'CANCEL')
       const { status } = await settleRefund(deps, refund.id, { holder: attempt.key }, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, getTableColumns, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
@@ -7,9 +7,9 @@ import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,
+  type OrderFilter,
   type OrderGiftCard,
   type OrderLine,
-  type OrderStatus,
   orderTransitions,
   type Refund,
   refundTransitions,
@@ -140,18 +140,18 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return order && { order, payments: paid }
     },
 
-    async list(
-      filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
-      { limit, offset }: { limit: number; offset: number },
-    ): Promise<{ ids: string[]; total: number }> {
-      const condition = and(
-        eq(orders.shopId, filter.shopId),
-        filter.status ? eq(orders.status, filter.status) : undefined,
-        filter.customerId ? eq(orders.customerId, filter.customerId) : undefined,
-      )
-      const narrowed = filter.status !== undefined || filter.customerId !== undefined
-      const total = narrowed ? await countOrders(condition) : await lastNumber(filter.shopId)
-      const rows = await read.select({ id: orders.id }).from(orders).where(condition).orderBy(desc(orders.id)).limit(limit).offset(offset)
+    /** By number, newest first. */
+    async list(filter: OrderFilter, { limit, offset }: { limit: number; offset: number }): Promise<{ ids: string[]; total: number }> {
+      const conditions = conditionsOf(filter)
+      const condition = and(eq(orders.shopId, filter.shopId), ...conditions)
+      const total = conditions.length > 0 ? await countOrders(condition) : await lastNumber(filter.shopId)
+      const rows = await read
+        .select({ id: orders.id })
+        .from(orders)
+        .where(condition)
+        .orderBy(desc(orders.number))
+        .limit(limit)
+        .offset(offset)
       return { ids: rows.map(({ id }) => id), total }
     },
 
@@ -259,6 +259,29 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     const [row] = await read.select({ last: orderNumbers.last }).from(orderNumbers).where(eq(orderNumbers.shopId, shopId)).limit(1)
     return row?.last ?? 0
   }
+}
+
+const emailOf = sql`lower(${orders.email})`
+
+/** What narrows a list, besides its shop. */
+function conditionsOf(filter: OrderFilter): SQL[] {
+  const { shopId, status, paymentStatus, customerId, number, id, email, emailPart, from, until } = filter
+  const same = [
+    status === undefined ? undefined : eq(orders.status, status),
+    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
+    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
+    number === undefined ? undefined : eq(orders.number, number),
+    id === undefined ? undefined : eq(orders.id, id),
+    email === undefined ? undefined : sql`${emailOf} = lower(${email})`,
+    from === undefined ? undefined : gte(orders.createdAt, from),
+    until === undefined ? undefined : lt(orders.createdAt, until),
+  ]
+  if (emailPart !== undefined) {
+    const pattern = `%${emailPart.replace(/[\\%_]/g, '\\$&')}%`
+    // By itself, so that the index of e-mail addresses is looked through and not the orders.
+    same.push(sql`${orders.id} in (select id from orders where shop_id = ${shopId} and lower(email) like lower(${pattern}) escape '\\')`)
+  }
+  return same.filter((condition) => condition !== undefined)
 }
 
 /** Whether nothing of it is still to come. */

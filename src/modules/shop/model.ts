@@ -74,10 +74,13 @@ export const PublicShop = t.Object(
   { title: 'PublicShop' },
 )
 
+const region = text(100, {
+  description: 'ISO 3166-2 code (`CA`, `US-CA`) or English name (`California`) of a part of the country; none: all of it',
+})
 const TaxRate = t.Object(
   {
     country: CountryCode,
-    region: nullable(text(10)),
+    region: nullable(region),
     rateBps: integer({ minimum: 0, maximum: 10_000, description: 'Hundredths of a percent' }),
     inclusive: t.Boolean({ description: 'Whether prices hold the tax already' }),
   },
@@ -85,7 +88,9 @@ const TaxRate = t.Object(
 )
 export const TaxRates = t.Object({ data: t.Array(TaxRate) })
 export const SetTaxRates = t.Object({
-  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(text(10)), inclusive: t.Optional(t.Boolean()) }), { maxItems: 500 }),
+  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(region), inclusive: t.Optional(t.Boolean()) }), {
+    maxItems: 500,
+  }),
 })
 
 const ShippingMethod = t.Object(

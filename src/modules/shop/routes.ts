@@ -48,13 +48,14 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
         summary: 'Change the shop',
-        description: 'Fields that are left out stay as they are. The currency cannot change (409) once there are prices.',
+        description:
+          'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
       },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',
       response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
+      detail: { summary: 'Tax rates', description: 'By country and region, in the form in which they were put. None: no tax.' },
     })
     .put(
       '/shops/v2/tax-rates',
@@ -67,7 +68,11 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         largeJson: true,
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the tax rates' },
+        detail: {
+          summary: 'Replace the tax rates',
+          description:
+            'A region is a province or state of its country, by ISO 3166-2 code or English name, and addresses match it by either; one that the country does not have is 400. An address that no rate covers is told so in the `notices` of its cart.',
+        },
       },
     )
     .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
@@ -86,7 +91,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         largeJson: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the shipping methods' },
+        detail: { summary: 'Replace the shipping methods', description: "Prices are in the shop's currency; any other is 400." },
       },
     )
     .get(

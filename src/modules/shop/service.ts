@@ -10,7 +10,7 @@ import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
-import { isCountry } from '../countries/domain.ts'
+import { isCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import {
   type ApiKey,
   endedKeysKeptMs,
@@ -180,7 +180,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices in the one before */
+/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -189,8 +189,8 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
   return update(deps, by, 'shop.changed', async (before, tx) => {
-    if (rest.currency !== undefined && rest.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before.id)))
-      throw new AppError('CONFLICT', 'currency (body): the shop has prices already')
+    if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
+      throw new AppError('CONFLICT', 'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has')
     return {
       ...defined(rest),
       ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
@@ -203,11 +203,16 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
-  const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
+  const table = taxRates.some(({ region }) => region) ? await provinces() : noProvinces
+  const places = taxRates.flatMap(({ country, region }) => {
+    const codes = region ? provinceCodes(table, country, region) : ['']
+    if (codes.length === 0) throw new AppError('INVALID', 'data.region (body): no ISO 3166-2 code or English name of a part of its country')
+    return codes.map((code) => `${country}/${code}`)
+  })
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
   return update(deps, by, 'shop.tax_rates_set', async () => ({ taxRates }))
 }
@@ -216,21 +221,24 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
  * Replaces all shipping methods.
  * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND
  */
-export async function setShippingMethods(
-  deps: ShopDeps,
-  by: Change<Pick<ShopContext, 'id' | 'currency'>>,
-  shippingMethods: ShippingMethod[],
-): Promise<Shop> {
+export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMethods: ShippingMethod[]): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
-  for (const { price, countries } of shippingMethods) {
-    if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
-    for (const country of countries) assertCountry(country, 'data.countries')
-  }
-  return update(deps, by, 'shop.shipping_methods_set', async () => ({ shippingMethods }))
+  for (const country of shippingMethods.flatMap(({ countries }) => countries)) assertCountry(country, 'data.countries')
+  return update(deps, by, 'shop.shipping_methods_set', ({ currency }) => {
+    if (shippingMethods.some(({ price }) => price.currency !== currency))
+      throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
+    return { shippingMethods }
+  })
 }
 
-function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop, tx: Writer) => Promise<Partial<Shop>>): Promise<Shop> {
+/** @param change decides inside the write, by the shop as it is then */
+function update(
+  deps: ShopDeps,
+  by: Change,
+  action: string,
+  change: (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>,
+): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)

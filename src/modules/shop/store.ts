@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
-import { products, variants } from '../../../db/schema/catalog.ts'
+import { products } from '../../../db/schema/catalog.ts'
 import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
@@ -67,15 +67,6 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       return shop
     },
 
-    /** Whether the shop has variants, shipping methods or gift cards, whose amounts are in its currency. */
-    async hasPrices(tx: Writer, id: string): Promise<boolean> {
-      const inShop = eq(products.shopId, id)
-      const variant = tx.select({ id: variants.id }).from(variants).innerJoin(products, eq(products.id, variants.productId)).where(inShop)
-      const card = tx.select({ id: giftCards.id }).from(giftCards).where(eq(giftCards.shopId, id))
-      const shop = await tx.first(byId, { id })
-      return (shop?.shippingMethods.length ?? 0) > 0 || (await variant.limit(1)).length > 0 || (await card.limit(1)).length > 0
-    },
-
     /** The key with this hash, valid or not. SQLite answers at once. */
     findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> =>
       keys.recall(hash, () => read.first(keyByHash, { hash })),
@@ -119,6 +110,18 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       forgetKeys(tx, (key) => key.id === id)
     },
 
+    /** Whether anything of a shop has a price in its currency: a product, a way of shipping, a gift card. */
+    async hasPrices(tx: Writer, { id, shippingMethods }: Pick<Shop, 'id' | 'shippingMethods'>): Promise<boolean> {
+      if (shippingMethods.length > 0) return true
+      for (const [priced, ofShop] of [
+        [products, products.shopId],
+        [giftCards, giftCards.shopId],
+      ] as const) {
+        const [found] = await tx.select({ shopId: ofShop }).from(priced).where(eq(ofShop, id)).limit(1)
+        if (found) return true
+      }
+      return false
+    },
     async findWallet(shopId: string): Promise<Wallet | undefined> {
       return read.first(walletOf, { shopId })
     },

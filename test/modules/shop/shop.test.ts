@@ -224,6 +224,49 @@ describe('changing the shop', () => {
   })
 })
 
+describe('the currency of a shop', () => {
+  test('the currency of a shop changes until there are prices, of whatever kind, and then is 409', async () => {
+    await using app = await testApp()
+    const money = { amount: 500, currency: 'USD' }
+    for (const [method, path, body] of [
+      ['POST', '/product-v2', { title: 'Mug', variants: [{ price: money }] }],
+      ['PUT', '/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: money }] }],
+      ['POST', '/giftcard', { amount: money }],
+    ] as const) {
+      const { token } = await app.merchant()
+      const change = (currency: string) => app.call('PATCH', '/shops/v2', { token, body: { title: 'Shop', currency } })
+      expect((await change('EUR')).body.currency).toBe('EUR')
+      expect((await change('USD')).body.currency).toBe('USD')
+      expect((await app.call(method, path, { token, body })).status).toBeLessThan(300)
+      const refused = await change('EUR')
+      expect(refused.status).toBe(409)
+      expect(refused.body.message).toStartWith('currency (body): ')
+      expect((await change('USD')).status).toBe(200)
+      expect((await app.call('GET', '/shops/v2', { token })).body.currency).toBe('USD')
+    }
+  })
+
+  test('the currency of a shop is that of its shipping prices, also when it was changed a moment ago', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const put = (currency: string) => {
+      const data = [{ code: 'post', title: 'Post', price: { amount: 500, currency } }]
+      return app.call('PUT', '/shops/v2/shipping-methods', { key: secretKey, body: { data } })
+    }
+    const [changed, ...answers] = await Promise.all([
+      app.call('PATCH', '/shops/v2', { token, body: { currency: 'EUR' } }),
+      put('USD'),
+      put('EUR'),
+    ])
+    const kept = (await app.call('GET', '/shops/v2', { token })).body.currency
+    expect([changed.status, kept]).toEqual(kept === 'EUR' ? [200, 'EUR'] : [409, 'USD'])
+    const { data } = (await app.call('GET', '/shops/v2/shipping-methods', { token })).body
+    expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual([kept])
+    for (const { status, body } of answers)
+      if (status !== 200) expect([status, body.message]).toEqual([400, "data.price.currency (body): not the shop's currency"])
+  })
+})
+
 describe('tax rates and shipping methods', () => {
   const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false }
   const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
@@ -246,6 +289,34 @@ describe('tax rates and shipping methods', () => {
     const trail = await app.deps.db.read.select({ action: auditLog.action }).from(auditLog).where(eq(auditLog.shopId, shop.id))
     expect(trail.filter(({ action }) => action === 'shop.tax_rates_set')).toHaveLength(2)
     expect(trail.filter(({ action }) => action === 'shop.shipping_methods_set')).toHaveLength(2)
+  })
+
+  test('tax rates are of regions that their country has, and of each once, whether by code or by name', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const put = (...data: object[]) => app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })
+    const rate = (country: string, region: string) => ({ country, region, rateBps: 500 })
+    for (const [country, region] of [
+      ['US', 'ZZ'],
+      ['US', 'Kalifornia'],
+      ['US', 'DE-BY'],
+      ['US', ' '],
+      ['CA', 'California'],
+    ] as const) {
+      const refused = await put(rate(country, region))
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        'data.region (body): no ISO 3166-2 code or English name of a part of its country',
+      ])
+    }
+    for (const [one, other] of [
+      ['CA', 'California'],
+      ['us-ca', 'CA'],
+      ['New York', 'new  york'],
+    ] as const)
+      expect((await put(rate('US', one), rate('US', other))).body.message).toBe('data (body): a country and region may have one rate only')
+    const kept = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
+    expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false })))
   })
 
   test('tax rates and shipping methods fill in what may be left out', async () => {

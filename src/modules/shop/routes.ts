@@ -26,8 +26,10 @@ import {
   ShippingMethods,
   ShopNameParam,
   ShopRecord,
+  shippingMethodsView,
   shopView,
   TaxRates,
+  taxRatesView,
   WalletRecord,
   walletView,
 } from './model.ts'
@@ -38,46 +40,52 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
   routes(deps, 'Shops')
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
+      versioned: true,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
-    .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
+    .patch('/shops/v2', async ({ shop, body, actor, expected }) => shopView(await changeShop(deps, { shop, actor, expected }, body)), {
       access: 'merchant',
+      versioned: true,
       body: ChangeShop,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
       detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
     })
-    .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
+    .get('/shops/v2/tax-rates', async ({ shop }) => taxRatesView(await readShop(deps, shop.id)), {
       access: 'management',
+      versioned: true,
       response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
     })
     .put(
       '/shops/v2/tax-rates',
-      async ({ shop, body, actor }) => {
+      async ({ shop, body, actor, expected }) => {
         const rates = body.data.map((rate) => ({ ...rate, region: rate.region ?? null, inclusive: rate.inclusive ?? false }))
-        return { data: (await setTaxRates(deps, { shop, actor }, rates)).taxRates }
+        return taxRatesView(await setTaxRates(deps, { shop, actor, expected }, rates))
       },
       {
         access: 'management',
+        versioned: true,
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the tax rates' },
       },
     )
-    .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
+    .get('/shops/v2/shipping-methods', async ({ shop }) => shippingMethodsView(await readShop(deps, shop.id)), {
       access: 'management',
+      versioned: true,
       response: { 200: ShippingMethods, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
     })
     .put(
       '/shops/v2/shipping-methods',
-      async ({ shop, body, actor }) => {
+      async ({ shop, body, actor, expected }) => {
         const methods = body.data.map((method) => ({ ...method, countries: method.countries ?? [] }))
-        return { data: (await setShippingMethods(deps, { shop, actor }, methods)).shippingMethods }
+        return shippingMethodsView(await setShippingMethods(deps, { shop, actor, expected }, methods))
       },
       {
         access: 'management',
+        versioned: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the shipping methods' },

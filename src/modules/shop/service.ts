@@ -4,6 +4,7 @@ import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
@@ -109,6 +110,9 @@ export async function openShop(
     shippingMethods: [],
     createdAt: now,
     updatedAt: now,
+    version: 1,
+    taxRatesVersion: 1,
+    shippingMethodsVersion: 1,
   }
   await deps.shopStore.insert(tx, shop)
   for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
@@ -174,7 +178,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND */
+/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -182,7 +186,7 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, 'shop.changed', (before) => ({
+  return update(deps, by, { action: 'shop.changed', version: 'version' }, (before) => ({
     ...defined(rest),
     ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
     // Within these, too, what is left out stays.
@@ -193,18 +197,18 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
   const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, by, 'shop.tax_rates_set', () => ({ taxRates }))
+  return update(deps, by, { action: 'shop.tax_rates_set', version: 'taxRatesVersion' }, () => ({ taxRates }))
 }
 
 /**
  * Replaces all shipping methods.
- * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setShippingMethods(
   deps: ShopDeps,
@@ -217,16 +221,20 @@ export async function setShippingMethods(
     if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     for (const country of countries) assertCountry(country, 'data.countries')
   }
-  return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
+  return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, () => ({ shippingMethods }))
 }
 
-function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
+
+/** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
+function update(deps: ShopDeps, by: Change, { action, version }: Part, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
-    if (!shop) throw noSuchShop()
-    return shop
+    if (!before) throw noSuchShop()
+    assertExpected(by.expected, before[version])
+    const after = { ...change(before), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
+    return unlessStale(await deps.shopStore.update(tx, id, after, { [version]: before[version] }))
   })
 }
 

@@ -81,11 +81,15 @@ export function withRoom<Due extends Place>(due: readonly Due[], underWay: Itera
   })
 }
 
+/** Of every endpoint, since nothing of one ever changes. */
+export const endpointVersion = 1
+
 /** An endpoint as its shop sees it: never with its secret. */
 export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
   events: endpoint.events as WebhookEvent[],
   ...isoTimes(pick(endpoint, 'createdAt')),
+  version: endpointVersion,
 })
 export type EndpointView = ReturnType<typeof endpointView>
 

@@ -1,8 +1,8 @@
-/** A bar for work that takes a while: drawn on a terminal only, and gone when the work is done. */
+/** How far work is that takes a while: a bar on a terminal, gone when the work is done; elsewhere a line now and then. */
 
 export type Progress = {
-  /** So much of the total is done. */
-  at(done: number): void
+  /** So much of the total is done; `what` says it in words, such as how many rows. */
+  at(done: number, what?: string): void
   /** Takes the bar away. */
   end(): void
 }
@@ -18,32 +18,57 @@ type Options = {
 }
 
 const drawEveryMs = 100
+/** Where nobody watches: rare enough for a log. */
+const tellEveryMs = 10_000
 const barWidth = 24
 const columnsDefault = 80
 
-/** A progress bar with percentage and rate. Where `stream` is no terminal it writes nothing. */
+/** Percentage, rate and the time that is left. Where `stream` is no terminal, a line every ten seconds. */
 export function createProgress({ total, label, stream, unit, monotonicMs = () => performance.now() }: Options): Progress {
-  if (!stream.isTTY) return { at: () => undefined, end: () => undefined }
   const startedAt = monotonicMs()
   let drawnAt = Number.NEGATIVE_INFINITY
+  let toldAt = startedAt
+
+  function paceOf(done: number, now: number): string {
+    const seconds = (now - startedAt) / 1000
+    if (seconds <= 0) return ''
+    const left = done > 0 && total > done ? `  ${durationText((total - done) / (done / seconds))} left` : ''
+    return `  ${amount(done / seconds, unit)}/s${left}`
+  }
+
   return {
-    at(done) {
+    at(done, what) {
       const now = monotonicMs()
+      const words = what === undefined ? '' : `  ${what}`
+      if (!stream.isTTY) {
+        if (now - toldAt < tellEveryMs) return
+        toldAt = now
+        stream.write(`${label}  ${total > 0 ? percentOf(done / total) : amount(done, unit)}${words}${paceOf(done, now)}\n`)
+        return
+      }
       if (now - drawnAt < drawEveryMs && done < total) return
       drawnAt = now
-      const seconds = (now - startedAt) / 1000
-      const rate = seconds > 0 ? `  ${amount(done / seconds, unit)}/s` : ''
-      const line = `${label}  ${total > 0 ? barOf(done / total) : amount(done, unit)}${rate}`
+      const line = `${label}  ${total > 0 ? barOf(done / total) : amount(done, unit)}${words}${paceOf(done, now)}`
       stream.write(`\r\x1b[K${line.slice(0, (stream.columns ?? columnsDefault) - 1)}`)
     },
-    end: () => void stream.write('\r\x1b[K'),
+    end: () => void (stream.isTTY && stream.write('\r\x1b[K')),
   }
 }
 
+const partOf = (fraction: number) => Math.min(Math.max(fraction, 0), 1)
+const percentOf = (fraction: number) => `${Math.floor(partOf(fraction) * 100)} %`
+
 function barOf(fraction: number): string {
-  const part = Math.min(Math.max(fraction, 0), 1)
-  const filled = Math.floor(part * barWidth)
-  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %`
+  const filled = Math.floor(partOf(fraction) * barWidth)
+  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] ${percentOf(fraction).padStart(5)}`
+}
+
+/** A time as people read it: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+function durationText(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds))
+  if (whole < 60) return `${whole} s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
 }
 
 const amount = (value: number, unit: 'bytes' | undefined) =>

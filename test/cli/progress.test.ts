@@ -6,14 +6,14 @@ function terminal(columns = 80) {
   return { isTTY: true, columns, written, write: (text: string) => written.push(text) }
 }
 
-test('the bar shows label, share and rate, and is gone at the end', () => {
+test('the bar shows label, share, what is done, rate and the time that is left, and is gone at the end', () => {
   const stream = terminal()
   let now = 0
   const progress = createProgress({ total: 200, label: 'Importing', stream, monotonicMs: () => now })
   now = 1_000
-  progress.at(50)
+  progress.at(50, '12 rows')
   progress.end()
-  expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  50/s', '\r\x1b[K'])
+  expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  12 rows  50/s  3 s left', '\r\x1b[K'])
 })
 
 test('the bar is drawn ten times a second at most, and always when all is done', () => {
@@ -29,12 +29,16 @@ test('the bar is drawn ten times a second at most, and always when all is done',
   expect(stream.written.at(-1)).toContain('100 %')
 })
 
-test('nothing is written where there is no terminal', () => {
+test('where there is no terminal a line is written every ten seconds, and none for what is done sooner', () => {
   const written: string[] = []
-  const progress = createProgress({ total: 10, label: 'X', stream: { write: (text) => written.push(text) } })
-  progress.at(5)
+  let now = 0
+  const progress = createProgress({ total: 10_000, label: 'X', stream: { write: (text) => written.push(text) }, monotonicMs: () => now })
+  for (let done = 0; done <= 25; done++) {
+    progress.at(done, `${done} rows`)
+    now += 1_000
+  }
   progress.end()
-  expect(written).toEqual([])
+  expect(written).toEqual(['X  0 %  10 rows  1/s  2 h 46 min left\n', 'X  0 %  20 rows  1/s  2 h 46 min left\n'])
 })
 
 test('a line is never wider than the terminal, an unknown total shows the amount, and more than all is all', () => {

@@ -258,8 +258,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       for (const part of parts) {
         const old = known.get(part.id)
         if (!old) await tx.insert(variants).values(part)
-        else if (JSON.stringify(old) !== JSON.stringify(part))
-          await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
+        else if (differs(old, part)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
       }
       return row
     },
@@ -342,6 +341,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     sortOrders,
   }
 }
+
+const differs = (before: Variant, after: Variant): boolean =>
+  (Object.keys(after) as (keyof Variant)[]).some(
+    (name) => before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
 
 /** What of a variant is set: what orders do to it in between is not. */
 const changeOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }: Variant) => ({

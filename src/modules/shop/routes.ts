@@ -48,8 +48,12 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       access: 'merchant',
       versioned: true,
       body: ChangeShop,
-      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
-      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Change the shop',
+        description:
+          'Fields that are left out stay as they are. Another currency is 409 once there are prices in the old one: products, shipping methods or gift cards.',
+      },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => taxRatesView(await readShop(deps, shop.id)), {
       access: 'management',

@@ -178,7 +178,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED */
+/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices in the old one */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -186,13 +186,22 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, { action: 'shop.changed', version: 'version' }, (before) => ({
-    ...defined(rest),
-    ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-    // Within these, too, what is left out stays.
-    contact: { ...before.contact, ...contact },
-    address: { ...before.address, ...address },
-  }))
+  return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
+    if (rest.currency !== undefined && rest.currency !== before.currency) await assertNoPrices(tx, deps, before)
+    return {
+      ...defined(rest),
+      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+      // Within these, too, what is left out stays.
+      contact: { ...before.contact, ...contact },
+      address: { ...before.address, ...address },
+    }
+  })
+}
+
+/** Amounts would mean another sum. */
+async function assertNoPrices(tx: Writer, { shopStore }: ShopDeps, { id, shippingMethods }: Shop): Promise<void> {
+  if (shippingMethods.length > 0 || (await shopStore.hasPrices(tx, id)))
+    throw new AppError('CONFLICT', 'currency (body): the shop has prices in its currency: products, shipping methods or gift cards')
 }
 
 /**
@@ -224,16 +233,17 @@ export async function setShippingMethods(
   return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, () => ({ shippingMethods }))
 }
 
+type PartOf = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
 type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
 
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
-function update(deps: ShopDeps, by: Change, { action, version }: Part, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+function update(deps: ShopDeps, by: Change, { action, version }: Part, change: PartOf): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
     if (!before) throw noSuchShop()
     assertExpected(by.expected, before[version])
-    const after = { ...change(before), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
+    const after = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
     return unlessStale(await deps.shopStore.update(tx, id, after, { [version]: before[version] }))
   })
 }

@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
+import { products } from '../../../db/schema/catalog.ts'
+import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
@@ -59,6 +61,13 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
     async insert(tx: Writer, shop: Shop): Promise<void> {
       await tx.insert(shops).values(shop)
+    },
+    /** Whether anything of the shop is counted in its currency. */
+    async hasPrices(tx: Writer, shopId: string): Promise<boolean> {
+      const [product] = await tx.select({ id: products.id }).from(products).where(eq(products.shopId, shopId)).limit(1)
+      if (product) return true
+      const [card] = await tx.select({ id: giftCards.id }).from(giftCards).where(eq(giftCards.shopId, shopId)).limit(1)
+      return card !== undefined
     },
     /** The shop as it is then; undefined when there is none, or its versions are not `was` any more. */
     async update(tx: Writer, id: string, change: Partial<Shop>, was: Versions = {}): Promise<Shop | undefined> {

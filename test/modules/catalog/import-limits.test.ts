@@ -59,6 +59,7 @@ test('an upload of 19 MB whose client leaves stops working within a batch or two
   expect(after - before).toBeLessThanOrEqual(3 * batch)
   for (let turns = 0; turns < 100; turns++) await turn()
   expect(await stored(app)).toBe(after)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect((await send(app, secretKey, lines('Handle,Title', 'p-0,Again', 'new,New'))).body).toMatchObject({ created: 1, skipped: 1 })
 })
 

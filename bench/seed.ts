@@ -82,8 +82,14 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
         })),
         images: [{ url: `https://images.example.com/${nth}.jpg`, alt: title }],
       },
-      shop,
-      { productId: newId('product'), variantIds: [newId('variant'), newId('variant')], imageIds: [newId('image')], now },
+      shop.id,
+      {
+        productId: newId('product'),
+        variantIds: [newId('variant'), newId('variant')],
+        imageIds: [newId('image')],
+        currency: shop.currency,
+        now,
+      },
     )
     const sorted = sortKeys(whole)
     insert(whole, sorted)

@@ -29,6 +29,8 @@ export const products = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
   },
   (product) => [uniqueIndex('products_handle').on(product.shopId, product.handle), index('products_shop').on(product.shopId, product.id)],
 )
@@ -58,6 +60,23 @@ export const variants = table(
     imageId: text('image_id'),
   },
   (variant) => [index('variants_product').on(variant.productId, variant.position)],
+)
+
+/** What was changed of a variant's stock by hand or by an import: rows are only ever added, and stay when the variant goes. */
+export const stockHistory = table(
+  'stock_history',
+  {
+    id: text('id').primaryKey(),
+    shopId: shopId(),
+    variantId: text('variant_id').notNull(),
+    delta: int('delta').notNull(),
+    /** After the change. */
+    onHand: int('on_hand').notNull(),
+    reason: text('reason'),
+    actor: text('actor').notNull(),
+    at: instant('at').notNull(),
+  },
+  (row) => [index('stock_history_variant').on(row.variantId, row.id)],
 )
 
 /**
@@ -144,6 +163,8 @@ export const collections = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
   },
   (collection) => [
     uniqueIndex('collections_handle').on(collection.shopId, collection.handle),
@@ -185,6 +206,8 @@ export const blogs = table(
     publishedAt: instant('published_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
     /** What it is found by, ` word word `: a shop has thousands of blogs at most, so that looking through them will do. */
     words: text('words').notNull(),
   },

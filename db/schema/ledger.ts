@@ -21,6 +21,8 @@ export const affiliates = table(
     active: bool('active').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Raised by whoever changes the record by hand: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
   },
   (affiliate) => [
     uniqueIndex('affiliates_code').on(affiliate.shopId, affiliate.code),

@@ -81,6 +81,8 @@ export const giftCards = table(
     note: text('note'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Raised by whoever changes the record by hand, not by its balance: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
   },
   (card) => [uniqueIndex('gift_cards_code').on(card.shopId, card.codeHash), index('gift_cards_shop').on(card.shopId, card.id)],
 )

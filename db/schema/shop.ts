@@ -1,4 +1,4 @@
-import { index, instant, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
 import { users } from './people.ts'
 
 export type Contact = { email?: string | null; phone?: string | null }
@@ -43,6 +43,10 @@ export const shops = table(
     shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** Each raised by whoever changes that part by hand: what `ETag` and `If-Match` go by. */
+    version: int('version').notNull().default(1),
+    taxRatesVersion: int('tax_rates_version').notNull().default(1),
+    shippingMethodsVersion: int('shipping_methods_version').notNull().default(1),
   },
   (shop) => [uniqueIndex('shops_name').on(shop.name), index('shops_merchant').on(shop.merchantId, shop.id)],
 )

@@ -58,12 +58,18 @@ Ends all their sessions. Works beside a running server.`,
     flags: {
       shop: { value: 'NAME', meaning: 'The shop, by its handle (required)' },
       'dry-run': { meaning: 'Check the file and say what would be done; store nothing' },
-      overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped' },
-      currency: { value: 'CODE', meaning: "Currency of the file's prices; default the shop's" },
+      overwrite: { meaning: 'Change products whose handle is known; otherwise they are skipped. Leaves their stock alone' },
+      stock: { meaning: "With --overwrite: also set counts and tracking of known variants to the file's" },
+      currency: { value: 'CODE', meaning: "Currency of the file's prices: the shop's, which is the default" },
       'data-dir': dataDir,
     },
     details: `Takes both dialects of Shopify's product export. A product with a bad row is left out and named, the others are
-stored, and the exit status is 1. Works beside a running server. Stopped half-way, run it again: nothing is made twice.`,
+stored, and the exit status is 1. Works beside a running server. Stopped half-way (Ctrl-C: exit status 130), run it
+again: nothing is made twice.
+
+Stock: new products and variants come with the counts of the file. Of known ones, --overwrite changes neither how many
+there are nor whether they are counted, unless --stock is given: then a file that was exported yesterday takes back what
+was sold since. Variants that the file does not name always stay. --dry-run says what would become of all of these.`,
     run: async (input) => (await import('./import.ts')).importFile(input),
   },
   backup: {

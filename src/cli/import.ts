@@ -10,6 +10,8 @@ import { createProgress } from './progress.ts'
 import { withInstance } from './with-instance.ts'
 
 const errorsShownMax = 50
+/** As shells have it for who was stopped by Ctrl-C. */
+const interruptedStatus = 130
 
 /** `souk import`: the products of a Shopify CSV into a shop, beside a running server. */
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
@@ -17,15 +19,35 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   if (shopName === undefined) throw new UsageError('--shop is missing: `souk import FILE --shop NAME`')
   const given = values.get('currency')?.toUpperCase()
   if (given !== undefined && !isCurrency(given)) throw new UsageError('--currency must be an ISO 4217 currency in use, such as USD')
+  const overwrite = switches.has('overwrite')
+  const stock = switches.has('stock')
+  if (stock && !overwrite) throw new UsageError('--stock is for --overwrite: without it, products that are known are skipped')
   // Before the database is opened: a wrong name must not make one.
   const { size } = fileOf(file)
   return withInstance(config(), async ({ deps }) => {
     const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
+    if (given !== undefined && given !== shop.currency)
+      throw new OperatorError(`Prices are in the shop's currency, ${shop.currency}: leave --currency out, or name that one`)
     const progress = createProgress({ total: size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
-    const how = { dryRun: switches.has('dry-run'), overwrite: switches.has('overwrite'), currency: given ?? shop.currency }
-    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, onProgress: progress.at })
-    return tell(await work.finally(progress.end))
+    const stop = new AbortController()
+    const interrupted = () => stop.abort()
+    process.once('SIGINT', interrupted)
+    const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency, signal: stop.signal }
+    const onProgress = (bytes: number, rows: number) => progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
+    const work = importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, onProgress })
+    const report = await work.finally(() => {
+      progress.end()
+      process.off('SIGINT', interrupted)
+    })
+    const status = tell(report, overwrite)
+    if (report.complete) return status
+    process.stderr.write(
+      report.dryRun
+        ? 'Stopped before the end of the file.\n'
+        : 'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
+    )
+    return interruptedStatus
   })
 }
 
@@ -37,14 +59,24 @@ function fileOf(file: string): { size: number } {
 }
 
 /** Prints what came of it. The exit status is 1 when a product was left out. */
-function tell(report: ImportReport): number {
+function tell(report: ImportReport, overwrite: boolean): number {
   const { dryRun, rows, products, created, updated, skipped, failed, variants, images, errors } = report
   const verb = dryRun ? 'would be ' : ''
   process.stdout.write(
     `${rows} rows, ${products} products: ${created} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${variants} variants, ${images} images)\n`,
   )
+  if (overwrite) process.stdout.write(`${stockText(report)}\n`)
   for (const { row, column, message } of errors.slice(0, errorsShownMax))
     process.stderr.write(`row ${row}${column ? `, ${column}` : ''}: ${message}\n`)
   if (errors.length > errorsShownMax) process.stderr.write(`and ${errors.length - errorsShownMax} more\n`)
   return failed > 0 ? 1 : 0
+}
+
+/** What became of the stock of products that were there already. */
+function stockText({ dryRun, stock: { set, counts, tracking, leftAlone }, variantsKept }: ImportReport): string {
+  const verb = dryRun ? 'would be' : 'were'
+  const stock = set
+    ? `Stock: the counts of ${counts} known variants ${verb} set to the file's, and tracking of ${tracking} ${verb} changed`
+    : `Stock: counts and tracking of known variants stay as they are (the file says otherwise of ${leftAlone}; --stock sets them)`
+  return `${stock}. ${variantsKept} variants that the file does not name stay.`
 }

@@ -1,5 +1,6 @@
 import type { Writer } from '../../db/engine.ts'
 import type { ShopContext } from './principal.ts'
+import type { Expected } from './versions.ts'
 
 /** On whose behalf something is done: what the audit trail says of it. */
 export type Actor = { readonly id: string; readonly requestId?: string | undefined }
@@ -20,4 +21,6 @@ export type Change<Shop = Pick<ShopContext, 'id'>> = {
   readonly shop: Shop
   readonly actor: Actor
   readonly write?: Write | undefined
+  /** The version that the record must have; any, when undefined. Whoever makes the change asks `assertExpected` inside the write. */
+  readonly expected?: Expected | undefined
 }

@@ -23,6 +23,7 @@ type Detail = {
   readonly 'x-upload'?: UploadRule
   /** What is sent to whoever registers by this route. */
   readonly 'x-events'?: ToldEvents
+  readonly 'x-versioned'?: true
 }
 
 type Parameter = {
@@ -120,6 +121,10 @@ const optionalHeader = (name: string, description: string): Parameter => ({
 })
 const shopHeader = optionalHeader('x-shop-id', 'For merchants with several shops: the shop that is meant. Default the first.')
 const knownVersionHeader = optionalHeader('if-none-match', 'The `etag` of the version that you hold.')
+const expectedVersionHeader = optionalHeader(
+  'if-match',
+  'The `etag` of the version that is to be changed, several, or `*`: another version is 412, and nothing is changed.',
+)
 const idempotencyHeader = (required: boolean): Parameter => ({
   name: 'idempotency-key',
   in: 'header',
@@ -131,6 +136,10 @@ const idempotencyHeader = (required: boolean): Parameter => ({
 const headers = {
   RetryAfter: { description: 'Seconds after which trying again makes sense.', schema: { type: 'integer', minimum: 1 } },
   ETag: { description: 'The version of the answer, for `if-none-match`.', schema: { type: 'string' } },
+  Version: {
+    description: 'The version of the record, for `if-match`: changes by hand raise it, sales and stock do not.',
+    schema: { type: 'string' },
+  },
 }
 const replayedHeader: Schema = {
   description: '`true` when the answer is the stored one of an earlier request.',
@@ -150,6 +159,7 @@ const statusDescriptions: Record<string, string> = {
   404: "There is no such record, or it is somebody else's.",
   408: 'The body took too long to arrive.',
   409: 'The current state does not allow it, something is taken already, or the same request is still at work.',
+  412: 'The record has another version than `if-match` names.',
   413: 'The body is too large.',
   415: 'The body is not of the media type that the route takes.',
   422: 'Something is missing for this step, or the idempotency key was used with another body.',
@@ -218,7 +228,7 @@ function drafted({ method, path, hooks }: DocumentedRoute): { path: string; oper
 }
 
 function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): Operation {
-  const { 'x-access': access, 'x-idempotent': idempotent, description } = route.hooks.detail ?? {}
+  const { 'x-access': access, 'x-idempotent': idempotent, 'x-versioned': versioned, description } = route.hooks.detail ?? {}
   const rule = accessRules[access ?? 'public']
   const {
     'x-access': _,
@@ -228,6 +238,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-large-json': _____,
     'x-any-query': ______,
     'x-events': _______,
+    'x-versioned': ________,
     parameters = [],
     requestBody: drafted,
     operationId,
@@ -239,6 +250,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     ...(rule.tokens?.includes('merchant') ? [shopHeader] : []),
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
+    ...(versioned && changesRecord(route) ? [expectedVersionHeader] : []),
   ]
   const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
     (one) => withExample(one, route.path),
@@ -285,22 +297,28 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
 /** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`. */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
-function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {
+/** Of a versioned route. One without an id or a shop in its path makes a record, of which nobody knows a version. */
+const changesRecord = ({ method, path }: DocumentedRoute): boolean => method !== 'GET' && !(method === 'POST' && !path.includes(':'))
+
+function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {
+  const { method, hooks } = route
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify(hooks.response ?? {}))
+  const { 'x-idempotent': idempotent, 'x-versioned': hasVersion } = hooks.detail ?? {}
   const implied = [
     ...(method === 'GET' ? [] : refusalsOfBodies),
-    ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : []),
+    ...(idempotent ? ['409', '422'] : []),
+    ...(hasVersion && changesRecord(route) ? ['412'] : []),
     ...(limited ? ['429'] : []),
   ]
-  const replayed = hooks.detail?.['x-idempotent'] ? { 'idempotent-replayed': replayedHeader } : {}
-  const versioned = stated['304'] ? { etag: headerRef('ETag') } : {}
+  const replayed = idempotent ? { 'idempotent-replayed': replayedHeader } : {}
+  const versioned = stated['304'] ? { etag: headerRef('ETag') } : hasVersion ? { etag: headerRef('Version') } : {}
   const answers: Record<string, Response> = {}
   for (const status of new Set([...Object.keys(stated), ...implied])) {
     const schema = stated[status] ?? errorRef
     const { description } = schema
     const isSuccess = status < '400'
     const named = {
-      ...(isSuccess ? { ...replayed, ...versioned } : {}),
+      ...(isSuccess ? { ...replayed, ...(status === '204' ? {} : versioned) } : {}),
       ...(mayBeTriedLater.has(status) ? { 'retry-after': headerRef('RetryAfter') } : {}),
     }
     answers[status] = {

@@ -15,6 +15,7 @@ export const idPrefixes = {
   key: 'key',
   audit: 'aud',
   change: 'chg',
+  stockChange: 'stk',
   address: 'addr',
   giftCard: 'gift',
   giftCardTransaction: 'gtx',

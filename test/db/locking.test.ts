@@ -127,6 +127,9 @@ describe('many rows', () => {
       origins: ['https://a.example', '{}'],
       taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: nth % 2 === 0 }],
       shippingMethods: [],
+      version: 1,
+      taxRatesVersion: 1,
+      shippingMethodsVersion: 1,
       createdAt: 100_000_000_000_000 + nth,
       updatedAt: 2,
     })

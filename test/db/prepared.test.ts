@@ -26,6 +26,9 @@ const shop = {
   shippingMethods: [],
   createdAt: 1,
   updatedAt: 2,
+  version: 1,
+  taxRatesVersion: 1,
+  shippingMethodsVersion: 1,
 }
 
 test('an insert stores every column as it is read back: texts, nulls and JSON', async () => {

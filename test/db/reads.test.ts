@@ -34,6 +34,9 @@ const shopRow = {
   shippingMethods: [],
   createdAt: 1,
   updatedAt: 2,
+  version: 1,
+  taxRatesVersion: 1,
+  shippingMethodsVersion: 1,
 }
 const insertUser = insertOf(users)
 const insertShop = insertOf(shops)

@@ -36,6 +36,8 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /product-v2/:id': 'management',
   'DELETE /product-v2/:id': 'management',
   'POST /product-v2/import': 'management',
+  'POST /product-v2/:id/variants/:variantId/stock': 'management',
+  'DELETE /product-v2/:id/variants/:variantId': 'management',
 
   'GET /collection-v2/published/:shopName': 'public',
   'POST /collection-v2': 'management',

@@ -31,6 +31,16 @@ const changes: Record<string, Prepare> = {
   'POST /product-v2': () => ({ path: '/product-v2', body: { title: 'Lamp' } }),
   'PATCH /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}`, body: { title: 'Cup' } }),
   'DELETE /product-v2/:id': ({ productId }) => ({ path: `/product-v2/${productId}` }),
+  'POST /product-v2/:id/variants/:variantId/stock': ({ productId, variantId }) => ({
+    path: `/product-v2/${productId}/variants/${variantId}/stock`,
+    body: { delta: 3 },
+  }),
+  'DELETE /product-v2/:id/variants/:variantId': async (shop) => {
+    const options = [{ name: 'Size', values: ['S', 'M'] }]
+    const variants = ['S', 'M'].map((size) => ({ optionValues: [size], price: shop.money(1) }))
+    const { body } = ok(await shop.post('/product-v2', { title: 'Shirt', options, variants }))
+    return { path: `/product-v2/${body.id}/variants/${body.variants[0].id}` }
+  },
   'POST /product-v2/import': () => ({ path: '/product-v2/import', body: 'Handle,Title\nlamp,Lamp\n', contentType: 'text/csv' }),
   'POST /collection-v2': () => ({ path: '/collection-v2', body: { title: 'Summer' } }),
   'PATCH /collection-v2/:id': async (shop) => ({

@@ -25,6 +25,8 @@ const neverSucceed: Record<string, string> = {
 
 /** What some operations need that no answer of another gives: values by name, made just before. */
 const preparations: Record<string, () => Promise<Given>> = {
+  'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
+  'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
   'PATCH /cart/{id}/items/{lineId}': filledCart,
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
@@ -289,6 +291,13 @@ async function boughtCarts(): Promise<string[]> {
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)
 
+/** A product of which many variants may go. */
+async function productOfMany(): Promise<Given> {
+  const variantId = await newVariants(world.everyone.merchant.shop.currency, 60)
+  const { data } = await bySecret('GET', '/product-v2?limit=1')
+  return { id: [data[0].id], variantId }
+}
+
 async function newVariants(currency: string, count: number): Promise<string[]> {
   const values = Array.from({ length: count }, (_, nth) => `v${nth}`)
   const { variants } = await bySecret('POST', '/product-v2', {
@@ -324,6 +333,7 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
     paymentToken: ['tok_success', 'tok_decline'],
     publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
     'if-none-match': ['*', '"none"'],
+    'if-match': ['*', '"v1"'],
   }
   return {
     resolve: (ref) => document.components.schemas[ref.split('/').at(-1) ?? ''] ?? {},

@@ -26,6 +26,9 @@ export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchan
       app.call('POST', path, { key: secretKey, body, headers }),
     patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
       app.call('PATCH', path, { key: secretKey, body, headers }),
+    /** `{ delta }` or `{ counted }`. */
+    count: (productId: string, variantId: string, body: unknown): Promise<Answer> =>
+      app.call('POST', `/product-v2/${productId}/variants/${variantId}/stock`, { key: secretKey, body }),
     put: (path: string, body: unknown): Promise<Answer> => app.call('PUT', path, { key: secretKey, body }),
     get: (path: string): Promise<Answer> => app.call('GET', path, { key: secretKey }),
     delete: (path: string): Promise<Answer> => app.call('DELETE', path, { key: secretKey }),

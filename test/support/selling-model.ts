@@ -242,6 +242,10 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
     const body = { variants: [{ id: variants[0], ...change((amount) => ({ amount, currency })) }] }
     return app.call('PATCH', `/product-v2/${productId}`, { key: secretKey, body })
   }
+  function countStock(nth: number, counted: number): Promise<Answer> {
+    const { secretKey, productId, variants } = at(all, nth) as Market
+    return app.call('POST', `/product-v2/${productId}/variants/${variants[0]}/stock`, { key: secretKey, body: { counted } })
+  }
   function checkOut({ cart, token: paymentToken, again }: Extract<Action, { do: 'checkout' }>) {
     return onCart(cart, (known) => {
       if (!again) Object.assign(known, { key: newKey(), token: paymentToken })
@@ -296,7 +300,7 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
       case 'fulfil':
         return onOrder(action.order, action.do, () => ({}))
       case 'stock':
-        return changeProduct(action.market, () => ({ onHand: action.onHand }))
+        return countStock(action.market, action.onHand)
       case 'price':
         return changeProduct(action.market, (money) => ({ price: money(action.price) }))
       case 'resume':

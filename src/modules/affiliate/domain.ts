@@ -45,5 +45,6 @@ export const affiliateView = (affiliate: Affiliate, { clicks, earnings }: { clic
   clicks,
   earnings,
   ...isoTimes(pick(affiliate, 'createdAt', 'updatedAt')),
+  version: affiliate.version,
 })
 export type AffiliateView = ReturnType<typeof affiliateView>

@@ -10,6 +10,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
   routes(deps, 'Affiliates')
     .post('/affiliates', ({ body, shop, actor, once }) => once(201, (write) => createAffiliate(deps, { shop, actor, write }, body)), {
       access: 'management',
+      versioned: true,
       idempotent: true,
       body: CreateAffiliate,
       response: { 201: AffiliateRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
@@ -26,6 +27,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     })
     .get('/affiliates/:id', ({ params, shop }) => affiliateOf(deps, shop, params.id), {
       access: 'management',
+      versioned: true,
       params: RecordId,
       response: { 200: AffiliateRecord, ...errorResponses(401, 403, 404) },
       detail: {
@@ -36,9 +38,11 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     })
     .patch(
       '/affiliates/:id',
-      ({ params, body, shop, actor, once }) => once(200, (write) => changeAffiliate(deps, { shop, actor, write }, params.id, body)),
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeAffiliate(deps, { shop, actor, expected, write }, params.id, body)),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         params: RecordId,
         body: ChangeAffiliate,

@@ -4,6 +4,7 @@ import { refuseTaken } from '../../core/conflict.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
@@ -50,7 +51,17 @@ export function createAffiliate(
 ): Promise<AffiliateView> {
   const now = deps.clock.now()
   const id = deps.newId('affiliate')
-  const affiliate = { id, shopId: by.shop.id, name, code: normalCode(code), rateBps, active: true, createdAt: now, updatedAt: now }
+  const affiliate = {
+    id,
+    shopId: by.shop.id,
+    name,
+    code: normalCode(code),
+    rateBps,
+    active: true,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  }
   return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx) => {
     await deps.affiliateStore.insert(tx, affiliate)
     return affiliateView(affiliate, nothingYet)
@@ -59,15 +70,17 @@ export function createAffiliate(
 
 /**
  * Changes an affiliate; what `input` leaves undefined stays. Commissions that are written down stay too.
- * @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the code is taken
+ * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the code is taken
  */
 export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, on Postgres, every click would be a conflict.
   const figures = await figuresOf(deps, [id])
   return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx) => {
-    const changes = { ...inputOf(input), updatedAt: deps.clock.now() }
-    const affiliate = await deps.affiliateStore.change(tx, { shopId: by.shop.id, id }, changes)
-    if (!affiliate) throw noSuchAffiliate()
+    const before = await deps.affiliateStore.find(by.shop.id, id, tx)
+    if (!before) throw noSuchAffiliate()
+    assertExpected(by.expected, before.version)
+    const changes = { ...inputOf(input), updatedAt: deps.clock.now(), version: before.version + 1 }
+    const affiliate = unlessStale(await deps.affiliateStore.change(tx, before, changes))
     return affiliateView(affiliate, figures(id))
   }).catch(refuseTaken(codeTaken))
 }

@@ -19,8 +19,8 @@ const commissionOf = rowsOf(commissions, ['orderId'])
 const lockedCommissionOf = lockedRowsOf(commissions, ['orderId'])
 
 export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(shopId: string, id: string): Promise<Affiliate | undefined> {
-    return read.first(byId, { id, shopId })
+  async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
+    return from.first(byId, { id, shopId })
   },
   async findActive(shopId: string, code: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
     return from.first(activeByCode, { shopId, code })
@@ -53,16 +53,16 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, affiliate: Affiliate): Promise<void> {
     await tx.insert(affiliates).values(affiliate)
   },
-  /** The affiliate as it is then; undefined when the shop has none with this id. */
+  /** The affiliate as it is then; undefined when it is not of the version any more that it had before. */
   async change(
     tx: Writer,
-    { shopId, id }: { shopId: string; id: string },
-    changes: AffiliateInput & Pick<Affiliate, 'updatedAt'>,
+    { id, version }: Pick<Affiliate, 'id' | 'version'>,
+    changes: AffiliateInput & Pick<Affiliate, 'updatedAt' | 'version'>,
   ): Promise<Affiliate | undefined> {
     const [affiliate] = await tx
       .update(affiliates)
       .set(changes)
-      .where(and(eq(affiliates.id, id), eq(affiliates.shopId, shopId)))
+      .where(and(eq(affiliates.id, id), eq(affiliates.version, version)))
       .returning()
     return affiliate
   },

@@ -11,7 +11,7 @@ const wordsMax = 2_000
  * What a create or a change says; what is undefined stays as it is, or takes its default. `bodyHtml` is sanitised, `publishedAt` in
  * milliseconds.
  */
-export type BlogInput = Optional<Omit<Blog, 'id' | 'shopId' | 'words' | 'createdAt' | 'updatedAt'>>
+export type BlogInput = Optional<Omit<Blog, 'id' | 'shopId' | 'words' | 'version' | 'createdAt' | 'updatedAt'>>
 
 /** A blog that `input` makes. Without a slug it has the one that its title gives, taken or not. */
 export function createdBlog(
@@ -33,13 +33,15 @@ export function createdBlog(
     publishedAt: null,
     createdAt: now,
     updatedAt: now,
+    version: 0,
   }
   return changedBlog({ ...blank, words: '' }, input, now)
 }
 
 /** The blog after a change. One that is PUBLISHED always has a date: without another, now. */
 export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
-  const after: Blog = { ...before, ...defined(input), tags: input.tags ? distinctTags(input.tags) : before.tags, updatedAt: now }
+  const tags = input.tags ? distinctTags(input.tags) : before.tags
+  const after: Blog = { ...before, ...defined(input), tags, updatedAt: now, version: before.version + 1 }
   if (after.status === 'PUBLISHED') after.publishedAt ??= now
   return { ...after, words: wordsOfBlog(after) }
 }
@@ -52,8 +54,12 @@ export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>
   status === 'PUBLISHED' && publishedAt !== null && publishedAt <= now
 
 /** A blog as it is answered, to its shop and to the public. */
-export const blogView = ({ words: _, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
+export const blogView = ({ words: _, version: __, publishedAt, createdAt, updatedAt, ...rest }: Blog) => ({
   ...rest,
   ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type BlogView = ReturnType<typeof blogView>
+
+/** The same with the version that changes go by. */
+export const managedBlogView = (blog: Blog) => ({ ...blogView(blog), version: blog.version })
+export type ManagedBlogView = ReturnType<typeof managedBlogView>

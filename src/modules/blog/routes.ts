@@ -63,6 +63,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     )
     .get('/blogs/:id', ({ params, shop, principal }) => readBlog(deps, { shop, seesDrafts: seesDrafts(principal) }, params.id), {
       access: 'storefront',
+      versioned: true,
       params: RecordId,
       response: { 200: BlogRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A blog of the shop', description: 'To a publishable key, a blog that is not published does not exist.' },
@@ -72,6 +73,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       ({ body, shop, actor, once }) => once(201, (write) => createBlog(deps, { shop, actor, write }, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         largeJson: true,
         body: CreateBlog,
@@ -81,10 +83,11 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     )
     .patch(
       '/blogs/:id',
-      ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeBlog(deps, { shop, actor, write }, params.id, publicationInMs(body))),
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeBlog(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         params: RecordId,
         largeJson: true,
@@ -95,12 +98,13 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     )
     .delete(
       '/blogs/:id',
-      async ({ params, shop, actor, set }) => {
-        await removeBlog(deps, { shop, actor }, params.id)
+      async ({ params, shop, actor, expected, set }) => {
+        await removeBlog(deps, { shop, actor, expected }, params.id)
         set.status = 204
       },
       {
         access: 'management',
+        versioned: true,
         params: RecordId,
         response: { 204: t.Void({ description: 'The blog is gone' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a blog' },

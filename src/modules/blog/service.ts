@@ -1,13 +1,25 @@
+import type { Writer } from '../../../db/engine.ts'
 import type { Change } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
-import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog, isPublic } from './domain.ts'
+import {
+  type Blog,
+  type BlogInput,
+  type BlogView,
+  blogView,
+  changedBlog,
+  createdBlog,
+  isPublic,
+  type ManagedBlogView,
+  managedBlogView,
+} from './domain.ts'
 import type { BlogDeps } from './parts.ts'
 
 const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
@@ -22,36 +34,47 @@ function checked<Input extends BlogInput>(input: Input): Input {
  * Makes a blog. A slug made from the title gets a number when it is taken; a given one is refused.
  * @throws AppError INVALID, naming the field; CONFLICT when the given slug is taken
  */
-export async function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
+export async function createBlog(
+  deps: BlogDeps,
+  by: Change,
+  input: BlogInput & { title: string; bodyHtml: string },
+): Promise<ManagedBlogView> {
   const { blogStore: store, newId, clock } = deps
   const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
   return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx) => {
     const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
     await store.insert(tx, blog)
-    return blogView(blog)
+    return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
 
 /**
  * Changes a blog; what `input` leaves undefined stays.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the slug is taken
+ * @throws AppError INVALID, NOT_FOUND (also for another shop's), PRECONDITION_FAILED, CONFLICT when the slug is taken
  */
-export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<BlogView> {
+export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<ManagedBlogView> {
   const { blogStore: store, clock } = deps
   const change = checked(input)
   return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx) => {
-    const before = await store.find(by.shop.id, id, tx)
-    if (!before) throw noSuchBlog()
+    const before = await findToChange(tx, deps, by, id)
     const blog = changedBlog(before, change, clock.now())
-    await store.replace(tx, blog)
-    return blogView(blog)
+    unlessStale(await store.replace(tx, before, blog))
+    return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's */
+/** The blog as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expected }: Change, id: string): Promise<Blog> {
+  const blog = await blogStore.find(shop.id, id, tx)
+  if (!blog) throw noSuchBlog()
+  assertExpected(expected, blog.version)
+  return blog
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
   audited(deps, by, { action: 'blog.removed', subject: id }, async (tx) => {
-    if (!(await deps.blogStore.remove(tx, by.shop.id, id))) throw noSuchBlog()
+    unlessStale(await deps.blogStore.remove(tx, await findToChange(tx, deps, by, id)))
   })
 
 /** Whether a caller sees what is not published yet. */
@@ -73,10 +96,10 @@ export async function listBlogs(
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's, and for one that the caller may not see yet */
-export async function readBlog({ blogStore, clock }: BlogDeps, { shop, seesDrafts }: Reader, id: string): Promise<BlogView> {
+export async function readBlog({ blogStore, clock }: BlogDeps, { shop, seesDrafts }: Reader, id: string): Promise<ManagedBlogView> {
   const blog = await blogStore.find(shop.id, id)
   if (!blog || !(seesDrafts || isPublic(blog, clock.now()))) throw noSuchBlog()
-  return blogView(blog)
+  return managedBlogView(blog)
 }
 
 /** A blog that the public sees, of whichever shop. @throws AppError NOT_FOUND */

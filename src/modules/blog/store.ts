@@ -52,19 +52,20 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, blog: Blog): Promise<void> {
       await tx.insert(blogs).values(blog)
     },
-    async replace(tx: Writer, blog: Blog): Promise<void> {
-      await tx.update(blogs).set(blog).where(eq(blogs.id, blog.id))
+    /** Undefined when the blog is not of the version any more that it had before. */
+    async replace(tx: Writer, before: Blog, after: Blog): Promise<{ id: string } | undefined> {
+      const [row] = await tx.update(blogs).set(after).where(still(before)).returning({ id: blogs.id })
+      return row
     },
-    /** False when there is none. */
-    async remove(tx: Writer, shopId: string, id: string): Promise<boolean> {
-      const rows = await tx
-        .delete(blogs)
-        .where(and(eq(blogs.id, id), eq(blogs.shopId, shopId)))
-        .returning({ id: blogs.id })
-      return rows.length > 0
+    /** Undefined when the blog is not of this version any more. */
+    async remove(tx: Writer, blog: Blog): Promise<{ id: string } | undefined> {
+      const [row] = await tx.delete(blogs).where(still(blog)).returning({ id: blogs.id })
+      return row
     },
   }
 }
+
+const still = ({ id, version }: Blog) => and(eq(blogs.id, id), eq(blogs.version, version))
 
 function matching({ shopId, words, publicAt }: BlogQuery): SQL | undefined {
   const published = publicAt === undefined ? undefined : and(eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, publicAt))

@@ -60,6 +60,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       ({ body, shop, actor, once }) => once(201, (write) => createCollection(deps, { shop, actor, write }, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         largeJson: true,
         body: CreateCollection,
@@ -75,16 +76,18 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     })
     .get('/collection-v2/:id', ({ params, shop }) => readCollection(deps, shop, params.id), {
       access: 'management',
+      versioned: true,
       params: RecordId,
       response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A collection of the shop' },
     })
     .patch(
       '/collection-v2/:id',
-      ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeCollection(deps, { shop, actor, write }, params.id, publicationInMs(body))),
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeCollection(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         params: RecordId,
         largeJson: true,
@@ -95,12 +98,13 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     )
     .delete(
       '/collection-v2/:id',
-      async ({ params, shop, actor, set }) => {
-        await removeCollection(deps, { shop, actor }, params.id)
+      async ({ params, shop, actor, expected, set }) => {
+        await removeCollection(deps, { shop, actor, expected }, params.id)
         set.status = 204
       },
       {
         access: 'management',
+        versioned: true,
         params: RecordId,
         response: { 204: t.Void({ description: 'The collection is gone; its products stay' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a collection' },
@@ -108,9 +112,10 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     )
     .put(
       '/collection-v2/:id/products',
-      ({ params, body, shop, actor }) => setCollectionProducts(deps, { shop, actor }, params.id, body.productIds),
+      ({ params, body, shop, actor, expected }) => setCollectionProducts(deps, { shop, actor, expected }, params.id, body.productIds),
       {
         access: 'management',
+        versioned: true,
         params: RecordId,
         largeJson: true,
         body: SetProducts,

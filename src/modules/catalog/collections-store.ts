@@ -10,7 +10,7 @@ export type Collection = typeof collections.$inferSelect
 const byId = rowsOf(collections, ['id', 'shopId'])
 const changeCollection = updateOf(
   collections,
-  and(eq(collections.id, sql.placeholder('which')), eq(collections.shopId, sql.placeholder('ofShop'))),
+  and(eq(collections.id, sql.placeholder('which')), eq(collections.version, sql.placeholder('was'))),
 )
 
 export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
@@ -64,17 +64,18 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, collection: Collection): Promise<void> {
     await tx.insert(collections).values(collection)
   },
-  async update(tx: Writer, shopId: string, id: string, change: Partial<Collection>): Promise<Collection | undefined> {
-    const [collection] = await changeCollection(tx, change, { which: id, ofShop: shopId })
+  /** Undefined when the collection is not of the version any more that it had before. */
+  async update(tx: Writer, before: Collection, change: Partial<Collection>): Promise<Collection | undefined> {
+    const [collection] = await changeCollection(tx, change, { which: before.id, was: before.version })
     return collection
   },
-  /** False when there is none. */
-  async remove(tx: Writer, shopId: string, id: string): Promise<boolean> {
-    const rows = await tx
+  /** Undefined when the collection is not of this version any more. */
+  async remove(tx: Writer, { id, version }: Collection): Promise<{ id: string } | undefined> {
+    const [row] = await tx
       .delete(collections)
-      .where(and(eq(collections.id, id), eq(collections.shopId, shopId)))
+      .where(and(eq(collections.id, id), eq(collections.version, version)))
       .returning({ id: collections.id })
-    return rows.length > 0
+    return row
   },
   /** How many of these are products of the shop. */
   async countProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<number> {

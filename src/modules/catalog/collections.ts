@@ -1,9 +1,11 @@
+import type { Writer } from '../../../db/engine.ts'
 import type { Change } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, type Optional } from '../../lib/records.ts'
@@ -26,12 +28,15 @@ const noSuchCollection = () => new AppError('NOT_FOUND', 'No such collection')
 const handleTaken = 'handle (body): another collection of the shop has it'
 
 /** A collection as it is answered, to the shop and to the public. */
-export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
+export const collectionView = ({ version: _, publishedAt, createdAt, updatedAt, ...rest }: Collection) => ({
   ...rest,
   ...isoTimes({ publishedAt, createdAt, updatedAt }),
 })
 export type CollectionView = ReturnType<typeof collectionView>
-export type CollectionWithProducts = CollectionView & { productIds: string[] }
+/** The same with the version that changes go by. */
+const managedView = (collection: Collection) => ({ ...collectionView(collection), version: collection.version })
+export type ManagedCollection = ReturnType<typeof managedView>
+export type CollectionWithProducts = ManagedCollection & { productIds: string[] }
 
 const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
 
@@ -43,7 +48,7 @@ export async function createCollection(
   deps: CollectionDeps,
   by: Change,
   input: CollectionInput & { title: string },
-): Promise<CollectionView> {
+): Promise<ManagedCollection> {
   assertPublicationDate(input.publishedAt)
   const { collectionStore: store, clock, newId } = deps
   const now = clock.now()
@@ -57,40 +62,58 @@ export async function createCollection(
     publishedAt: input.publishedAt === undefined ? now : input.publishedAt,
     createdAt: now,
     updatedAt: now,
+    version: 1,
   }
   return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx) => {
     const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
     const collection = { ...made, handle }
     await store.insert(tx, collection)
-    return collectionView(collection)
+    return managedView(collection)
   }).catch(refuseTaken(handleTaken))
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's; CONFLICT when the handle is taken */
-export async function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<CollectionView> {
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT when the handle is taken */
+export async function changeCollection(deps: CollectionDeps, by: Change, id: string, input: CollectionInput): Promise<ManagedCollection> {
   assertPublicationDate(input.publishedAt)
-  const change: Partial<Collection> = { updatedAt: deps.clock.now() }
+  const change: Partial<Collection> = {}
   if (input.title !== undefined) change.title = input.title
   if (input.handle !== undefined) change.handle = input.handle
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
   return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx) => {
-    const collection = await deps.collectionStore.update(tx, by.shop.id, id, change)
-    if (!collection) throw noSuchCollection()
-    return collectionView(collection)
+    return managedView(await update(tx, deps, by, { id, change }))
   }).catch(refuseTaken(handleTaken))
 }
 
-/** @throws AppError NOT_FOUND, also for another shop's */
+/** The collection as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+async function findToChange(tx: Writer, { collectionStore }: CollectionDeps, { shop, expected }: Change, id: string): Promise<Collection> {
+  const collection = await collectionStore.find(shop.id, id, tx)
+  if (!collection) throw noSuchCollection()
+  assertExpected(expected, collection.version)
+  return collection
+}
+
+async function update(
+  tx: Writer,
+  deps: CollectionDeps,
+  by: Change,
+  { id, change }: { id: string; change: Partial<Collection> },
+): Promise<Collection> {
+  const before = await findToChange(tx, deps, by, id)
+  const now = deps.clock.now()
+  return unlessStale(await deps.collectionStore.update(tx, before, { ...change, updatedAt: now, version: before.version + 1 }))
+}
+
+/** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
   audited(deps, by, { action: 'collection.removed', subject: id }, async (tx) => {
-    if (!(await deps.collectionStore.remove(tx, by.shop.id, id))) throw noSuchCollection()
+    unlessStale(await deps.collectionStore.remove(tx, await findToChange(tx, deps, by, id)))
   })
 
 /**
  * Puts exactly these products into a collection, in this order.
- * @throws AppError NOT_FOUND; INVALID when an id stands twice or is no product of the shop
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID when an id stands twice or is no product of the shop
  */
 export async function setCollectionProducts(
   deps: CollectionDeps,
@@ -99,14 +122,13 @@ export async function setCollectionProducts(
   productIds: readonly string[],
 ): Promise<CollectionWithProducts> {
   if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
-  const { collectionStore: store, clock } = deps
+  const { collectionStore: store } = deps
   return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx) => {
-    const collection = await store.update(tx, by.shop.id, id, { updatedAt: clock.now() })
-    if (!collection) throw noSuchCollection()
+    const collection = await update(tx, deps, by, { id, change: {} })
     const known = await store.countProducts(tx, by.shop.id, productIds)
     if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
     await store.setProducts(tx, id, productIds)
-    return { ...collectionView(collection), productIds: [...productIds] }
+    return { ...managedView(collection), productIds: [...productIds] }
   })
 }
 
@@ -120,7 +142,7 @@ export async function listCollections({ collectionStore }: CollectionDeps, shop:
 export async function readCollection({ collectionStore }: CollectionDeps, shop: Shop, id: string): Promise<CollectionWithProducts> {
   const collection = await collectionStore.find(shop.id, id)
   if (!collection) throw noSuchCollection()
-  return { ...collectionView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
+  return { ...managedView(collection), productIds: await collectionStore.productIds(id, productsPerCollectionMax) }
 }
 
 /** A collection that the public sees, by its id or handle; undefined when there is none. */

@@ -13,7 +13,12 @@ export type CsvOptions = {
   currency: string
   /** Told how far the second pass has come, in which products are read; ends at the file's size. */
   onProgress?: (bytesRead: number) => void
+  /** Ends the reading at the next slice of the file: its reason is thrown. */
+  signal?: AbortSignal | undefined
+  /** A file with more is refused before anything of it is read for good. */
+  limits?: CsvLimits | undefined
 }
+export type CsvLimits = { rows: number; products: number }
 
 /** Bounds the map of pass one. */
 const productsMax = 1_000_000
@@ -30,38 +35,44 @@ const invalid = (message: string) => new AppError('INVALID', message)
  * twice: rows of one product need not be adjacent, so the first pass finds each product's last row, and the second holds
  * a product's rows until then. What is wrong with the file as a whole is thrown as `INVALID` before the first product;
  * what is wrong with a row rejects its product, and the others go on.
+ * @throws AppError INVALID; TOO_LARGE past `limits`; the reason of `signal`
  */
 export async function* readProducts(source: CsvSource, options: CsvOptions): AsyncGenerator<CsvItem> {
   if (!isCurrency(options.currency)) throw invalid('currency must be an ISO 4217 code.')
-  const plan = await findLastRows(source)
-  yield* assemble(source, plan, options.currency, options.onProgress)
+  const plan = await findLastRows(source, options)
+  yield* assemble(source, plan, options.currency, options)
 }
 
 type Plan = { readonly lastLines: ReadonlyMap<string, number>; readonly rows: number }
 
-async function findLastRows(source: CsvSource): Promise<Plan> {
+async function findLastRows(source: CsvSource, { signal, limits }: CsvOptions): Promise<Plan> {
   const lastLines = new Map<string, number>()
   let rows = 0
-  for await (const { columns, records } of readTable(source)) {
+  for await (const { columns, records } of readTable(source, { signal })) {
     for (const { line, cells } of records) {
       rows += 1
       const identity = identify(columns, cells)
       if (identity) lastLines.set(identity.key, line)
     }
+    if (limits && rows > limits.rows) throw tooMany('rows', limits.rows)
+    if (limits && lastLines.size > limits.products) throw tooMany('products', limits.products)
     if (lastLines.size > productsMax) throw invalid(`The file has more than ${productsMax} products: split it.`)
   }
   return { lastLines, rows }
 }
 
+const tooMany = (what: string, most: number) =>
+  new AppError('TOO_LARGE', `The file has more than ${most} ${what}: split it, or have it imported by the command \`souk import\``)
+
 async function* assemble(
   source: CsvSource,
   plan: Plan,
   currency: Currency,
-  onProgress?: (bytesRead: number) => void,
+  how: Pick<CsvOptions, 'onProgress' | 'signal'>,
 ): AsyncGenerator<CsvItem> {
   const groups = new OpenGroups()
   let rows = 0
-  for await (const { columns, records } of readTable(source, onProgress)) {
+  for await (const { columns, records } of readTable(source, how)) {
     for (const record of records) {
       rows += 1
       const identity = identify(columns, record.cells)
@@ -83,10 +94,11 @@ const changed = () => invalid('The file changed while it was read: try again.')
 /** The header's columns with each batch of records below it; rows that are blank from end to end are left out. */
 async function* readTable(
   source: CsvSource,
-  onProgress?: (bytesRead: number) => void,
+  { onProgress, signal }: Pick<CsvOptions, 'onProgress' | 'signal'>,
 ): AsyncGenerator<{ columns: Columns; records: CsvRecord[] }> {
   let columns: Columns | undefined
   for await (const batch of readRecords(source, onProgress)) {
+    signal?.throwIfAborted()
     const records = batch.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
     const header = columns ? undefined : records.shift()
     if (header) columns = mapHeader(header.cells)

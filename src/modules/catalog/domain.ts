@@ -2,7 +2,7 @@ import type { productDocuments, products, variants } from '../../../db/schema/ca
 import { AppError } from '../../core/errors.ts'
 import { assertPublicationDate } from '../../core/publication.ts'
 import { etagOf } from '../../lib/etag.ts'
-import { isCurrency, type Money } from '../../lib/money.ts'
+import type { Money } from '../../lib/money.ts'
 import { defined, isoTimes, type Optional, pick } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
 
@@ -49,17 +49,17 @@ export type ProductInput = Optional<
   }
 >
 
-/** Everything a write needs that must be fixed before it: ids enough for all that is new, and the time. */
-export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; now: number }
+/** Everything a write needs that must be fixed before it: ids enough for all that is new, the shop's currency, and the time. */
+export type Given = { productId: string; variantIds: readonly string[]; imageIds: readonly string[]; currency: string; now: number }
 
 const invalid = (field: string, rule: string) => new AppError('INVALID', `${field} (body): ${rule}`)
 
-/** A product that `input` makes, in a shop that counts in `currency`. Throws AppError INVALID, naming the field. */
-export function createdProduct(input: ProductInput & { title: string }, shop: { id: string; currency: string }, given: Given): Whole {
-  const { productId: id, now } = given
+/** A product that `input` makes. Throws AppError INVALID, naming the field. */
+export function createdProduct(input: ProductInput & { title: string }, shopId: string, given: Given): Whole {
+  const { productId: id, currency, now } = given
   const blank: Product = {
     id,
-    shopId: shop.id,
+    shopId,
     handle: handleOf(input.title) || 'product',
     title: input.title,
     descriptionHtml: '',
@@ -67,7 +67,7 @@ export function createdProduct(input: ProductInput & { title: string }, shop: { 
     type: '',
     tags: [],
     status: 'DRAFT',
-    currency: shop.currency,
+    currency,
     options: [],
     images: [],
     seoTitle: null,
@@ -75,14 +75,16 @@ export function createdProduct(input: ProductInput & { title: string }, shop: { 
     publishedAt: null,
     createdAt: now,
     updatedAt: now,
+    version: 0,
   }
-  const variantsInput = input.variants?.length ? input.variants : [{ price: { amount: 0, currency: shop.currency } }]
+  const variantsInput = input.variants?.length ? input.variants : [{ price: { amount: 0, currency } }]
   return changedProduct({ product: blank, variants: [] }, { ...input, variants: variantsInput }, given)
 }
 
 /**
- * The product after a change. Lists are replaced whole; variants and images that carry a known id keep it.
- * Throws AppError INVALID, naming the field.
+ * The product after a change. Variants are merged by their ids; other lists are replaced whole, and images that carry a known id
+ * keep it.
+ * @throws AppError INVALID, naming the field; CONFLICT when less would be left of a variant than orders were promised
  */
 export function changedProduct(before: Whole, input: ProductInput, given: Given): Whole {
   const status = input.status ?? before.product.status
@@ -100,18 +102,19 @@ export function changedProduct(before: Whole, input: ProductInput, given: Given)
     seoDescription: input.seo?.description === undefined ? before.product.seoDescription : input.seo.description,
     publishedAt: publicationOf(before.product, input.publishedAt, status, given.now),
     updatedAt: given.now,
+    version: before.product.version + 1,
   }
-  const changed = input.variants
-    ? changedVariants(before.variants, input.variants, product, given.variantIds)
-    : { currency: product.currency, variants: before.variants }
+  const { currency, merged } = input.variants
+    ? mergedVariants(before.variants, input.variants, product, given)
+    : { currency: product.currency, merged: before.variants.map((variant): Merged => ({ variant })) }
+  assertVariantsFit(merged, options)
+  assertStockFits(merged)
   // An image that is gone is nobody's picture any more.
-  const kept = changed.variants.map((variant) => ({
+  const kept = merged.map(({ variant }) => ({
     ...variant,
     imageId: images.some(({ id }) => id === variant.imageId) ? variant.imageId : null,
   }))
-  assertVariantsFit(kept, options)
-  assertCoversReserved(kept)
-  return { product: { ...product, currency: changed.currency }, variants: kept }
+  return { product: { ...product, currency }, variants: numbered(kept) }
 }
 
 /** A product that becomes ACTIVE and never had a publication date is published now, unless the input says otherwise. */
@@ -141,35 +144,56 @@ function assertOptions(options: Product['options']): void {
   })
 }
 
-function changedVariants(
+/** A variant after a change, and where the change names it; one that it does not name stays as it was. */
+type Merged = { variant: Variant; at?: number }
+
+/**
+ * Those with an id are changed, those without are added, and all others stay. Where the input names all there are, its order is that
+ * of the product; else what is new comes last.
+ */
+function mergedVariants(
   before: readonly Variant[],
   input: readonly VariantInput[],
   product: Product,
-  newIds: readonly string[],
-): { currency: string; variants: Variant[] } {
-  if (input.length === 0) throw invalid('variants', 'at least one')
-  if (input.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
-  const currency = input[0]?.price?.currency ?? product.currency
-  if (!isCurrency(currency)) throw invalid('variants.0.price.currency', 'not an ISO 4217 currency in use')
+  { currency, variantIds: newIds }: Given,
+): { currency: string; merged: Merged[] } {
+  if (input.length === 0) throw invalid('variants', 'at least one; those that are not named stay')
+  const hasPrices = assertCurrency(input, currency)
+  const converts = hasPrices && currency !== product.currency
   // An amount that is kept would mean another sum in another currency.
-  const comparable = currency === product.currency ? before : before.map((variant) => ({ ...variant, compareAtPrice: null, cost: null }))
-  const known = new Map(comparable.map((variant) => [variant.id, variant]))
-  const variants = input.map((one, at) => {
+  const known = new Map(before.map((one) => [one.id, converts ? { ...one, compareAtPrice: null, cost: null } : one]))
+  const left = new Set(known.keys())
+  const changed = input.map((one, at): Merged => {
     const old = one.id === undefined ? undefined : known.get(one.id)
     if (one.id !== undefined && !old) throw invalid(`variants.${at}.id`, 'no variant of this product; leave it out for a new one')
-    if (one.id !== undefined) known.delete(one.id)
-    const price = one.price ?? (old && { amount: old.price, currency: product.currency })
-    if (!price) throw invalid(`variants.${at}.price`, 'needed for a new variant')
-    for (const [field, money] of Object.entries({ price, compareAtPrice: one.compareAtPrice, cost: one.cost })) {
-      if (money && money.currency !== currency)
-        throw invalid(`variants.${at}.${field}.currency`, 'all prices of a product are in one currency')
-    }
+    if (old && !left.delete(old.id)) throw invalid(`variants.${at}.id`, 'stands twice')
+    const price = one.price ?? (old && !converts ? { amount: old.price, currency } : undefined)
+    if (!price)
+      throw invalid(`variants.${at}.price`, old ? 'needed, because the product was in another currency' : 'needed for a new variant')
     if (one.imageId && !product.images.some(({ id }) => id === one.imageId))
       throw invalid(`variants.${at}.imageId`, 'no image of this product')
     const imageId = one.imageUrl ? product.images.find(({ url }) => url === one.imageUrl)?.id : one.imageUrl === null ? null : one.imageId
-    return changedVariant(old, { ...one, price, imageId }, product.id, newIds[at] ?? '', at + 1)
+    return { at, variant: changedVariant(old, { ...one, price, imageId }, product.id, newIds[at] ?? '') }
   })
-  return { currency, variants }
+  if (converts && left.size > 0) throw invalid('variants', 'the product was in another currency: give each of its variants a price')
+  const named = new Map(changed.map((one, at) => [input[at]?.id, one]))
+  const added = changed.filter((_, at) => input[at]?.id === undefined)
+  const merged = left.size === 0 ? changed : [...before.map((one) => named.get(one.id) ?? { variant: one }), ...added]
+  if (merged.length > variantsMax) throw invalid('variants', `at most ${variantsMax}`)
+  return { currency: hasPrices ? currency : product.currency, merged }
+}
+
+/** Whether there are prices at all; each must be in the shop's currency. */
+function assertCurrency(input: readonly VariantInput[], currency: string): boolean {
+  let found = false
+  input.forEach(({ price, compareAtPrice, cost }, at) => {
+    for (const [field, money] of Object.entries({ price, compareAtPrice, cost })) {
+      if (!money) continue
+      found = true
+      if (money.currency !== currency) throw invalid(`variants.${at}.${field}.currency`, "not the shop's currency")
+    }
+  })
+  return found
 }
 
 const blankVariant = {
@@ -183,13 +207,7 @@ const blankVariant = {
   imageId: null,
 }
 
-function changedVariant(
-  old: Variant | undefined,
-  input: VariantInput & { price: Money },
-  productId: string,
-  newId: string,
-  position: number,
-): Variant {
+function changedVariant(old: Variant | undefined, input: VariantInput & { price: Money }, productId: string, newId: string): Variant {
   const optionValues = input.optionValues ?? old?.optionValues ?? []
   const keepsValues = old !== undefined && JSON.stringify(old.optionValues) === JSON.stringify(optionValues)
   return {
@@ -200,7 +218,7 @@ function changedVariant(
     ...defined(pick(input, 'sku', 'barcode', 'weightGrams', 'taxable', 'trackInventory', 'allowBackorder', 'onHand', 'imageId')),
     id: old?.id ?? newId,
     productId,
-    position,
+    position: 0,
     title: input.title ?? (keepsValues ? old.title : optionValues.length > 0 ? optionValues.join(' / ') : defaultVariantTitle),
     optionValues,
     price: input.price.amount,
@@ -209,26 +227,76 @@ function changedVariant(
   }
 }
 
-function assertVariantsFit(variants: readonly Variant[], options: Product['options']): void {
+function assertVariantsFit(merged: readonly Merged[], options: Product['options']): void {
   const seen = new Set<string>()
-  variants.forEach(({ optionValues, onHand, allowBackorder }, at) => {
-    if (optionValues.length !== options.length) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
-    optionValues.forEach((value, nth) => {
-      if (!options[nth]?.values.includes(value)) throw invalid(`variants.${at}.optionValues.${nth}`, "not among the option's values")
-    })
+  // Those that stay come first: where a change makes two alike, it is the one that it names.
+  for (const { variant, at } of [...merged].sort((a, b) => Number(a.at !== undefined) - Number(b.at !== undefined))) {
+    const { optionValues } = variant
+    const lacking = optionValues.length !== options.length
+    const unknown = lacking ? -1 : optionValues.findIndex((value, nth) => !options[nth]?.values.includes(value))
+    if (at === undefined && (lacking || unknown >= 0))
+      throw invalid('options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first')
+    if (lacking) throw invalid(`variants.${at}.optionValues`, 'one value for each option of the product')
+    if (unknown >= 0) throw invalid(`variants.${at}.optionValues.${unknown}`, "not among the option's values")
     const combination = JSON.stringify(optionValues)
     if (seen.has(combination)) throw invalid(`variants.${at}.optionValues`, 'each combination may stand once')
     seen.add(combination)
-    if (onHand < 0 && !allowBackorder) throw invalid(`variants.${at}.onHand`, 'below zero only where backorder is allowed')
-  })
+  }
 }
 
-/** Those that orders were promised cannot be counted away, nor become too few because counting begins. */
-function assertCoversReserved(variants: readonly Variant[]): void {
-  variants.forEach(({ trackInventory, allowBackorder, onHand, reserved }, at) => {
-    if (trackInventory && !allowBackorder && onHand < reserved)
-      throw new AppError('CONFLICT', `variants.${at}.onHand (body): ${reserved} are promised to orders that are not complete`)
-  })
+/** What a change names may not fall below zero, nor below what orders were promised: neither by a count nor because counting begins. */
+function assertStockFits(merged: readonly Merged[]): void {
+  for (const { at, variant } of merged) {
+    if (at === undefined || variant.allowBackorder) continue
+    if (variant.onHand < 0) throw invalid(`variants.${at}.onHand`, 'below zero only where backorder is allowed')
+    if (variant.trackInventory && variant.onHand < variant.reserved)
+      throw new AppError('CONFLICT', `variants.${at} (body): ${promisedText(variant)}`)
+  }
+}
+
+const promisedText = ({ reserved }: Stock) => `${reserved} are promised to orders that are not complete`
+
+/**
+ * Refuses counts of known variants: there is a route for them, by which no sale in between is lost.
+ * @throws AppError INVALID
+ */
+export function assertNoCounts(input: ProductInput): void {
+  const at = input.variants?.findIndex(({ id, onHand }) => id !== undefined && onHand !== undefined) ?? -1
+  if (at >= 0)
+    throw invalid(
+      `variants.${at}.onHand`,
+      'only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
+    )
+}
+
+/**
+ * The product without one of its variants.
+ * @throws AppError CONFLICT for the last one, and for one that orders were promised
+ */
+export function withoutVariant({ product, variants }: Whole, variant: Variant, now: number): Whole {
+  if (variants.length === 1) throw new AppError('CONFLICT', 'A product has at least one variant: archive the product instead')
+  if (variant.reserved > 0) throw new AppError('CONFLICT', `The variant cannot go: ${promisedText(variant)}`)
+  const rest = variants.filter(({ id }) => id !== variant.id)
+  return { product: { ...product, updatedAt: now, version: product.version + 1 }, variants: numbered(rest) }
+}
+
+const numbered = (variants: readonly Variant[]): Variant[] => variants.map((variant, at) => ({ ...variant, position: at + 1 }))
+
+export const onHandMin = -1_000_000
+export const onHandMax = 1_000_000_000
+
+/**
+ * A variant's stock after a change by hand.
+ * @throws AppError CONFLICT where it would be less than what orders were promised, or than nothing; with backorder it may
+ */
+export function restockedVariant<One extends Stock>(variant: One, delta: number): One {
+  const { trackInventory, allowBackorder, reserved } = variant
+  const onHand = variant.onHand + delta
+  if (onHand > onHandMax || onHand < onHandMin) throw new AppError('CONFLICT', `The stock must be from ${onHandMin} to ${onHandMax}`)
+  if (!allowBackorder && onHand < 0) throw new AppError('CONFLICT', 'The stock falls below zero only where backorder is allowed')
+  if (!allowBackorder && trackInventory && onHand < reserved)
+    throw new AppError('CONFLICT', `There would not be enough: ${promisedText(variant)}`)
+  return { ...variant, onHand }
 }
 
 /** How many of a variant may be bought: as many as anybody wants when it is not counted or may be ordered ahead, else what nobody has reserved. */
@@ -276,19 +344,19 @@ const publicVariantView = (variant: Variant, currency: string) => ({
   ...pick(variant, 'imageId', 'position'),
 })
 
-/** A product as its shop sees it: the public view, with cost and stock. */
+/** A product as its shop sees it: the public view, with cost and stock, and the version that changes go by. */
 export function managementView(whole: Whole) {
-  const view = publicView(whole)
-  return {
-    ...view,
-    variants: whole.variants.map((variant, at) => ({
-      ...(view.variants[at] as ReturnType<typeof publicVariantView>),
-      cost: maybeMoney(variant.cost, whole.product.currency),
-      onHand: variant.onHand,
-      reserved: variant.reserved,
-    })),
-  }
+  const { currency, version } = whole.product
+  return { ...publicView(whole), variants: whole.variants.map((variant) => managementVariantView(variant, currency)), version }
 }
+
+/** A variant as its shop sees it. */
+export const managementVariantView = (variant: Variant, currency: string) => ({
+  ...publicVariantView(variant, currency),
+  cost: maybeMoney(variant.cost, currency),
+  onHand: variant.onHand,
+  reserved: variant.reserved,
+})
 
 export type SortOrder = 'newest' | 'title' | 'price'
 /** How a list is sorted: by which key, and from which end. */

@@ -1,25 +1,43 @@
 import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import { isCurrency, type Money } from '../../lib/money.ts'
+import type { Money } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
-import { type CsvSource, readProducts } from './csv.ts'
+import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
 import type { CsvItem, ImportedProduct, ImportedVariant, RowError } from './csv-items.ts'
 import {
   changedProduct,
   createdProduct,
   type ImageInput,
+  type Product,
   type ProductInput,
   type Variant,
   type VariantInput,
   type Whole,
 } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
-import { changeProduct, clean, createProduct } from './service.ts'
+import { changeAndCount, clean, createProduct } from './service.ts'
 
-export type ImportOptions = { dryRun: boolean; overwrite: boolean; currency: string; onProgress?: (bytesRead: number) => void }
-const nothingYet = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0 }
-export type ImportReport = { dryRun: boolean } & typeof nothingYet & { errors: RowError[]; errorsTruncated: boolean }
+export type ImportOptions = {
+  dryRun: boolean
+  overwrite: boolean
+  /** With `overwrite`: counts and tracking of known variants become the file's. Otherwise they stay. */
+  stock?: boolean
+  currency: string
+  /** Told how many bytes of the second pass were read, and how many rows were stored or refused. */
+  onProgress?: (bytesRead: number, rows: number) => void
+  /** Ends the import after the batch that is at work. */
+  signal?: AbortSignal
+  limits?: CsvLimits
+}
+const nothingYet = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, variantsKept: 0 }
+const noStockYet = { counts: 0, tracking: 0, leftAlone: 0 }
+/** `complete` is false when it was stopped: what was stored by then stays. */
+export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothingYet & {
+    stock: { set: boolean } & typeof noStockYet
+    errors: RowError[]
+    errorsTruncated: boolean
+  }
 
 /** So many products share commits; more would hold up other writers. */
 const productsAtOnce = 32
@@ -28,7 +46,8 @@ const errorsMax = 1_000
 /**
  * Stores the products of a Shopify export. Products are known again by their handle, so that a file can be imported any
  * number of times, and again after a crash. One with a bad row is left out and named in the report; the others are stored.
- * @throws AppError INVALID for a file that is none, or an unknown currency
+ * Variants that the file does not name stay.
+ * @throws AppError INVALID for a file that is none, or another currency than the shop's; TOO_LARGE past `limits`
  */
 export async function importProducts(
   deps: CatalogDeps,
@@ -36,22 +55,36 @@ export async function importProducts(
   source: CsvSource,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  if (!isCurrency(options.currency)) throw new AppError('INVALID', 'currency (query): not an ISO 4217 currency in use')
-  const report: ImportReport = { dryRun: options.dryRun, ...nothingYet, errors: [], errorsTruncated: false }
-  const reader = readProducts(source, { currency: options.currency, ...(options.onProgress ? { onProgress: options.onProgress } : {}) })
+  const { dryRun, currency, onProgress, signal, limits } = options
+  if (currency !== shop.currency) throw new AppError('INVALID', "currency (query): not the shop's currency")
+  if (options.stock && !options.overwrite) throw new AppError('INVALID', 'stock (query): only with overwrite')
+  const stock = { set: options.stock === true, ...noStockYet }
+  const report: ImportReport = { dryRun, complete: true, ...nothingYet, stock, errors: [], errorsTruncated: false }
+  const reader = readProducts(source, {
+    currency,
+    signal,
+    limits,
+    ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows) } : {}),
+  })
   let batch: CsvItem[] = []
   const store = async () => {
     await Promise.all(batch.map((item) => importItem(deps, { shop, actor }, item, options, report)))
     batch = []
     // Requests of others come in between.
     await new Promise((resume) => setImmediate(resume))
+    signal?.throwIfAborted()
   }
-  for await (const item of reader) {
-    batch.push(item)
-    if (batch.length >= productsAtOnce) await store()
+  try {
+    for await (const item of reader) {
+      batch.push(item)
+      if (batch.length >= productsAtOnce) await store()
+    }
+    await store()
+  } catch (error) {
+    if (!signal?.aborted || error !== signal.reason) throw error
+    report.complete = false
   }
-  await store()
-  if (!options.dryRun) await deps.folds.foldAll(shop.id)
+  if (!dryRun) await deps.folds.foldAll(shop.id)
   return report
 }
 
@@ -80,6 +113,7 @@ async function importItem(
     report[known ? 'updated' : 'created']++
     report.variants += stored.variants
     report.images += stored.images
+    if (known) tellOfKnown(report, known, product)
   } catch (error) {
     // What is wrong with one product must not keep the others out; what is wrong with us must.
     if (!(error instanceof AppError) || (error.code !== 'INVALID' && error.code !== 'CONFLICT')) throw error
@@ -103,9 +137,11 @@ async function create(deps: CatalogDeps, by: Write, product: ImportedProduct, { 
     title: product.title ?? '',
     images: imagesOf(product, []),
     options: product.options,
-    variants: product.variants.map((variant) => variantInput(variant, currency, undefined)),
+    variants: product.variants.map((variant) => ({ ...variantInput(variant, currency, undefined), ...stockOf(variant) })),
   }
-  return dryRun ? counts(createdProduct(clean(input), by.shop, preview(deps))) : viewCounts(await createProduct(deps, by, input))
+  return dryRun
+    ? counts(createdProduct(clean(input), by.shop.id, preview(deps, currency)))
+    : viewCounts(await createProduct(deps, by, input))
 }
 
 async function update(
@@ -113,24 +149,64 @@ async function update(
   by: Write,
   known: Whole,
   product: ImportedProduct,
-  { dryRun, currency }: ImportOptions,
+  { dryRun, currency, stock }: ImportOptions,
 ): Promise<Stored> {
   const input: ProductInput = inputOf(product)
   if (product.images || product.variants.some(({ imageUrl }) => imageUrl)) input.images = imagesOf(product, known.product.images)
   // Seen on the storefront again, if it was taken off without becoming a draft.
   if (product.published && known.product.publishedAt === null) input.publishedAt = deps.clock.now()
-  // A file without option columns says nothing of a product that has options.
-  if (!product.optionsAbsent || known.product.options.length === 0) {
-    input.options = product.options
-    input.variants = product.variants.map((variant) => variantInput(variant, currency, knownVariant(known, variant)))
+  if (saysVariants(known, product)) {
+    input.options = optionsOf(known, product)
+    input.variants = product.variants.map((variant) => {
+      const old = knownVariant(known, variant)
+      return { ...variantInput(variant, currency, old), ...(old && !stock ? {} : stockOf(variant)) }
+    })
   }
   return dryRun
-    ? counts(changedProduct(known, clean(input), preview(deps)))
-    : viewCounts(await changeProduct(deps, by, known.product.id, input))
+    ? counts(changedProduct(known, clean(input), preview(deps, currency)))
+    : viewCounts(await changeAndCount(deps, by, known.product.id, input))
+}
+
+/** A file without option columns says nothing of a product that has options. */
+const saysVariants = (known: Whole, { optionsAbsent }: ImportedProduct): boolean => !optionsAbsent || known.product.options.length === 0
+
+/** Variants that the file does not name keep their values, and those stay among the product's. */
+function optionsOf(known: Whole, product: ImportedProduct): Product['options'] {
+  const before = known.product.options
+  if (unnamed(known, product) === 0 || before.length !== product.options.length) return product.options
+  return product.options.map(({ name, values }, nth) => ({ name, values: [...new Set([...(before[nth]?.values ?? []), ...values])] }))
+}
+
+/** How many variants of a known product the file does not name. */
+function unnamed(known: Whole, product: ImportedProduct): number {
+  const named = new Set(product.variants.map((variant) => knownVariant(known, variant)?.id))
+  return known.variants.filter(({ id }) => !named.has(id)).length
+}
+
+/** Says in the report what became of the stock of a known product, and of variants that the file does not name. */
+function tellOfKnown(report: ImportReport, known: Whole, product: ImportedProduct): void {
+  if (!saysVariants(known, product)) return
+  const { stock } = report
+  report.variantsKept += unnamed(known, product)
+  for (const variant of product.variants) {
+    const old = knownVariant(known, variant)
+    const { onHand, trackInventory } = stockOf(variant)
+    const counts = old !== undefined && onHand !== undefined && onHand !== old.onHand
+    const tracking = old !== undefined && trackInventory !== undefined && trackInventory !== old.trackInventory
+    if (!stock.set && (counts || tracking)) stock.leftAlone++
+    if (stock.set && counts) stock.counts++
+    if (stock.set && tracking) stock.tracking++
+  }
 }
 
 /** Nothing is stored: ids do not matter. */
-const preview = ({ clock }: CatalogDeps) => ({ productId: '', variantIds: [], imageIds: [], now: clock.now() })
+const preview = ({ clock }: CatalogDeps, currency: string) => ({
+  productId: '',
+  variantIds: [],
+  imageIds: [],
+  currency,
+  now: clock.now(),
+})
 const counts = ({ product, variants }: Whole): Stored => ({ variants: variants.length, images: product.images.length })
 const viewCounts = ({ variants, images }: { variants: unknown[]; images: unknown[] }): Stored => ({
   variants: variants.length,
@@ -179,7 +255,6 @@ function imagesOf(product: ImportedProduct, known: Whole['product']['images']): 
 /** A blank price clears nothing: it would give the variant away. A new variant without one waits at 0 for its price. */
 function priceOf({ price }: ImportedVariant, currency: string, known: Variant | undefined): Money | undefined {
   if (price === null && known) throw new AppError('INVALID', 'Variant Price: may not be blank for a variant that has one')
-  // What is kept keeps its currency too, whatever the file is in.
   return price === undefined && known ? undefined : { amount: price ?? 0, currency }
 }
 
@@ -194,8 +269,12 @@ function variantInput(variant: ImportedVariant, currency: string, known: Variant
     cost: amount(variant.cost),
     weightGrams: cleared(variant.weightGrams, 0),
     taxable: cleared(variant.taxable, true),
-    trackInventory: cleared(variant.trackInventory, false),
     allowBackorder: cleared(variant.allowBackorder, false),
-    onHand: cleared(variant.onHand, 0),
   }
 }
+
+/** How many there are, and whether they are counted at all. */
+const stockOf = ({ trackInventory, onHand }: ImportedVariant) => ({
+  trackInventory: cleared(trackInventory, false),
+  onHand: cleared(onHand, 0),
+})

@@ -20,5 +20,7 @@ export {
   productWithHandle,
   readProduct,
   readPublicProduct,
+  removeVariant,
 } from './service.ts'
 export { commitStock, releaseStock, reserveStock, restock, sellables, uncommitStock } from './stock.ts'
+export { changeStock } from './stock-by-hand.ts'

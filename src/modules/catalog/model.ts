@@ -17,7 +17,7 @@ import {
   text,
   Url,
 } from '../../http/schema.ts'
-import { imagesMax, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
+import { imagesMax, onHandMax, onHandMin, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
 const Handle = text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })
@@ -71,24 +71,16 @@ export const PublicProduct = t.Object(
   { ...beforeVariants, variants: t.Array(t.Object(publicVariant, { title: 'PublicVariant' })), ...afterVariants },
   { title: 'PublicProduct' },
 )
-export const ManagedProduct = t.Object(
+export const ManagedVariant = t.Object(
   {
-    ...beforeVariants,
-    variants: t.Array(
-      t.Object(
-        {
-          ...publicVariant,
-          cost: nullable(MoneySchema),
-          onHand: integer(),
-          reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
-        },
-        { title: 'Variant' },
-      ),
-    ),
-    ...afterVariants,
+    ...publicVariant,
+    cost: nullable(MoneySchema),
+    onHand: integer(),
+    reserved: integer({ description: 'Of those on hand, promised to orders that are not complete' }),
   },
-  { title: 'Product' },
+  { title: 'Variant' },
 )
+export const ManagedProduct = t.Object({ ...beforeVariants, variants: t.Array(ManagedVariant), ...afterVariants }, { title: 'Product' })
 export const PublicProducts = t.Object({
   ...pageOf(PublicProduct).properties,
   totalCapped: t.Optional(t.Literal(true, { description: 'There are more than `total`' })),
@@ -107,7 +99,7 @@ const VariantInput = t.Object({
   taxable: t.Optional(t.Boolean()),
   trackInventory: t.Optional(t.Boolean({ description: 'Default: whether `onHand` is given' })),
   allowBackorder: t.Optional(t.Boolean()),
-  onHand: t.Optional(integer({ minimum: -1_000_000, maximum: 1_000_000_000 })),
+  onHand: t.Optional(integer({ minimum: onHandMin, maximum: onHandMax, description: 'At creation only; later by the route of its stock' })),
   imageId: maybe(text(64)),
 })
 const ImageInput = t.Object({
@@ -141,10 +133,19 @@ export const ChangeProduct = t.Object({
   variants: t.Optional(
     t.Array(t.Object({ ...known, ...VariantInput.properties, price: t.Optional(MoneySchema) }), {
       maxItems: variantsMax,
-      description: 'Replaces the list; those with an id are changed, those without are added',
+      description: 'Those with an id are changed, those without are added; those that are not named stay',
     }),
   ),
   images: t.Optional(t.Array(t.Object({ ...known, ...ImageInput.properties }), { maxItems: imagesMax })),
+})
+
+export const VariantParams = t.Object({ id: text(64), variantId: text(64) })
+export const ChangeStock = t.Object({
+  delta: t.Optional(integer({ minimum: -onHandMax, maximum: onHandMax, description: 'So many more or, below zero, fewer' })),
+  counted: t.Optional(
+    integer({ minimum: 0, maximum: onHandMax, description: 'How many were counted on the shelf, the promised ones too' }),
+  ),
+  reason: t.Optional(text(255, { description: 'For the stock history' })),
 })
 
 export const ListPublic = t.Object({
@@ -159,7 +160,12 @@ export const ListManaged = t.Object({ ...pageQuery, status: t.Optional(oneOf(pro
 export const ImportQuery = t.Object({
   dryRun: t.Optional(oneOf(['true', 'false'], { description: 'Check the file, store nothing' })),
   overwrite: t.Optional(oneOf(['true', 'false'], { description: 'Change products whose handle is known; otherwise they are skipped' })),
-  currency: t.Optional(t.String({ ...CurrencyCode, description: "Of the file's prices; default the shop's" })),
+  stock: t.Optional(
+    oneOf(['true', 'false'], {
+      description: 'With `overwrite`: set counts and tracking of known variants to what the file says; otherwise they stay',
+    }),
+  ),
+  currency: t.Optional(t.String({ ...CurrencyCode, description: "Of the file's prices: the shop's, which is the default" })),
 })
 export const ImportReport = t.Object(
   {
@@ -172,6 +178,13 @@ export const ImportReport = t.Object(
     failed: integer({ description: 'Products not stored, see `errors`' }),
     variants: integer({ description: 'Variants of the products created or updated' }),
     images: integer({ description: 'Images of the products created or updated' }),
+    variantsKept: integer({ description: 'Variants of known products that the file does not name: they stay' }),
+    stock: t.Object({
+      set: t.Boolean({ description: 'Whether `stock` was asked for' }),
+      counts: integer({ description: 'Known variants whose count was set to another' }),
+      tracking: integer({ description: 'Known variants that began or ceased to be counted' }),
+      leftAlone: integer({ description: 'Known variants of which the file says another count or tracking: without `stock` they stay' }),
+    }),
     errors: t.Array(t.Object({ row: integer(), column: t.Optional(t.String()), message: t.String() })),
     errorsTruncated: t.Boolean(),
   },

@@ -2,6 +2,7 @@ import type { Deps } from '../../core/deps.ts'
 import { createCollectionStore } from './collections-store.ts'
 import { createDocuments } from './documents.ts'
 import { createFolds } from './folds.ts'
+import { createImportSlots } from './import-slots.ts'
 import { createListings } from './reads.ts'
 import { createCatalogStore } from './store.ts'
 
@@ -12,6 +13,7 @@ export function catalogParts(deps: Deps) {
     collectionStore: createCollectionStore(deps.db),
     documents: createDocuments({ ...deps, catalogStore }),
     folds: createFolds({ ...deps, catalogStore }),
+    importSlots: createImportSlots(),
     listings: createListings({ ...deps, catalogStore }),
   }
 }

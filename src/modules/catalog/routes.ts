@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -10,6 +11,7 @@ import {
   archiveProduct,
   type CatalogDeps,
   changeProduct,
+  changeStock,
   createProduct,
   importProducts,
   listProducts,
@@ -17,9 +19,11 @@ import {
   publishedCollection,
   readProduct,
   readPublicProduct,
+  removeVariant,
 } from './index.ts'
 import {
   ChangeProduct,
+  ChangeStock,
   CreateProduct,
   ImportQuery,
   ImportReport,
@@ -27,8 +31,10 @@ import {
   ListPublic,
   ManagedProduct,
   ManagedProducts,
+  ManagedVariant,
   PublicProduct,
   PublicProducts,
+  VariantParams,
 } from './model.ts'
 
 export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
@@ -85,6 +91,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         largeJson: true,
         body: CreateProduct,
@@ -103,53 +110,118 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     })
     .get('/product-v2/:id', ({ params, shop }) => readProduct(deps, shop, params.id), {
       access: 'management',
+      versioned: true,
       params: RecordId,
       response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A product of the shop' },
     })
     .patch(
       '/product-v2/:id',
-      ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeProduct(deps, { shop, actor, write }, params.id, publicationInMs(body))),
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeProduct(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         params: RecordId,
         largeJson: true,
         body: ChangeProduct,
         response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },
+        detail: {
+          summary: 'Change a product',
+          description:
+            'Fields that are left out stay as they are. Of `variants`, those that are not named stay too; where all are named, theirs is the order of the product, else new ones come last. All other lists are replaced whole. The stock of a variant that is there already has a route of its own.',
+        },
       },
     )
-    .delete('/product-v2/:id', ({ params, shop, actor }) => archiveProduct(deps, { shop, actor }, params.id), {
+    .delete('/product-v2/:id', ({ params, shop, actor, expected }) => archiveProduct(deps, { shop, actor, expected }, params.id), {
       access: 'management',
+      versioned: true,
       params: RecordId,
       response: { 200: ManagedProduct, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Archive a product', description: 'It leaves the storefront and stays on record.' },
     })
     .post(
+      '/product-v2/:id/variants/:variantId/stock',
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => {
+          const which = { productId: params.id, variantId: params.variantId }
+          return changeStock(deps, { shop, actor, expected, write }, which, body)
+        }),
+      {
+        access: 'management',
+        versioned: true,
+        idempotent: true,
+        params: VariantParams,
+        body: ChangeStock,
+        response: { 200: ManagedVariant, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Change the stock of a variant',
+          description:
+            "By exactly one of `delta` and `counted`. Never below what orders were promised, nor below zero, unless the variant may be ordered ahead: 409. A row of its history says who changed it, by how much and why. The product's version stays as it is.",
+        },
+      },
+    )
+    .delete(
+      '/product-v2/:id/variants/:variantId',
+      ({ params, shop, actor, expected }) => removeVariant(deps, { shop, actor, expected }, params.id, params.variantId),
+      {
+        access: 'management',
+        versioned: true,
+        params: VariantParams,
+        response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409) },
+        detail: {
+          summary: 'Remove a variant',
+          description:
+            'Answers the product without it. 409 while orders under way were promised some of it, and for the last variant: a product has one at least.',
+        },
+      },
+    )
+    .post(
       '/product-v2/import',
-      async ({ query, shop, actor, upload }) => {
-        const file = await upload.bytes()
-        const options = {
-          dryRun: query.dryRun === 'true',
-          overwrite: query.overwrite === 'true',
-          currency: query.currency ?? shop.currency,
+      async ({ query, shop, actor, upload, request }) => {
+        const leave = deps.importSlots.take(shop.id)
+        try {
+          const file = await upload.bytes()
+          const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
+          const report = await importProducts(deps, { shop, actor }, () => onePart(file), {
+            dryRun: query.dryRun === 'true',
+            overwrite: query.overwrite === 'true',
+            stock: query.stock === 'true',
+            currency: query.currency ?? shop.currency,
+            signal,
+            limits: importLimits,
+          })
+          if (!report.complete) throw stopped(report)
+          return report
+        } finally {
+          leave()
         }
-        return importProducts(deps, { shop, actor }, () => onePart(file), options)
       },
       {
         access: 'management',
         upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
         query: ImportQuery,
-        response: { 200: ImportReport, ...errorResponses(401, 403, 404, 413, 415) },
+        response: { 200: ImportReport, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
           summary: 'Import a Shopify product CSV',
-          description:
-            'The body is the file (`text/csv`, at most 20 MB), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice.',
+          description: `The body is the file (\`text/csv\`, at most 20 MB, ${importLimits.rows} rows and ${importLimits.products} products; larger ones by the command \`souk import\`), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice. With \`overwrite\`, variants that the file does not name stay, and so do counts and tracking unless \`stock\` is asked for.
+
+One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays, and sending the file again goes on.`,
         },
       },
     )
+
+/** How long an import may work once its file is there: shorter than the server lets a connection wait. */
+const importMaxMs = 50_000
+const importLimits = { rows: 100_000, products: 50_000 }
+
+const stopped = ({ created, updated, skipped }: { created: number; updated: number; skipped: number }) =>
+  new AppError(
+    'UNAVAILABLE',
+    `The import took too long and was stopped. ${created} products were created, ${updated} changed and ${skipped} skipped, and that stays: send the rest of the file, or use the command souk import`,
+    { retryAfterSeconds: 1 },
+  )
 
 async function* onePart(file: Uint8Array): AsyncGenerator<Uint8Array> {
   yield file

@@ -5,10 +5,12 @@ import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { sanitize } from '../../core/html.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import {
+  assertNoCounts,
   changedProduct,
   createdProduct,
   documentOf,
@@ -19,22 +21,28 @@ import {
   type ProductDocument,
   type ProductInput,
   searchWords,
+  type Variant,
   type Whole,
+  withoutVariant,
 } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
+import { type StockChange, stockHistoryStore } from './stock-history-store.ts'
 import type { ListingChange } from './store.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
-type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
+/** Prices are in the currency of the shop that is named. */
+export type ProductChange = Change<Pick<ShopContext, 'id' | 'currency'>>
 
-const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
+export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
+export const noSuchVariant = () => new AppError('NOT_FOUND', 'The product has no such variant')
 const handleTaken = 'handle (body): another product of the shop has it'
 
-const givenFor = ({ newId, clock }: Deps, input: ProductInput): Given => ({
+const givenFor = ({ newId, clock }: Deps, { currency }: ProductChange['shop'], input: ProductInput): Given => ({
   productId: newId('product'),
   variantIds: Array.from({ length: Math.max(1, input.variants?.length ?? 0) }, () => newId('variant')),
   imageIds: Array.from({ length: input.images?.length ?? 0 }, () => newId('image')),
+  currency,
   now: clock.now(),
 })
 
@@ -53,7 +61,7 @@ export async function createProduct(
 ): Promise<ManagementProduct> {
   const { catalogStore: store, folds } = deps
   const { shop } = by
-  const made = createdProduct(clean(input), shop, givenFor(deps, input))
+  const made = createdProduct(clean(input), shop.id, givenFor(deps, shop, input))
   const { id, handle: wanted } = made.product
   return audited(deps, by, { action: 'product.created', subject: id }, async (tx) => {
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
@@ -67,23 +75,80 @@ export async function createProduct(
 }
 
 /**
- * Changes a product; what `input` leaves undefined stays.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's), CONFLICT when the handle is taken or less would be left than orders were promised
+ * Changes a product; what `input` leaves undefined stays, and so do variants that it does not name.
+ * @throws AppError INVALID, also for the count of a known variant; NOT_FOUND (also for another shop's); PRECONDITION_FAILED; CONFLICT
+ *   when the handle is taken or less would be left than orders were promised
  */
 export async function changeProduct(deps: CatalogDeps, by: ProductChange, id: string, input: ProductInput): Promise<ManagementProduct> {
-  const { catalogStore: store, folds } = deps
-  const { shop } = by
+  assertNoCounts(input)
+  return changeAndCount(deps, by, id, input)
+}
+
+/**
+ * The same, where a count of a known variant is what is there now.
+ * @throws AppError as `changeProduct` does, but for counts
+ */
+export async function changeAndCount(deps: CatalogDeps, by: ProductChange, id: string, input: ProductInput): Promise<ManagementProduct> {
   const cleaned = clean(input)
-  return audited(deps, by, { action: 'product.changed', subject: id }, async (tx) => {
-    const before = await store.findWhole(shop.id, id, tx)
-    if (!before) throw noSuchProduct()
-    const after = changedProduct(before, cleaned, givenFor(deps, input))
-    await store.replace(tx, before, after)
+  return rewrite(deps, by, { id, action: 'product.changed' }, (before) =>
+    changedProduct(before, cleaned, givenFor(deps, by.shop, input)),
+  ).catch(refuseTaken(handleTaken))
+}
+
+/**
+ * Takes a variant out of a product.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED, CONFLICT for the last one and while orders are promised some of it
+ */
+export const removeVariant = (deps: CatalogDeps, by: ProductChange, id: string, variantId: string): Promise<ManagementProduct> =>
+  rewrite(deps, by, { id, action: 'product.variant_removed' }, (before) =>
+    withoutVariant(before, variantOf(before, variantId), deps.clock.now()),
+  )
+
+/** @throws AppError NOT_FOUND */
+export function variantOf({ variants }: Whole, id: string): Variant {
+  const variant = variants.find((one) => one.id === id)
+  if (!variant) throw noSuchVariant()
+  return variant
+}
+
+/** The product as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+export async function findToChange(
+  tx: Writer,
+  { catalogStore }: CatalogDeps,
+  { shop, expected }: ProductChange,
+  id: string,
+): Promise<Whole> {
+  const whole = await catalogStore.findWhole(shop.id, id, tx)
+  if (!whole) throw noSuchProduct()
+  assertExpected(expected, whole.product.version)
+  return whole
+}
+
+/** Puts what `change` makes of a product in its place, and keeps what the public sees true. */
+function rewrite(
+  deps: CatalogDeps,
+  by: ProductChange,
+  { id, action }: { id: string; action: string },
+  change: (before: Whole) => Whole,
+): Promise<ManagementProduct> {
+  return audited(deps, by, { action, subject: id }, async (tx) => {
+    const before = await findToChange(tx, deps, by, id)
+    const after = change(before)
+    unlessStale(await deps.catalogStore.replace(tx, before, after))
+    await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
     await list(tx, deps, after)
     return managementView(after)
+  }).finally(() => deps.folds.noteWrite(by.shop.id))
+}
+
+/** What a change by hand says of variants that were there already. */
+function countsOf({ newId, clock }: CatalogDeps, { shop, actor }: ProductChange, before: Whole, after: Whole): StockChange[] {
+  const known = new Map(before.variants.map(({ id, onHand }) => [id, onHand]))
+  return after.variants.flatMap(({ id: variantId, onHand }) => {
+    const delta = onHand - (known.get(variantId) ?? onHand)
+    if (delta === 0) return []
+    return { id: newId('stockChange'), shopId: shop.id, variantId, delta, onHand, reason: 'import', actor: actor.id, at: clock.now() }
   })
-    .catch(refuseTaken(handleTaken))
-    .finally(() => folds.noteWrite(shop.id))
 }
 
 /** Takes a product off the shelves for good; orders keep it. Archiving twice is no error. */

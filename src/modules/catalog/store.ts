@@ -243,17 +243,24 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await tx.insert(products).values(product)
       await tx.insert(variants).values(parts)
     },
-    async replace(tx: Writer, before: Whole, { product, variants: parts }: Whole): Promise<void> {
-      await tx.update(products).set(product).where(eq(products.id, product.id))
+    /**
+     * Stock is changed relatively, and a variant that somebody was promised does not go. Undefined when the product is not of the
+     * version any more that it had before.
+     */
+    async replace(tx: Writer, before: Whole, { product, variants: parts }: Whole): Promise<{ id: string } | undefined> {
+      const still = and(eq(products.id, product.id), eq(products.version, before.product.version))
+      const [row] = await tx.update(products).set(product).where(still).returning({ id: products.id })
+      if (!row) return undefined
       const kept = new Set(parts.map(({ id }) => id))
       const gone = before.variants.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
-      if (gone.length > 0) await tx.delete(variants).where(inArray(variants.id, gone))
-      const known = new Map(before.variants.map((variant) => [variant.id, JSON.stringify(variant)]))
+      if (gone.length > 0) await tx.delete(variants).where(and(inArray(variants.id, gone), eq(variants.reserved, 0)))
+      const known = new Map(before.variants.map((variant) => [variant.id, variant]))
       for (const part of parts) {
         const old = known.get(part.id)
-        if (old === undefined) await tx.insert(variants).values(part)
-        else if (old !== JSON.stringify(part)) await tx.update(variants).set(part).where(eq(variants.id, part.id))
+        if (!old) await tx.insert(variants).values(part)
+        else if (differs(old, part)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
       }
+      return row
     },
 
     /** A product with its variants, whosever it is. */
@@ -334,6 +341,17 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     sortOrders,
   }
 }
+
+const differs = (before: Variant, after: Variant): boolean =>
+  (Object.keys(after) as (keyof Variant)[]).some(
+    (name) => before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+
+/** What of a variant is set: what orders do to it in between is not. */
+const changeOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }: Variant) => ({
+  ...rest,
+  ...(onHand === before ? {} : { onHand: sql`${variants.onHand} + ${onHand - before}` }),
+})
 
 const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
   Promise.resolve(

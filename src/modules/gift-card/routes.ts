@@ -26,6 +26,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
       ({ body, shop, actor, once }) => once(201, (write) => issueGiftCard(deps, { shop, actor, write }, expiryInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         body: IssueGiftCard,
         response: { 201: IssuedGiftCardRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
@@ -38,10 +39,11 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
     )
     .patch(
       '/giftcard/:id',
-      ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeGiftCard(deps, { shop, actor, write }, params.id, expiryInMs(body))),
+      ({ params, body, shop, actor, expected, once }) =>
+        once(200, (write) => changeGiftCard(deps, { shop, actor, expected, write }, params.id, expiryInMs(body))),
       {
         access: 'management',
+        versioned: true,
         idempotent: true,
         params: RecordId,
         body: ChangeGiftCard,

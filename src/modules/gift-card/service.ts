@@ -2,6 +2,7 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Change } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
@@ -69,6 +70,7 @@ export async function issueGiftCard(
     note: input.note ?? null,
     createdAt: now,
     updatedAt: now,
+    version: 1,
   }
   return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx) => {
     // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
@@ -86,15 +88,17 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
 
 /**
  * Changes a card; what `change` leaves undefined stays. The balance is no business of this.
- * @throws AppError INVALID, NOT_FOUND (also for another shop's)
+ * @throws AppError INVALID, NOT_FOUND (also for another shop's), PRECONDITION_FAILED
  */
 export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
   return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx) => {
-    const card = await deps.giftCardStore.change(tx, by.shop.id, id, { ...change, updatedAt: now })
-    if (!card) throw noSuchCard()
-    return giftCardView(card, now)
+    const before = await deps.giftCardStore.find(tx, by.shop.id, id)
+    if (!before) throw noSuchCard()
+    assertExpected(by.expected, before.version)
+    const changed = await deps.giftCardStore.change(tx, before, { ...change, updatedAt: now, version: before.version + 1 })
+    return giftCardView(unlessStale(changed), now)
   })
 }
 

@@ -11,10 +11,14 @@ export type GiftCardTransaction = typeof giftCardTransactions.$inferSelect
 export type GiftCardChange = { [Field in 'status' | 'note' | 'expiresAt']?: GiftCard[Field] | undefined }
 
 const byHash = rowsOf(giftCards, ['shopId', 'codeHash'])
+const byId = rowsOf(giftCards, ['id', 'shopId'])
 
 export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   async findByHash(shopId: string, codeHash: string): Promise<GiftCard | undefined> {
     return read.first(byHash, { shopId, codeHash })
+  },
+  async find(tx: Writer, shopId: string, id: string): Promise<GiftCard | undefined> {
+    return tx.first(byId, { id, shopId })
   },
   async findAll(ids: readonly string[], from: Pick<Reader, 'select'> = read): Promise<GiftCard[]> {
     if (ids.length === 0) return []
@@ -30,12 +34,16 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
   async insert(tx: Writer, card: GiftCard): Promise<void> {
     await tx.insert(giftCards).values(card)
   },
-  /** The card after the change; undefined when the shop has none with this id. */
-  async change(tx: Writer, shopId: string, id: string, change: GiftCardChange & { updatedAt: number }): Promise<GiftCard | undefined> {
+  /** The card after the change; undefined when it is not of the version any more that it had before. */
+  async change(
+    tx: Writer,
+    { id, version }: Pick<GiftCard, 'id' | 'version'>,
+    change: GiftCardChange & Pick<GiftCard, 'updatedAt' | 'version'>,
+  ): Promise<GiftCard | undefined> {
     const [card] = await tx
       .update(giftCards)
       .set(change)
-      .where(and(eq(giftCards.id, id), eq(giftCards.shopId, shopId)))
+      .where(and(eq(giftCards.id, id), eq(giftCards.version, version)))
       .returning()
     return card
   },

@@ -129,6 +129,10 @@ export const shopView = (shop: Shop) => ({
   ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 
+/** Each with its own version: who changes the one is not in the way of who changes the other. */
+export const taxRatesView = (shop: Readonly<Shop>) => ({ data: shop.taxRates, version: shop.taxRatesVersion })
+export const shippingMethodsView = (shop: Readonly<Shop>) => ({ data: shop.shippingMethods, version: shop.shippingMethodsVersion })
+
 export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, ...isoTimes(pick(wallet, 'createdAt')) })
 
 export const publicShopView = (shop: Shop, publishableKey: string | null, walletAddress: string | null) => ({

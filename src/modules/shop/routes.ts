@@ -27,8 +27,10 @@ import {
   ShippingMethods,
   ShopNameParam,
   ShopRecord,
+  shippingMethodsView,
   shopView,
   TaxRates,
+  taxRatesView,
   WalletRecord,
   walletView,
 } from './model.ts'
@@ -39,11 +41,13 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
   routes(deps, 'Shops')
     .get('/shops/v2', async ({ shop }) => shopView(await readShop(deps, shop.id)), {
       access: 'merchant',
+      versioned: true,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: "The caller's shop", description: 'Of several shops, the header `x-shop-id` selects one; default the first.' },
     })
-    .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
+    .patch('/shops/v2', async ({ shop, body, actor, expected }) => shopView(await changeShop(deps, { shop, actor, expected }, body)), {
       access: 'merchant',
+      versioned: true,
       body: ChangeShop,
       response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
       detail: {
@@ -52,20 +56,22 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
           'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
       },
     })
-    .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
+    .get('/shops/v2/tax-rates', async ({ shop }) => taxRatesView(await readShop(deps, shop.id)), {
       access: 'management',
+      versioned: true,
       response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Tax rates', description: 'By country and region, in the form in which they were put. None: no tax.' },
     })
     .put(
       '/shops/v2/tax-rates',
-      async ({ shop, body, actor }) => {
+      async ({ shop, body, actor, expected }) => {
         const rates = body.data.map((rate) => ({ ...rate, region: rate.region ?? null, inclusive: rate.inclusive ?? false }))
-        return { data: (await setTaxRates(deps, { shop, actor }, rates)).taxRates }
+        return taxRatesView(await setTaxRates(deps, { shop, actor, expected }, rates))
       },
       {
         access: 'management',
         largeJson: true,
+        versioned: true,
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
         detail: {
@@ -75,20 +81,22 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         },
       },
     )
-    .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
+    .get('/shops/v2/shipping-methods', async ({ shop }) => shippingMethodsView(await readShop(deps, shop.id)), {
       access: 'management',
+      versioned: true,
       response: { 200: ShippingMethods, ...errorResponses(401, 403, 404) },
       detail: { summary: 'Shipping methods', description: 'None: nothing is charged for shipping.' },
     })
     .put(
       '/shops/v2/shipping-methods',
-      async ({ shop, body, actor }) => {
+      async ({ shop, body, actor, expected }) => {
         const methods = body.data.map((method) => ({ ...method, countries: method.countries ?? [] }))
-        return { data: (await setShippingMethods(deps, { shop, actor }, methods)).shippingMethods }
+        return shippingMethodsView(await setShippingMethods(deps, { shop, actor, expected }, methods))
       },
       {
         access: 'management',
         largeJson: true,
+        versioned: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: 'Replace the shipping methods', description: "Prices are in the shop's currency; any other is 400." },

@@ -4,6 +4,7 @@ import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { isCurrency } from '../../lib/money.ts'
@@ -115,6 +116,9 @@ export async function openShop(
     shippingMethods: [],
     createdAt: now,
     updatedAt: now,
+    version: 1,
+    taxRatesVersion: 1,
+    shippingMethodsVersion: 1,
   }
   await deps.shopStore.insert(tx, shop)
   for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
@@ -180,7 +184,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices */
+/** @throws AppError INVALID, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for another currency once there are prices in the old one */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -188,7 +192,7 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, 'shop.changed', async (before, tx) => {
+  return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
     if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
       throw new AppError('CONFLICT', 'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has')
     return {
@@ -203,7 +207,7 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
@@ -214,37 +218,37 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
     return codes.map((code) => `${country}/${code}`)
   })
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, by, 'shop.tax_rates_set', async () => ({ taxRates }))
+  return update(deps, by, { action: 'shop.tax_rates_set', version: 'taxRatesVersion' }, () => ({ taxRates }))
 }
 
 /**
  * Replaces all shipping methods.
- * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMethods: ShippingMethod[]): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
   for (const country of shippingMethods.flatMap(({ countries }) => countries)) assertCountry(country, 'data.countries')
-  return update(deps, by, 'shop.shipping_methods_set', ({ currency }) => {
+  return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, ({ currency }) => {
     if (shippingMethods.some(({ price }) => price.currency !== currency))
       throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
     return { shippingMethods }
   })
 }
 
-/** @param change decides inside the write, by the shop as it is then */
-function update(
-  deps: ShopDeps,
-  by: Change,
-  action: string,
-  change: (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>,
-): Promise<Shop> {
+/** What a change makes of a shop, as it stands inside the write. */
+type PartOf = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
+type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
+
+/** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
+function update(deps: ShopDeps, by: Change, { action, version }: Part, change: PartOf): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...(await change(before, tx)), updatedAt: deps.clock.now() }))
-    if (!shop) throw noSuchShop()
-    return shop
+    if (!before) throw noSuchShop()
+    assertExpected(by.expected, before[version])
+    const after = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
+    return unlessStale(await deps.shopStore.update(tx, id, after, { [version]: before[version] }))
   })
 }
 

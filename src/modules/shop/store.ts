@@ -9,6 +9,8 @@ import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
 
+type Versions = Partial<Pick<Shop, 'version' | 'taxRatesVersion' | 'shippingMethodsVersion'>>
+
 const keptMax = 1_000
 
 const byId = rowsOf(shops, ['id'])
@@ -60,8 +62,14 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     async insert(tx: Writer, shop: Shop): Promise<void> {
       await tx.insert(shops).values(shop)
     },
-    async update(tx: Writer, id: string, change: Partial<Shop>): Promise<Shop | undefined> {
-      const [shop] = await tx.update(shops).set(change).where(eq(shops.id, id)).returning()
+    /** The shop as it is then; undefined when there is none, or its versions are not `was` any more. */
+    async update(tx: Writer, id: string, change: Partial<Shop>, was: Versions = {}): Promise<Shop | undefined> {
+      const unchanged = (Object.keys(was) as (keyof Versions)[]).map((version) => eq(shops[version], was[version] ?? 0))
+      const [shop] = await tx
+        .update(shops)
+        .set(change)
+        .where(and(eq(shops.id, id), ...unchanged))
+        .returning()
       forgetKeys(tx, (key) => key.shop.id === id)
       tx.afterCommit(() => known.forget(id))
       return shop

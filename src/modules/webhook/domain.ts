@@ -152,12 +152,16 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
+/** Of every endpoint, since nothing of one ever changes. */
+export const endpointVersion = 1
+
 /** An endpoint as its shop sees it: never with its secret. */
 export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
   events: endpoint.events as WebhookEvent[],
   ...isoTimes(pick(endpoint, 'createdAt', 'failingSince', 'disabledAt')),
   disabledReason: endpoint.disabledReason,
+  version: endpointVersion,
 })
 export type EndpointView = ReturnType<typeof endpointView>
 

@@ -43,18 +43,20 @@ export const webhookRoutes = (deps: HttpDeps) =>
     })
     .get('/webhook-endpoints/:id', ({ params, shop }) => findEndpoint(deps, shop, params.id), {
       access: 'management',
+      versioned: true,
       params: RecordId,
       response: { 200: EndpointRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A webhook endpoint' },
     })
     .delete(
       '/webhook-endpoints/:id',
-      async ({ params, shop, actor, set }) => {
-        await removeEndpoint(deps, { shop, actor }, params.id)
+      async ({ params, shop, actor, expected, set }) => {
+        await removeEndpoint(deps, { shop, actor, expected }, params.id)
         set.status = 204
       },
       {
         access: 'management',
+        versioned: true,
         params: RecordId,
         response: { 204: t.Void({ description: 'Nothing more is sent to it' }), ...errorResponses(401, 403, 404) },
         detail: { summary: 'Remove a webhook endpoint', description: 'What was still to be sent to it is not sent any more.' },

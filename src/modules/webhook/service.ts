@@ -3,6 +3,7 @@ import type { Change } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected } from '../../core/versions.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
@@ -14,6 +15,7 @@ import {
   deliveryView,
   type EndpointView,
   endpointsPerShopMax,
+  endpointVersion,
   endpointView,
   healthy,
   keptMs,
@@ -115,9 +117,11 @@ export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: str
   return endpointView(endpoint)
 }
 
-/** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's */
+/** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
   await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx) => {
+    if (!(await store.findEndpoint(tx, by.shop.id, id))) throw noSuchEndpoint()
+    assertExpected(by.expected, endpointVersion)
     if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
   })
 }

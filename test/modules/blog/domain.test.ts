@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { blogView, changedBlog, createdBlog, isPublic } from '../../../src/modules/blog/domain.ts'
+import { blogView, changedBlog, createdBlog, isPublic, managedBlogView } from '../../../src/modules/blog/domain.ts'
 
 const now = 1_000
 const made = (input: Partial<Parameters<typeof createdBlog>[0]> = {}) =>
@@ -20,6 +20,7 @@ test('a blog is a draft under the handle of its title, with nothing that it was 
     publishedAt: null,
     createdAt: now,
     updatedAt: now,
+    version: 1,
     words: ' tea cakes hot ',
   })
   expect(made({ title: '!' }).slug).toBe('blog')
@@ -34,6 +35,7 @@ test('a change to a blog changes what it names, and the words by which it is fou
     ...before,
     excerpt: null,
     updatedAt: now + 1,
+    version: 2,
     words: ' tea cakes b a hot ',
   })
   expect(changedBlog(before, { tags: [] }, now).tags).toEqual([])
@@ -54,9 +56,10 @@ test('the public sees a blog that is published, from its date on', () => {
   expect(isPublic({ ...published, publishedAt: null }, 6)).toBe(false)
 })
 
-test('a blog is answered without the words by which it is found, with its times as texts', () => {
-  const { words: _, ...rest } = made()
+test('a blog is answered without its version and the words by which it is found, with its times as texts; to its shop with the version', () => {
+  const { words: _, version, ...rest } = made()
   const times = { createdAt: '1970-01-01T00:00:01.000Z', updatedAt: '1970-01-01T00:00:01.000Z' }
   expect(blogView(made())).toEqual({ ...rest, ...times, publishedAt: null })
+  expect(managedBlogView(made())).toEqual({ ...blogView(made()), version })
   expect(blogView(made({ publishedAt: 0 })).publishedAt).toBe('1970-01-01T00:00:00.000Z')
 })

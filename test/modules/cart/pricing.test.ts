@@ -71,10 +71,11 @@ describe('the price of now', () => {
 
   test('the price of now is what the shop asks now, while the cart shows what was seen; every difference is told, until it is taken over', async () => {
     await using app = await testApp()
-    const { store, id, shirt, small, medium } = await shoppedIn(app)
+    const { store, id, shirt, small } = await shoppedIn(app)
     const lamp = (await store.guest.cart(id)).body.lines[0]
     await store.patch(`/product-v2/${lamp.productId}`, { status: 'DRAFT' })
-    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100), onHand: 1 }, { id: medium }] })
+    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100) }] })
+    await store.count(shirt.id, small, { counted: 1 })
     await store.ships()
     const held = await snapshot(app, store, id)
     const now = app.clock.now()
@@ -99,8 +100,8 @@ describe('the price of now', () => {
 
   test('the price of now of a variant that is gone cannot be named', async () => {
     await using app = await testApp()
-    const { store, id, shirt, medium } = await shoppedIn(app)
-    await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: medium }] })
+    const { store, id, shirt, small } = await shoppedIn(app)
+    await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
     const held = await snapshot(app, store, id)
     expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is not sold any more'])
     expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])

@@ -53,7 +53,7 @@ test('after a write every public read shows it, and has another ETag', async () 
   for (const path of paths) before.set(path, (await app.call('GET', path)).headers.get('etag'))
   for (const change of [
     { title: 'Tea, black' },
-    { variants: [{ price: usd(7777) }] },
+    { variants: [{ id: product.variants[0].id, price: usd(7777) }] },
     { descriptionHtml: '<p>Fresh</p>' },
     { tags: ['new'] },
   ]) {

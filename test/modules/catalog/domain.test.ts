@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
 import {
+  assertNoCounts,
   availableCount,
   changedProduct,
   createdProduct,
@@ -15,18 +16,21 @@ import {
   newestKeyAt,
   type ProductInput,
   publicView,
+  restockedVariant,
   searchWords,
   shortageOf,
   sortKeys,
+  type Variant,
   type Whole,
+  withoutVariant,
 } from '../../../src/modules/catalog/domain.ts'
 
 const now = Date.UTC(2026, 0, 6)
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}_${at}`)
-const given = (productId = 'prod_1'): Given => ({ productId, variantIds: ids('var', 101), imageIds: ids('img', 101), now })
+const given = (productId = 'prod_1'): Given => ({ productId, variantIds: ids('var', 101), imageIds: ids('img', 101), currency: 'USD', now })
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 const made = (input: Omit<ProductInput, 'title'> & { title?: string }, productId?: string): Whole =>
-  createdProduct({ title: 'Tea', ...input }, { id: 'shop_1', currency: 'USD' }, given(productId))
+  createdProduct({ title: 'Tea', ...input }, 'shop_1', given(productId))
 const base = made({
   options: [{ name: 'Size', values: ['S', 'M'] }],
   variants: [
@@ -50,12 +54,12 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
     },
   ],
   ['options.0.values', 'each value may stand once', { options: [{ name: 'Size', values: [mark, mark] }] }],
-  ['variants', 'at least one', { variants: [] }],
-  ['variants', 'at most 100', { variants: ids('v', 101).map(() => ({ price: usd(1) })) }],
+  ['variants', 'at least one; those that are not named stay', { variants: [] }],
+  ['variants', 'at most 100', { variants: ids('v', 99).map(() => ({ price: usd(1) })) }],
   ['variants.0.id', 'no variant of this product; leave it out for a new one', { variants: [{ id: mark, price: usd(1) }] }],
   [
     'variants.1.id',
-    'no variant of this product; leave it out for a new one',
+    'stands twice',
     {
       variants: [
         { id: 'var_0', price: usd(1) },
@@ -63,28 +67,25 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.price.currency', 'not an ISO 4217 currency in use', { variants: [{ price: { amount: 1, currency: mark } }] }],
-  [
-    'variants.1.price.currency',
-    'all prices of a product are in one currency',
-    { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] },
-  ],
+  ['variants.0.price.currency', "not the shop's currency", { variants: [{ price: { amount: 1, currency: mark } }] }],
+  ['variants.1.price.currency', "not the shop's currency", { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
   [
     'variants.0.compareAtPrice.currency',
-    'all prices of a product are in one currency',
+    "not the shop's currency",
     { variants: [{ price: usd(1), compareAtPrice: { amount: 1, currency: 'EUR' } }] },
   ],
-  [
-    'variants.0.cost.currency',
-    'all prices of a product are in one currency',
-    { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] },
-  ],
+  ['variants.0.cost.currency', "not the shop's currency", { variants: [{ price: usd(1), cost: { amount: 1, currency: 'EUR' } }] }],
   ['variants.0.imageId', 'no image of this product', { variants: [{ price: usd(1), imageId: mark }] }],
   ['variants.0.optionValues', 'one value for each option of the product', { variants: [{ price: usd(1) }] }],
-  ['variants.0.optionValues', 'one value for each option of the product', { options: [] }],
+  ['options', 'variants that are not named do not fit: name them with their new optionValues, or remove them first', { options: [] }],
+  [
+    'options',
+    'variants that are not named do not fit: name them with their new optionValues, or remove them first',
+    { options: [{ name: 'Size', values: ['M'] }], variants: [{ price: usd(1), optionValues: ['M'] }] },
+  ],
   ['variants.0.optionValues.0', "not among the option's values", { variants: [{ price: usd(1), optionValues: [mark] }] }],
   [
-    'variants.1.optionValues',
+    'variants.0.optionValues',
     'each combination may stand once',
     {
       variants: [
@@ -93,7 +94,7 @@ const broken: [field: string, rule: string, input: ProductInput][] = [
       ],
     },
   ],
-  ['variants.0.onHand', 'below zero only where backorder is allowed', { variants: [{ price: usd(1), optionValues: ['S'], onHand: -1 }] }],
+  ['variants.0.onHand', 'below zero only where backorder is allowed', { variants: [{ id: 'var_0', onHand: -1 }] }],
   ['images.0.id', 'no image of this product; leave it out for a new one', { images: [{ id: mark, url: 'https://i.example/b' }] }],
   [
     'images.1.id',
@@ -126,7 +127,7 @@ test.each(broken)('a change that breaks the rule of %s (%s) is INVALID, names it
 
 test('an empty change changes the time of change and no more', () => {
   const later = { ...given(), now: now + 1 }
-  expect(changedProduct(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1 } })
+  expect(changedProduct(base, {}, later)).toEqual({ ...base, product: { ...base.product, updatedAt: now + 1, version: 2 } })
 })
 
 test('publication: now on becoming ACTIVE, kept afterwards, and whatever is asked for', () => {
@@ -242,6 +243,7 @@ test('a product of nothing but a title is a draft with one variant that is free 
     publishedAt: null,
     createdAt: now,
     updatedAt: now,
+    version: 1,
   })
   expect(variants).toEqual([
     {
@@ -272,11 +274,53 @@ test('a variant of a changed product keeps what is left out, and a new currency 
   const again = changedProduct(one, { variants: [{ id: 'var_0' }] }, given())
   expect(again.variants).toEqual(one.variants)
   expect(one.variants[0]).toMatchObject({ price: 5, compareAtPrice: 9, cost: 2, sku: 'A', onHand: 3, trackInventory: true })
-  const euros = changedProduct(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, given())
+  const inEuros = { ...given(), currency: 'EUR' }
+  const euros = changedProduct(one, { variants: [{ id: 'var_0', price: { amount: 4, currency: 'EUR' } }] }, inEuros)
   expect(euros.product.currency).toBe('EUR')
   expect(euros.variants).toEqual([{ ...one.variants[0], price: 4, compareAtPrice: null, cost: null } as (typeof one.variants)[0]])
   const cleared = changedProduct(one, { variants: [{ id: 'var_0', compareAtPrice: null, cost: null, sku: null }] }, given())
   expect(cleared.variants[0]).toMatchObject({ price: 5, compareAtPrice: null, cost: null, sku: null })
+})
+
+test('variants of a change are merged by their ids: those that are not named stay, new ones come last; where all are named, in that order', () => {
+  const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
+  const merge = (...named: NonNullable<ProductInput['variants']>) =>
+    changedProduct(base, { options, variants: named }, { ...given(), variantIds: ids('new', 3) }).variants.map(
+      ({ id, price, position }) => `${position} ${id} ${price}`,
+    )
+  const large = { price: usd(9), optionValues: ['L'] }
+  expect(merge({ id: 'var_1', price: usd(7) })).toEqual(['1 var_0 1', '2 var_1 7'])
+  expect(merge(large, { id: 'var_1' })).toEqual(['1 var_0 1', '2 var_1 2', '3 new_0 9'])
+  expect(merge({ id: 'var_1' }, large, { id: 'var_0' })).toEqual(['1 var_1 2', '2 new_1 9', '3 var_0 1'])
+})
+
+test('a count is for new variants alone: of a known one it is INVALID and says where counts are changed', () => {
+  expect(() => assertNoCounts({ variants: [{ onHand: 3 }, { id: 'var_0', title: 'x' }] })).not.toThrow()
+  expect(() => assertNoCounts({})).not.toThrow()
+  expect(() => assertNoCounts({ variants: [{ id: 'var_1' }, { id: 'var_0', onHand: 3 }] })).toThrow(
+    'variants.1.onHand (body): only for a new variant; change the stock of this one by POST /product-v2/{id}/variants/{variantId}/stock',
+  )
+})
+
+test('a variant goes while there is another, and nobody was promised any of it; the others close up', () => {
+  const [small, medium] = base.variants as [Variant, Variant]
+  const { product, variants } = withoutVariant(base, small, 9)
+  expect([variants, product]).toEqual([[{ ...medium, position: 1 }], { ...base.product, updatedAt: 9, version: base.product.version + 1 }])
+  expect(() => withoutVariant({ product, variants }, medium, 9)).toThrow('A product has at least one variant: archive the product instead')
+  expect(() => withoutVariant(base, { ...small, reserved: 1 }, 9)).toThrow(
+    'The variant cannot go: 1 are promised to orders that are not complete',
+  )
+})
+
+test('a change by hand leaves as much as was promised, and no less than nothing, unless the variant may be ordered ahead', () => {
+  const after = (more: object, delta: number) => () => restockedVariant({ ...stock(5, 3), ...more }, delta).onHand
+  expect([after({}, -2)(), after({}, 4)(), after({ allowBackorder: true }, -9)(), after({ trackInventory: false }, -5)()]).toEqual([
+    3, 9, -4, 0,
+  ])
+  expect(after({}, -3)).toThrow('There would not be enough: 3 are promised to orders that are not complete')
+  expect(after({ trackInventory: false }, -6)).toThrow('The stock falls below zero only where backorder is allowed')
+  expect(after({}, 1_000_000_000)).toThrow('The stock must be from -1000000 to 1000000000')
+  expect(after({ allowBackorder: true }, -1_000_006)).toThrow('The stock must be from')
 })
 
 test('a variant loses its picture with the image, and finds one by its URL', () => {
@@ -312,7 +356,7 @@ test('what was promised to orders can neither be counted away nor become too few
   const recounted = (whole: Whole, fields: object) => () => changedProduct(whole, { variants: [{ id: 'var_0', ...fields }] }, given())
   const conflict = expect.objectContaining({
     code: 'CONFLICT',
-    message: 'variants.0.onHand (body): 2 are promised to orders that are not complete',
+    message: 'variants.0 (body): 2 are promised to orders that are not complete',
   })
   expect(recounted(promised({}), { onHand: 2 })).not.toThrow()
   expect(recounted(promised({}), { onHand: 1 })).toThrow(conflict)
@@ -377,10 +421,11 @@ test('a product takes three options and a hundred variants', () => {
 
 test('a variant that was named keeps its name until its option values change', () => {
   const green = { id: 'var_0', price: usd(1), optionValues: ['S'] }
-  const named = changedProduct(base, { variants: [{ ...green, title: 'Small' }] }, given())
+  const options = [{ name: 'Size', values: ['S', 'M', 'L'] }]
+  const named = changedProduct(base, { options, variants: [{ ...green, title: 'Small' }] }, given())
   const titleAfter = (input: ProductInput) => changedProduct(named, input, given()).variants[0]?.title
   expect(titleAfter({ variants: [green] })).toBe('Small')
-  expect(titleAfter({ variants: [{ ...green, optionValues: ['M'] }] })).toBe('M')
+  expect(titleAfter({ variants: [{ ...green, optionValues: ['L'] }] })).toBe('L')
 })
 
 test('sort keys are the date, the plain title and the lowest price, each with the end of the id behind it', () => {

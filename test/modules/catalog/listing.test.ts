@@ -6,7 +6,7 @@ import { type ProductInput, type Sort, sortWords } from '../../../src/modules/ca
 import { createFolds } from '../../../src/modules/catalog/folds.ts'
 import { bucketOf, isAtMost, locate, totalOf, windowOf, withChanges } from '../../../src/modules/catalog/listing.ts'
 import { createListings, publicProducts, type ReadDeps } from '../../../src/modules/catalog/reads.ts'
-import { archiveProduct, changeProduct, createProduct } from '../../../src/modules/catalog/service.ts'
+import { archiveProduct, changeProduct, createProduct, readProduct } from '../../../src/modules/catalog/service.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn, slice, usd } from '../../support/catalog.ts'
 
@@ -120,11 +120,13 @@ test('every page of every order, and the total, are those of a naive list: throu
             publishedAt: publishedAt === null ? null : Date.parse(publishedAt),
           })
         const inputOf = ({
+          variantId,
           title,
           price,
           status,
           publishIn,
         }: {
+          variantId?: string | undefined
           title?: string
           price?: number
           status?: 'ACTIVE' | 'DRAFT'
@@ -132,13 +134,16 @@ test('every page of every order, and the total, are those of a naive list: throu
         }): ProductInput => ({
           title,
           status,
-          ...(price === undefined ? {} : { variants: [{ price: usd(price) }] }),
+          ...(price === undefined ? {} : { variants: [{ id: variantId, price: usd(price) }] }),
           ...(publishIn === undefined ? {} : { publishedAt: clock.now() + publishIn }),
         })
         for (const step of operations) {
           const id = 'nth' in step ? [...known.keys()][step.nth % known.size] : undefined
           if (step.kind === 'create') remember(await createProduct(deps, write, { ...inputOf(step), title: step.title }))
-          else if (step.kind === 'change' && id) remember(await changeProduct(deps, write, id, inputOf(step)))
+          else if (step.kind === 'change' && id)
+            remember(
+              await changeProduct(deps, write, id, inputOf({ ...step, variantId: (await readProduct(deps, shop, id)).variants[0]?.id })),
+            )
           else if (step.kind === 'archive' && id) remember(await archiveProduct(deps, write, id))
           else if (step.kind === 'wait') clock.advance(step.ms)
           else if (step.kind === 'fold') await folds.foldAll(shop.id)

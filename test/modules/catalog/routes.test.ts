@@ -136,6 +136,7 @@ describe('creating', () => {
       ['variants.0.compareAtPrice.currency', v({ compareAtPrice: { amount: 1, currency: 'EUR' } })],
       ['variants.0.cost.currency', v({ cost: { amount: 1, currency: 'EUR' } })],
       ['variants.1.price.currency', { variants: [{ price: usd(1) }, { price: { amount: 1, currency: 'EUR' } }] }],
+      ['variants.0.price.currency', v({ price: { amount: 1, currency: 'EUR' } })],
       ['variants.0.optionValues', v({ optionValues: [mark] })],
       ['variants.0.optionValues.0', { options: [{ name: 'Size', values: ['S'] }], ...v({ optionValues: [mark] }) }],
       ['variants.1.optionValues', { variants: [{ price: usd(1) }, { price: usd(2) }] }],
@@ -301,7 +302,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('of a changed product what is left out stays; variants and images that are named keep their ids, the rest come and go', async () => {
+  test('of a changed product what is left out stays, variants too; images that are named keep their ids, the rest come and go', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
     const { body: made } = await post('/product-v2', shirt)
@@ -309,7 +310,7 @@ describe('changing', () => {
     const [front, back] = made.images
     app.clock.advance(1000)
     const changed = await patch(`/product-v2/${made.id}`, {
-      options: [{ name: 'Size', values: ['S', 'L'] }],
+      options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
       images: [{ id: back.id, url: back.url }, { url: 'https://img.example/c.jpg' }],
       variants: [
         { price: usd(4400), optionValues: ['L'] },
@@ -324,20 +325,19 @@ describe('changing', () => {
       createdAt: made.createdAt,
       updatedAt: '2026-01-06T12:00:01.000Z',
     })
-    const [large, kept] = changed.body.variants
-    expect(kept).toEqual({ ...small, title: 'Small', position: 2, imageId: back.id })
-    expect([small.id, medium.id]).not.toContain(large.id)
+    const [kept, unnamed, large] = changed.body.variants
+    expect(kept).toEqual({ ...small, title: 'Small', imageId: back.id })
+    expect(unnamed).toEqual(medium)
+    expect([large.position, [small.id, medium.id].includes(large.id)]).toEqual([3, false])
     expect(changed.body.images.map(({ id }: Json) => id)).toEqual([back.id, expect.not.stringContaining(front.id)])
     const again = await patch(`/product-v2/${made.id}`, {
       images: [],
-      variants: [
-        { id: kept.id, price: usd(1) },
-        { id: large.id, price: usd(2) },
-      ],
+      variants: [{ id: large.id, price: usd(2) }, { id: kept.id, price: usd(1) }, { id: medium.id }],
     })
     expect(again.body.variants.map(({ id, title, imageId, compareAtPrice }: Json) => [id, title, imageId, compareAtPrice])).toEqual([
-      [small.id, 'Small', null, usd(5000)],
       [large.id, 'L', null, null],
+      [small.id, 'Small', null, usd(5000)],
+      [medium.id, 'M', null, null],
     ])
   })
 
@@ -384,13 +384,13 @@ describe('changing', () => {
     const [s, m] = before.variants
     const changed = await patch(`/product-v2/${before.id}`, {
       variants: [
-        { id: s.id, onHand: 1 },
+        { id: s.id, sku: 'S-2' },
         { id: m.id, price: usd(9) },
       ],
     })
     expect(changed.status).toBe(200)
     expect(changed.body.variants).toMatchObject([
-      { id: s.id, price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), onHand: 1 },
+      { id: s.id, price: usd(4200), compareAtPrice: usd(5000), cost: usd(1111), sku: 'S-2', onHand: 7 },
       { id: m.id, price: usd(9) },
     ])
     const refused = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants: [{ id: s.id }, { optionValues: ['M'] }] })
@@ -398,40 +398,49 @@ describe('changing', () => {
     expect((await get(`/product-v2/${before.id}`)).body).toEqual(changed.body)
   })
 
-  test('one variant does not change its currency while another keeps its old price', async () => {
+  test("a price in another currency than the shop's is refused, at creation and in a change, and nothing changes", async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const { body: before } = await post('/product-v2', shirt)
     const [s, m] = before.variants
     const eur = { amount: 100, currency: 'EUR' }
-    for (const variants of [
-      [{ id: s.id, price: eur }, { id: m.id }],
-      [{ id: s.id }, { id: m.id, price: eur }],
-      [
-        { id: s.id, price: eur },
-        { id: m.id, price: usd(4300) },
-      ],
-    ]) {
+    for (const [field, variants] of [
+      ['variants.0.price', [{ id: s.id, price: eur }, { id: m.id }]],
+      ['variants.1.price', [{ id: s.id }, { id: m.id, price: eur }]],
+      ['variants.0.price', [s, m].map(({ id }) => ({ id, price: eur }))],
+      ['variants.0.compareAtPrice', [{ id: s.id, compareAtPrice: eur }]],
+      ['variants.0.cost', [{ id: s.id, cost: eur }]],
+    ] as const) {
       const answer = await patch(`/product-v2/${before.id}`, { title: 'Lost', variants })
-      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('variants.1.price.currency (body)')])
+      expect([answer.status, answer.body.message]).toEqual([400, `${field}.currency (body): not the shop's currency`])
     }
     expect((await get(`/product-v2/${before.id}`)).body).toEqual(before)
+    const created = await post('/product-v2', { title: 'Lost', variants: [{ price: eur }] })
+    expect([created.status, created.body.message]).toEqual([400, "variants.0.price.currency (body): not the shop's currency"])
   })
 
-  test('a new currency takes no amount over from the old one', async () => {
+  test('a product of before, in another currency, is brought to that of the shop by a price for each variant, and takes no amount over', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/product-v2', {
-      title: 'Lamp',
-      variants: [{ price: usd(10), compareAtPrice: usd(2000), cost: usd(900) }],
-    })
-    const changed = await patch(`/product-v2/${made.id}`, {
-      variants: [{ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' } }],
-    })
-    expect(changed.body.variants).toEqual([
-      expect.objectContaining({ id: made.variants[0].id, price: { amount: 5, currency: 'KWD' }, compareAtPrice: null, cost: null }),
+    const { body: made } = await post('/product-v2', shirt)
+    await app.deps.db.write((tx) => tx.update(products).set({ currency: 'KWD' }).where(eq(products.id, made.id)))
+    const [s, m] = made.variants
+    const path = `/product-v2/${made.id}`
+    expect((await patch(path, { title: 'Still in dinars', variants: [{ id: s.id, sku: 'X' }] })).status).toBe(200)
+    for (const [field, variants] of [
+      ['variants', [{ id: s.id, price: usd(5) }]],
+      ['variants.1.price', [{ id: s.id, price: usd(5) }, { id: m.id }]],
+      ['variants.0.price', [{ id: s.id, cost: usd(5) }]],
+    ] as const) {
+      const answer = await patch(path, { variants })
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(`${field} (body): `)])
+    }
+    const changed = await patch(path, { variants: [s, m].map(({ id }) => ({ id, price: usd(5) })) })
+    expect(changed.body.variants.map(({ price, compareAtPrice, cost }: Json) => [price, compareAtPrice, cost])).toEqual([
+      [usd(5), null, null],
+      [usd(5), null, null],
     ])
-    expect(changed.text).not.toContain('USD')
+    expect(changed.text).not.toContain('KWD')
   })
 
   test('a taken handle is refused and nothing changes', async () => {
@@ -467,6 +476,8 @@ describe('who may', () => {
     ['GET', '/product-v2/ID'],
     ['PATCH', '/product-v2/ID'],
     ['DELETE', '/product-v2/ID'],
+    ['POST', '/product-v2/ID/variants/ID/stock'],
+    ['DELETE', '/product-v2/ID/variants/ID'],
     ['POST', '/product-v2/import'],
     ['POST', '/collection-v2'],
     ['GET', '/collection-v2'],

@@ -161,7 +161,8 @@ describe('what was promised', () => {
     const { reserve, does, of } = stockOf(app)
     const { id, productId } = await variantIn(shop, { onHand: 3 })
     await reserve({ [id]: 2 })
-    expect((await shop.patch(`/product-v2/${productId}`, { variants: [{ id, trackInventory: false, onHand: 0 }] })).status).toBe(200)
+    expect((await shop.patch(`/product-v2/${productId}`, { variants: [{ id, trackInventory: false }] })).status).toBe(200)
+    expect((await shop.count(productId, id, { counted: 0 })).status).toBe(200)
     await does('commit', { [id]: 2 })
     expect(await of(id)).toEqual([0, 0])
   })
@@ -173,20 +174,21 @@ describe('what was promised', () => {
     const { id, productId } = await variantIn(shop, { onHand: 5 })
     await reserve({ [id]: 3 })
     const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
-    const refused = await change({ onHand: 2 })
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      'variants.0.onHand (body): 3 are promised to orders that are not complete',
-    ])
-    expect((await change({ onHand: 2, allowBackorder: true })).status).toBe(200)
-    expect((await change({ allowBackorder: false })).status).toBe(409)
+    const promised = (where: string) => [409, `${where}3 are promised to orders that are not complete`]
+    const refusedCount = await shop.count(productId, id, { counted: 2 })
+    expect([refusedCount.status, refusedCount.body.message]).toEqual(promised('There would not be enough: '))
+    expect((await change({ allowBackorder: true })).status).toBe(200)
+    expect((await shop.count(productId, id, { counted: 2 })).status).toBe(200)
+    const refused = await change({ allowBackorder: false })
+    expect([refused.status, refused.body.message]).toEqual(promised('variants.0 (body): '))
     expect((await change({ trackInventory: false, allowBackorder: false })).status).toBe(200)
     expect((await change({ trackInventory: true })).status).toBe(409)
-    const { body } = await change({ trackInventory: true, onHand: 3 })
+    expect((await shop.count(productId, id, { delta: 1 })).status).toBe(200)
+    const { body } = await change({ trackInventory: true })
     expect(body.variants[0]).toMatchObject({ onHand: 3, reserved: 3, available: false })
     const csv = (onHand: number) =>
       `Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy\nlamp,Lamp,1,shopify,${onHand},deny\nvase,Vase,2,shopify,1,deny\n`
-    for (const query of ['overwrite=true&dryRun=true', 'overwrite=true']) {
+    for (const query of ['overwrite=true&stock=true&dryRun=true', 'overwrite=true&stock=true']) {
       const report = await app.call('POST', `/product-v2/import?${query}`, {
         key: shop.secretKey,
         raw: csv(2),
@@ -196,7 +198,7 @@ describe('what was promised', () => {
         created: 1,
         updated: 0,
         failed: 1,
-        errors: [{ row: 2, message: 'variants.0.onHand: 3 are promised to orders that are not complete' }],
+        errors: [{ row: 2, message: 'variants.0: 3 are promised to orders that are not complete' }],
       })
     }
     expect(await of(id)).toEqual([3, 3])

@@ -78,6 +78,24 @@ describe('changing the shop', () => {
     ['storefrontOrigins', []],
   ]
 
+  test("the shop's currency may be another one until there are prices in it: a product, a shipping method or a gift card", async () => {
+    await using app = await testApp()
+    for (const [path, method, body] of [
+      ['/product-v2', 'POST', { title: 'Tea' }],
+      ['/shops/v2/shipping-methods', 'PUT', { data: [{ code: 'post', title: 'Post', price: { amount: 1, currency: 'EUR' } }] }],
+      ['/giftcard', 'POST', { amount: { amount: 1, currency: 'EUR' } }],
+    ] as const) {
+      const { token } = await app.merchant()
+      const change = (currency: string) => app.call('PATCH', '/shops/v2', { token, body: { currency, title: currency } })
+      expect((await change('EUR')).status).toBe(200)
+      expect([path, (await app.call(method, path, { token, body })).status < 300]).toEqual([path, true])
+      const refused = await change('USD')
+      expect([path, refused.status, refused.body.message]).toEqual([path, 409, expect.stringContaining('currency (body)')])
+      expect((await app.call('GET', '/shops/v2', { token })).body).toMatchObject({ currency: 'EUR', title: 'EUR' })
+      expect((await change('EUR')).status).toBe(200)
+    }
+  })
+
   test('changing the shop takes each field by itself, keeps the others, and leaves an audit row', async () => {
     await using app = await testApp()
     const { id, token, shop } = await app.merchant()

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeProcesses, servedOnce, souk, startCommand, withFile } from './souk.ts'
+
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`
+const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
+const productsIn = (database: string): number =>
+  withFile(database, (file) => (file.query('select count(*) as n from products').get() as { n: number }).n)
+
+async function withProducts(...rows: string[]) {
+  const { dataDir, database } = await servedOnce()
+  const file = join(dataDir, 'products.csv')
+  writeFileSync(file, lines(header, ...rows))
+  return { dataDir, database, file, run: (...args: string[]) => souk(['import', file, '--shop', 'a-shop', ...args], dataDir) }
+}
+
+describeProcesses('souk import', () => {
+  test('souk import says what becomes of stock, tracking and variants that the file does not name, before and after', async () => {
+    const { file, run } = await withProducts('tee,Tee,Size,S,10,shopify,5', 'tee,,,M,11,shopify,6')
+    const first = await run()
+    expect([first.status, first.stdout]).toEqual([
+      0,
+      '2 rows, 1 products: 1 created, 0 updated, 0 skipped, 0 failed (2 variants, 0 images)\n',
+    ])
+    writeFileSync(file, lines(header, 'tee,Tee,Size,M,12,,9'))
+    const kept =
+      'Stock: counts and tracking of known variants stay as they are (the file says otherwise of 1; --stock sets them). 1 variants that the file does not name stay.\n'
+    for (const args of [['--dry-run'], []]) {
+      const { status, stdout } = await run('--overwrite', ...args)
+      expect([status, stdout.split('\n').slice(1).join('\n')]).toEqual([0, kept])
+    }
+    const dry = await run('--overwrite', '--stock', '--dry-run')
+    expect(dry.stdout).toContain("the counts of 1 known variants would be set to the file's, and tracking of 1 would be changed")
+    const real = await run('--overwrite', '--stock')
+    expect(real.stdout).toContain("the counts of 1 known variants were set to the file's, and tracking of 1 were changed")
+    expect((await run('--overwrite')).stdout).toContain('the file says otherwise of 0')
+    const { stdout: help } = await souk(['import', '--help'], file.slice(0, file.lastIndexOf('/')))
+    expect(help).toContain('--stock')
+    expect(help).toMatch(/--overwrite changes neither how many\s+there are nor whether they are counted, unless --stock is given/)
+  })
+
+  test("souk import refuses --stock without --overwrite, and another currency than the shop's", async () => {
+    const { run, database } = await withProducts('tee,Tee,Size,S,10,shopify,5')
+    const stock = await run('--stock')
+    expect([stock.status, stock.stderr]).toEqual([2, expect.stringContaining('--stock is for --overwrite')])
+    const currency = await run('--currency', 'EUR')
+    expect([currency.status, currency.stderr]).toEqual([1, expect.stringContaining("Prices are in the shop's currency, USD")])
+    expect(productsIn(database)).toBe(0)
+    expect((await run('--currency', 'usd')).status).toBe(0)
+  })
+
+  test('Ctrl-C ends souk import with exit status 130 and a word about what was done; run again, it goes on', async () => {
+    const all = 1_200
+    const { dataDir, database, file, run } = await withProducts(...Array.from({ length: all }, (_, nth) => `p-${nth},P ${nth},Size,S,1,,`))
+    const child = startCommand(['import', file, '--shop', 'a-shop'], dataDir)
+    while (productsIn(database) === 0) await new Promise((resume) => setImmediate(resume))
+    child.kill('SIGINT')
+    const [status, stdout, stderr] = await Promise.all([
+      child.exited,
+      Bun.readableStreamToText(child.stdout),
+      Bun.readableStreamToText(child.stderr),
+    ])
+    const done = productsIn(database)
+    expect([status, stderr]).toEqual([
+      130,
+      expect.stringContaining(
+        'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
+      ),
+    ])
+    expect(stdout).toContain(`${done} created`)
+    expect(done).toBeLessThan(all)
+    expect((await run()).stdout).toContain(`${all - done} created, 0 updated, ${done} skipped`)
+    expect(productsIn(database)).toBe(all)
+  })
+})

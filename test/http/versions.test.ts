@@ -1,0 +1,242 @@
+/** Management reads carry the version of their record, and every change of one honours `If-Match`. */
+import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { variants } from '../../db/schema/catalog.ts'
+import { AppError } from '../../src/core/errors.ts'
+import { expectedOf } from '../../src/http/versions.ts'
+import { type Answer, testApp } from '../support/app.ts'
+import { statedAccess } from '../support/credentials.ts'
+import { ok, type Selling, sellingIn } from '../support/selling.ts'
+
+type Subject = {
+  /** Reads the record that is changed; undefined where it can only be read in a list. */
+  read?: string
+  path: string
+  body?: (nth: number) => unknown
+  /** The record is gone then, or the change leaves its version alone. */
+  raises?: false
+}
+
+const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+const collection = (shop: Selling) => made(shop, '/collection-v2', { title: 'Summer' })
+const blog = (shop: Selling) => made(shop, '/blogs', { title: 'News', bodyHtml: '' })
+const titled = (nth: number) => ({ title: `Title ${nth}` })
+const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
+const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
+
+/** How each change of a record is asked for. */
+const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = {
+  'PATCH /shops/v2': () => ({ read: '/shops/v2', path: '/shops/v2', body: titled }),
+  'PUT /shops/v2/tax-rates': () => ({
+    read: '/shops/v2/tax-rates',
+    path: '/shops/v2/tax-rates',
+    body: (nth) => ({ data: [{ country: 'US', rateBps: nth }] }),
+  }),
+  'PUT /shops/v2/shipping-methods': ({ money }) => ({
+    read: '/shops/v2/shipping-methods',
+    path: '/shops/v2/shipping-methods',
+    body: (nth) => ({ data: [{ code: 'post', title: 'Post', price: money(nth) }] }),
+  }),
+  'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titled }),
+  'DELETE /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}` }),
+  'DELETE /product-v2/:id/variants/:variantId': async (shop) => {
+    const options = [{ name: 'Size', values: ['S', 'M'] }]
+    const sizes = ['S', 'M'].map((size) => ({ optionValues: [size], price: shop.money(1) }))
+    const { body } = ok(await shop.post('/product-v2', { title: 'Shirt', options, variants: sizes }))
+    return { read: `/product-v2/${body.id}`, path: `/product-v2/${body.id}/variants/${body.variants[0].id}` }
+  },
+  'POST /product-v2/:id/variants/:variantId/stock': ({ productId, variantId }) => ({
+    read: `/product-v2/${productId}`,
+    path: `/product-v2/${productId}/variants/${variantId}/stock`,
+    body: (nth) => ({ delta: nth }),
+    raises: false,
+  }),
+  'PATCH /collection-v2/:id': async (shop) => {
+    const path = `/collection-v2/${await collection(shop)}`
+    return { read: path, path, body: titled }
+  },
+  'DELETE /collection-v2/:id': async (shop) => {
+    const path = `/collection-v2/${await collection(shop)}`
+    return { read: path, path, raises: false }
+  },
+  'PUT /collection-v2/:id/products': async (shop) => {
+    const path = `/collection-v2/${await collection(shop)}`
+    return { read: path, path: `${path}/products`, body: () => ({ productIds: [shop.productId] }) }
+  },
+  'PATCH /blogs/:id': async (shop) => {
+    const path = `/blogs/${await blog(shop)}`
+    return { read: path, path, body: titled }
+  },
+  'DELETE /blogs/:id': async (shop) => {
+    const path = `/blogs/${await blog(shop)}`
+    return { read: path, path, raises: false }
+  },
+  'PATCH /affiliates/:id': async (shop) => {
+    const path = `/affiliates/${await made(shop, '/affiliates', partner)}`
+    return { read: path, path, body: (nth) => ({ rateBps: nth }) }
+  },
+  'PATCH /giftcard/:id': async (shop) => ({
+    path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
+    body: (nth) => ({ note: `Note ${nth}` }),
+  }),
+  'DELETE /webhook-endpoints/:id': async (shop) => {
+    const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
+    return { read: path, path, raises: false }
+  },
+}
+
+const management = new Set(['merchant', 'management', 'secretKey', 'superAdmin'])
+
+test('every route by which somebody manages a record has its place in this test', async () => {
+  await using app = await testApp()
+  const changing = [...statedAccess(app)].filter(
+    ([route, access]) => /^(PATCH|PUT|DELETE) /.test(route) && management.has(access ?? '') && !route.includes(' /api/v3/'),
+  )
+  expect(Object.keys(subjects)).toEqual(expect.arrayContaining(changing.map(([route]) => route)))
+})
+
+const etagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
+
+for (const [route, prepare] of Object.entries(subjects))
+  describe(route, () => {
+    const [method = ''] = route.split(' ')
+    async function subject() {
+      const app = await testApp()
+      const shop = await sellingIn(app)
+      const { read, path, body, raises } = await prepare(shop)
+      const change = (nth: number, headers: Record<string, string>) =>
+        app.call(method, path, { token: shop.token, headers, ...(body ? { body: body(nth) } : {}) })
+      const look = async () => (read ? ok(await app.call('GET', read, { token: shop.token })) : undefined)
+      return {
+        [Symbol.asyncDispose]: () => app.close(),
+        app,
+        shop,
+        path,
+        change,
+        look,
+        raises,
+        /** Of the record as it is; of one that is only listed, of its first version. */
+        etag: async () => etagOf((await look()) ?? ({ headers: new Headers({ etag: '"v1"' }) } as Answer)),
+        body,
+      }
+    }
+
+    test(`${route} changes the version that If-Match names, and its answer and the next read carry the new one`, async () => {
+      await using one = await subject()
+      const etag = await one.etag()
+      expect(etag).toMatch(/^"[^"]+"$/)
+      expect(await one.etag()).toBe(etag)
+      const answer = ok(await one.change(1, { 'if-match': `"other", ${etag}` }), 200, 204)
+      if (answer.status === 204) return
+      expect(etagOf(answer) !== etag).toBe(one.raises !== false)
+      expect(answer.body).not.toHaveProperty('version')
+      const seen = await one.look()
+      if (seen) expect(etagOf(seen)).toBe(etagOf(answer))
+      ok(await one.change(2, { 'if-match': '*' }), 200, 404)
+    })
+
+    test(`${route} refuses any other version with 412 and changes nothing, also under an idempotency key, which stays free`, async () => {
+      await using one = await subject()
+      const before = await one.look()
+      for (const other of ['"v0"', '"v99"', `W/${await one.etag()}`, '"a", W/"b"']) {
+        const refused = await one.change(1, { 'if-match': other, 'idempotency-key': 'one-key' })
+        expect([other, refused.status, refused.body]).toEqual([
+          other,
+          412,
+          {
+            statusCode: 412,
+            message: 'if-match (header): the record was changed since: read it again',
+            error: 'Precondition Failed',
+          },
+        ])
+      }
+      const after = await one.look()
+      expect([after?.text, after && etagOf(after)]).toEqual([before?.text, before && etagOf(before)])
+      ok(await one.change(1, { 'if-match': await one.etag(), 'idempotency-key': 'one-key' }), 200, 204)
+    })
+
+    test(`${route} says 400 for what is no If-Match, and 404 for what is not there, before 412`, async () => {
+      await using one = await subject()
+      for (const wrong of ['v1', '"v1', '"v1" "v2"', '"v1",', 'W/*', ''])
+        expect([wrong, (await one.change(1, { 'if-match': wrong })).status]).toEqual([wrong, 400])
+      const { app, shop, path } = one
+      const gone = path.replace(/_[0-9a-z]{26}/g, `_${'0'.repeat(26)}`)
+      if (gone === path) return
+      const body = one.body ? { body: one.body(1) } : {}
+      for (const tag of ['"v0"', '*'])
+        expect((await app.call(method, gone, { token: shop.token, headers: { 'if-match': tag }, ...body })).status).toBe(404)
+    })
+
+    test(`${route} by two who hold the same version, at once, has one winner`, async () => {
+      await using one = await subject()
+      const headers = { 'if-match': await one.etag() }
+      const answers = await Promise.all([1, 2].map((nth) => one.change(nth, headers)))
+      // What is gone is gone: 404. The stock is no part of the version.
+      const expected = one.raises !== false ? [200, 412] : method === 'DELETE' ? [204, 404] : [200, 200]
+      expect(answers.map(({ status }) => status).sort()).toEqual(expected)
+    })
+  })
+
+test('412 comes before 409: who holds an old version is not told of a taken handle', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  ok(await shop.post('/product-v2', { title: 'Taken', handle: 'taken' }))
+  const change = (tag: string) => shop.patch(`/product-v2/${shop.productId}`, { handle: 'taken' }, { 'if-match': tag })
+  expect((await change('"v99"')).status).toBe(412)
+  expect((await change('*')).status).toBe(409)
+})
+
+test('a replay comes first: the stored answer, with the ETag of then, whatever If-Match says by now', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const path = `/product-v2/${shop.productId}`
+  const etag = etagOf(await shop.get(path))
+  const headers = { 'if-match': etag, 'idempotency-key': randomUUID() }
+  const first = ok(await shop.patch(path, { title: 'Once' }, headers))
+  ok(await shop.patch(path, { title: 'Later' }))
+  const again = await shop.patch(path, { title: 'Once' }, headers)
+  expect([again.status, again.text, etagOf(again), again.headers.get('idempotent-replayed')]).toEqual([
+    200,
+    first.text,
+    etagOf(first),
+    'true',
+  ])
+})
+
+test('sales, returns and stock raise no version; what the public sees is not told of versions', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const path = `/product-v2/${shop.productId}`
+  const etag = etagOf(await shop.get(path))
+  const seen = await app.call('GET', `/product-v2/public/${shop.productId}`)
+  const order = await shop.bought()
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': randomUUID() }))
+  ok(await shop.count(shop.productId, shop.variantId, { delta: 5 }))
+  expect(etagOf(await shop.get(path))).toBe(etag)
+  // The same record of before in all but its version.
+  ok(await shop.patch(path, {}))
+  const [row] = await app.deps.db.read.select().from(variants).where(eq(variants.id, shop.variantId))
+  expect(row?.onHand).toBe(15)
+  expect(etagOf(await shop.get(path))).not.toBe(etag)
+  const again = await app.call('GET', `/product-v2/public/${shop.productId}`)
+  expect([again.text, etagOf(again)]).toEqual([seen.text, etagOf(seen)])
+})
+
+test('tax rates, shipping methods and the shop are versions of their own', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const paths = ['/shops/v2', '/shops/v2/tax-rates', '/shops/v2/shipping-methods']
+  const etags = async () => Promise.all(paths.map(async (path) => etagOf(await app.call('GET', path, { token: shop.token }))))
+  const before = await etags()
+  ok(await shop.put('/shops/v2/tax-rates', { data: [] }))
+  const after = await etags()
+  expect(after.map((etag, at) => etag === before[at])).toEqual([true, false, true])
+})
+
+test('If-Match is `*` or a list of entity tags, commas within the quotes included', () => {
+  const of = (text: string) => expectedOf(new Headers({ 'if-match': text }))
+  expect(expectedOf(new Headers())).toBeUndefined()
+  expect([of('*'), of(' "a" '), of('"a","b,c" ,\tW/"d"'), of('""')]).toEqual(['*', ['"a"'], ['"a"', '"b,c"', 'W/"d"'], ['""']])
+  for (const wrong of ['a', '"a', '"a""b"', '"a";"b"', '**', '"a", *', 'w/"a"']) expect(() => of(wrong), wrong).toThrow(AppError)
+})

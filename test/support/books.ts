@@ -3,6 +3,7 @@ import { productDocuments, variants } from '../../db/schema/catalog.ts'
 import { affiliates, commissions, unifiedTransactions } from '../../db/schema/ledger.ts'
 import { outbox } from '../../db/schema/outbox.ts'
 import { auditLog } from '../../db/schema/people.ts'
+import { sandboxPayments, sandboxRefunds } from '../../db/schema/sandbox.ts'
 import {
   cartLines,
   carts,
@@ -16,8 +17,6 @@ import {
   orders,
   payments,
   refunds,
-  sandboxPayments,
-  sandboxRefunds,
 } from '../../db/schema/selling.ts'
 import type { TestApp } from './app.ts'
 

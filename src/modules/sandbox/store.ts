@@ -1,7 +1,7 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
-import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
+import { sandboxPayments, sandboxRefunds } from '../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 export type SandboxRefund = typeof sandboxRefunds.$inferSelect

@@ -1,7 +1,7 @@
 /** Many at once, in whatever order: what may happen once happens once. */
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { sandboxPayments } from '../../../db/schema/selling.ts'
+import { sandboxPayments } from '../../../db/schema/sandbox.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { type Books, booksOf, violationsAtRest, violationsOf } from '../../support/books.ts'
 import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../support/sandbox.ts'

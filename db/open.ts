@@ -139,13 +139,15 @@ const networkFileSystems = new Set([
   ...[0x65735546, 0x01021997, 0x0bd00bd0],
 ])
 
-const [writableByOthers, readableByOthers] = [0o002, 0o004]
+const [writableByOthers, readableByOthers, enteredByOthers] = [0o002, 0o004, 0o001]
 const modeText = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
 
 /** What to run where everybody on the machine may read a directory or a file; undefined where they may not. */
 function openToAll(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat || (stat.mode & readableByOthers) === 0) return undefined
+  // A file lies behind its directory.
+  if (!stat.isDirectory() && (statSync(dirname(path)).mode & enteredByOthers) === 0) return undefined
   return `${path} may be read by everybody on this machine (mode ${modeText(stat.mode)}): run \`chmod ${stat.isDirectory() ? 700 : 600} ${path}\``
 }
 

@@ -18,8 +18,7 @@ export const outbox = table(
     event: text('event').notNull(),
     /** The body, byte for byte as it is signed and sent. */
     body: text('body').notNull(),
-    /** HELD until what it tells of is final. */
-    status: word('status', ['HELD', 'PENDING', 'DONE']).notNull(),
+    status: word('status', ['PENDING', 'DONE']).notNull(),
     createdAt: instant('created_at').notNull(),
   },
   (row) => [uniqueIndex('outbox_key').on(row.key), index('outbox_status').on(row.status, row.id)],

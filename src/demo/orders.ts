@@ -116,8 +116,16 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
   const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
-  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }, choiceOf(planned, 1), 'demo')
+  await placeOrder(
+    deps,
+    { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null },
+    choiceOf(planned, 1),
+    drive.holder,
+  )
 }
+
+/** Whoever places an order of the demo takes it on, also after a fill that broke off. */
+const drive = { holder: 'demo' }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
   ...payment,
@@ -136,7 +144,7 @@ async function live(sale: Sale, until: number): Promise<void> {
   const { updatedAt } = await orderOf(sale)
   // After what was done before a fill broke off: its events have their ids a little later.
   deps.clock.to(updatedAt + afterwardsMs)
-  await completeOrder(deps, planned.id)
+  await completeOrder(deps, planned.id, drive)
   const steps: [at: number | undefined, step: (sale: Sale) => Promise<unknown>][] = [
     [paidAgainAt, payOnceMore],
     [cancelledAt, cancel],
@@ -162,8 +170,8 @@ async function payOnceMore(sale: Sale): Promise<void> {
   const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
   if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
-    await payAgain(deps, order, choice, 'demo')
-  await completeOrder(deps, planned.id)
+    await payAgain(deps, order, choice, drive.holder)
+  await completeOrder(deps, planned.id, drive)
 }
 
 /** What the merchant does to an order. */

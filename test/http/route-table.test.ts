@@ -46,8 +46,8 @@ test('two apps in one process do not see each other’s routes', async () => {
   await using two = await testApp({ API_V3_PREFIX: '/two' })
   const path = '/merchant/login'
   expect([one.deps.routeTable.get('POST', `/one${path}`)?.access, two.deps.routeTable.get('POST', `/two${path}`)?.access]).toEqual([
-    'public',
-    'public',
+    'login',
+    'login',
   ])
   expect([one.deps.routeTable.get('POST', `/two${path}`), two.deps.routeTable.get('POST', `/one${path}`)]).toEqual([undefined, undefined])
   // Refused before a route is looked for, which is when the edge asks the table.

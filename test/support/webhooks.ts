@@ -49,8 +49,8 @@ export const tell = (
   app: TestApp,
   shop: Shop,
   key: string,
-  { event = 'order.confirmed', data = { key }, held = false }: { event?: WebhookEvent; data?: unknown; held?: boolean } = {},
-): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data, held } as Message))
+  { event = 'order.confirmed', data = { key } }: { event?: WebhookEvent; data?: unknown } = {},
+): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data } as Message))
 
 /** One round of the job, and the answers to what it sent. */
 export async function deliver(app: TestApp): Promise<void> {

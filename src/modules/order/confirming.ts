@@ -80,7 +80,6 @@ const tellConfirmed = (
       total: { amount: total, currency },
       lines: lines.map(({ productId, variantId, quantity }) => ({ productId, variantId, quantity })),
     },
-    held: false,
   })
 
 /** What the books have of a sale: what was captured for it, and what each gift card paid. */

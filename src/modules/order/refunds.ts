@@ -301,7 +301,6 @@ async function followRequest(tx: Writer, deps: OrderDeps, { order, refund }: Set
       event: 'order.refunded',
       key: `order.refunded:${id}`,
       data: { orderId: order.id, number: order.number, refund: { id, amount: { amount: total, currency }, reason } },
-      held: false,
     })
   if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency, amount: -total })
   const refunded = order.refundedTotal + order.giftCardRefundedTotal + total
@@ -367,7 +366,6 @@ export const tellCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { 
     event: 'order.cancelled',
     key: `order.cancelled:${order.id}`,
     data: { orderId: order.id, number: order.number, reason },
-    held: false,
   })
 
 /** Of the lines, those whose stock is counted. */

@@ -190,7 +190,6 @@ export async function fulfilOrder(
         event: 'order.fulfilled',
         key: `order.fulfilled:${orderId}`,
         data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
-        held: false,
       })
       await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId })
     }, locking)

@@ -6,7 +6,5 @@ export {
   forgetOldMessages,
   listDeliveries,
   listEndpoints,
-  releaseMessage,
   removeEndpoint,
-  withdrawMessage,
 } from './service.ts'

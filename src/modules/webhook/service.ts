@@ -39,8 +39,6 @@ type Told<Event extends WebhookEvent> = {
   key: string
   /** What the receivers get to see, as JSON. */
   data: MessageData[Event]
-  /** Not to be sent before `releaseMessage`: what it tells of is not final yet. */
-  held: boolean
 }
 export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
 
@@ -48,7 +46,7 @@ export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
 export function enqueueMessage(
   tx: Writer,
   { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
-  { shopId, event, key, data, held }: Message,
+  { shopId, event, key, data }: Message,
 ): Promise<void> {
   const now = clock.now()
   return store.insertMessage(tx, {
@@ -57,16 +55,10 @@ export function enqueueMessage(
     shopId,
     event,
     body: messageBody(event, now, data),
-    status: held ? 'HELD' : 'PENDING',
+    status: 'PENDING',
     createdAt: now,
   })
 }
-
-/** Lets a held message go out. Done again, or for a message that was never held, it changes nothing. */
-export const releaseMessage = (tx: Writer, key: string): Promise<void> => store.releaseMessage(tx, key)
-
-/** Takes a held message back, as though it had never been written; one that was released is not touched. */
-export const withdrawMessage = (tx: Writer, key: string): Promise<void> => store.removeHeldMessage(tx, key)
 
 const noSuchEndpoint = () => new AppError('NOT_FOUND', 'No such webhook endpoint')
 

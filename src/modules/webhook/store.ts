@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare } from '../../../db/prepared.ts'
+import { insertOf } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -9,13 +9,6 @@ import type { Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 export type OutboxRow = typeof outbox.$inferSelect
 
 const insertMessage = insertOf(outbox, 'skip')
-const releaseMessage = prepare((queries) =>
-  queries
-    .update(outbox)
-    .set({ status: 'PENDING' })
-    .where(and(eq(outbox.key, sql.placeholder('key')), eq(outbox.status, 'HELD'))),
-)
-
 type Selects = Pick<Reader, 'select'>
 
 /** An endpoint with something due. */
@@ -47,15 +40,6 @@ export const webhookStore = {
   async insertMessage(tx: Writer, row: OutboxRow): Promise<void> {
     await insertMessage(tx, row)
   },
-  /** Lets a held message go; one that is on its way already stays as it is. */
-  async releaseMessage(tx: Writer, key: string): Promise<void> {
-    await tx.run(releaseMessage, { key })
-  },
-  /** Removes a message that is still held. */
-  async removeHeldMessage(tx: Writer, key: string): Promise<void> {
-    await tx.delete(outbox).where(and(eq(outbox.key, key), eq(outbox.status, 'HELD')))
-  },
-
   async insertEndpoint(tx: Writer, endpoint: WebhookEndpoint): Promise<void> {
     await tx.insert(webhookEndpoints).values(endpoint)
   },

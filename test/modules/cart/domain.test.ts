@@ -233,10 +233,15 @@ test('a shipping method is offered in its currency, to its countries, or everywh
   expect(isOffered(method([]), 'EUR', 'FR')).toBe(false)
 })
 
-test('a cart may become another from OPEN only, and an open one whose time is over reads as expired', () => {
+test('a cart may become another from OPEN, and one whose checkout was taken back OPEN again; an open one whose time is over reads as expired', () => {
   const followers: Readonly<Record<CartStatus, readonly CartStatus[]>> = cartTransitions
   for (const from of cartStatuses)
-    for (const to of cartStatuses) expect([from, to, followers[from].includes(to)]).toEqual([from, to, from === 'OPEN' && to !== 'OPEN'])
+    for (const to of cartStatuses)
+      expect([from, to, followers[from].includes(to)]).toEqual([
+        from,
+        to,
+        from === 'OPEN' ? to !== 'OPEN' : from === 'CONVERTED' && to === 'OPEN',
+      ])
   const read = (status: CartStatus, expiresAt: number) => statusAt({ status, expiresAt }, now)
   expect([read('OPEN', now + 1), read('OPEN', now), read('CONVERTED', now), read('EXPIRED', now + 1)]).toEqual([
     'OPEN',

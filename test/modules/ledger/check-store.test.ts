@@ -50,5 +50,6 @@ test('what does not add up is named', async () => {
     orders: [`The amounts of order ${sold.id} do not add up`],
     'order numbers': [`Shop ${shop.id} has 6 orders with numbers up to 6, and its counter stands at 99`],
     books: [`Order ${sold.id} was sold for 2000, and the books have 0`],
+    payments: [`Payment ${sold.payments[0].id} has 2000 captured and 0 refunded: its refunds add up to 0, and the books have 0 of 2000`],
   })
 })

@@ -493,7 +493,10 @@ test('the currency of a shop changes until there are prices in it: of variants, 
     expect((await change(token, 'EUR')).status).toBe(200)
     expect((await make(token)).status).toBeOneOf([200, 201])
     const refused = await change(token, 'USD')
-    expect([refused.status, refused.body.message]).toEqual([409, 'currency (body): the shop has prices already'])
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has',
+    ])
     expect((await change(token, 'EUR')).body).toMatchObject({ currency: 'EUR', title: 'Changed' })
   }
 })

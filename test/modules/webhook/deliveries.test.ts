@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { createWebhooks, leaseMs } from '../../../src/modules/webhook/dispatch.ts'
 import { jitter, pausesMs, placesMax } from '../../../src/modules/webhook/domain.ts'
-import { releaseMessage, withdrawMessage } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
 
@@ -93,47 +92,6 @@ describe('a message', () => {
     await tell(app, shop, 'order.confirmed:1', { data: 'late' })
     await deliverForDays(app, 2)
     expect(server.received).toHaveLength(1)
-  })
-
-  test('a message that is held is told when it is released, and not before; released twice, once', async () => {
-    await using app = await testApp(loopbackAllowed)
-    await using server = receiver()
-    const shop = await app.merchant()
-    const { db } = app.deps
-    await endpointOf(app, shop, server.url)
-    await tell(app, shop, 'held', { held: true })
-    await tell(app, shop, 'held', { held: false })
-    await deliverForDays(app, 2)
-    expect(server.received).toHaveLength(0)
-    await db.write((tx) => releaseMessage(tx, 'held'))
-    await db.write((tx) => releaseMessage(tx, 'held'))
-    await deliver(app)
-    await db.write((tx) => releaseMessage(tx, 'held'))
-    await deliverForDays(app, 1)
-    expect(server.received).toHaveLength(1)
-  })
-
-  test('a message that is withdrawn was never written, and may be written anew; one that is released stays', async () => {
-    await using app = await testApp(loopbackAllowed)
-    await using server = receiver()
-    const shop = await app.merchant()
-    const { db } = app.deps
-    await endpointOf(app, shop, server.url)
-    await tell(app, shop, 'held', { held: true, data: 'withdrawn' })
-    await tell(app, shop, 'other', { held: true })
-    await db.write((tx) => withdrawMessage(tx, 'held'))
-    await db.write((tx) => releaseMessage(tx, 'held'))
-    await deliver(app)
-    expect(server.received).toHaveLength(0)
-    await tell(app, shop, 'held', { held: true, data: 'anew' })
-    await db.write((tx) => releaseMessage(tx, 'held'))
-    await db.write((tx) => withdrawMessage(tx, 'held'))
-    await deliver(app)
-    expect(server.received.map(({ body }) => JSON.parse(body).data)).toEqual(['anew'])
-    expect((await db.read.select().from(outbox).orderBy(asc(outbox.key))).map(({ key, status }) => [key, status])).toEqual([
-      ['held', 'DONE'],
-      ['other', 'HELD'],
-    ])
   })
 
   test('a message is kept or lost with the write that it tells of', async () => {
@@ -507,7 +465,6 @@ test('a round without anything to do writes nothing and calls nobody', async () 
   await using app = await testApp({}, { safeFetch })
   const shop = await app.merchant()
   await endpointOf(app, shop, 'http://hook.example/')
-  await tell(app, shop, 'held', { held: true })
   const { writes } = app.deps.db.stats
   await deliver(app)
   expect([app.deps.db.stats.writes - writes, calls.length]).toEqual([0, 0])

@@ -295,7 +295,7 @@ describe('on the running demo', () => {
 describe('filling the demo', () => {
   test('a fill of the demo that is broken off again and again makes what it would have made at one go, and once it is done nothing more', async () => {
     await using broken = await demoApp()
-    for (const writes of [3, 150, 500, 1_000, 2_600]) expect(await fillUntil(broken.deps, writes)).toBe(true)
+    for (const writes of [3, 150, 500, 1_000, 1_400]) expect(await fillUntil(broken.deps, writes)).toBe(true)
     await fillDemo(broken.deps)
     expect(await contentsOf(broken)).toEqual(contents)
     const { writes } = broken.deps.db.stats

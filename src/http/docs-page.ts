@@ -107,6 +107,7 @@ export const docsStyle = `body { margin: 0; background: #fff; }
 .swagger-ui .opblock.opblock-put .opblock-summary-method { background: #92400e; }
 .swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0f5e59; }
 .swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b91c1c; }
+.swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: #6b21a8; }
 .swagger-ui .parameter__in, .swagger-ui .parameter__deprecated, .swagger-ui .prop-format { color: #4b5563; }
 .swagger-ui .json-schema-2020-12-expand-deep-button, .swagger-ui .json-schema-2020-12__attribute--muted { color: #374151; }
 .swagger-ui .microlight span[style*="rgb(211, 99, 99)"] { color: #ff9c9c !important; }

@@ -71,6 +71,7 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /cart/:id': 'cart',
   'POST /cart/:id/items': 'cart',
   'PATCH /cart/:id/items/:lineId': 'cart',
+  'DELETE /cart/:id/checkout': 'cart',
   'DELETE /cart/:id/items/:lineId': 'cart',
 
   'POST /customer': 'secretKey',

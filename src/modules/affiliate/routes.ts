@@ -36,7 +36,10 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     })
     .patch(
       '/affiliates/:id',
-      ({ params, body, shop, actor, once }) => once(200, (write) => changeAffiliate(deps, { shop, actor, write }, params.id, body)),
+      ({ params, body, shop, actor, once }) =>
+        once(200, (write) => changeAffiliate(deps, { shop, actor, write }, params.id, body), {
+          sees: () => affiliateOf(deps, shop, params.id),
+        }),
       {
         access: 'management',
         idempotent: true,

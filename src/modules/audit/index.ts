@@ -1,1 +1,1 @@
-export { audit, audited, timesDone } from './service.ts'
+export { type AuditEntry, audit, audited, timesDone } from './service.ts'

@@ -81,7 +81,9 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     .patch(
       '/blogs/:id',
       ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeBlog(deps, { shop, actor, write }, params.id, publicationInMs(body))),
+        once(200, (write) => changeBlog(deps, { shop, actor, write }, params.id, publicationInMs(body)), {
+          sees: () => readBlog(deps, { shop, seesDrafts: true }, params.id),
+        }),
       {
         access: 'management',
         idempotent: true,

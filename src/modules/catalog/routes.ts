@@ -109,7 +109,9 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .patch(
       '/product-v2/:id',
       ({ params, body, shop, actor, once }) =>
-        once(200, (write) => changeProduct(deps, { shop, actor, write }, params.id, publicationInMs(body))),
+        once(200, (write) => changeProduct(deps, { shop, actor, write }, params.id, publicationInMs(body)), {
+          sees: () => readProduct(deps, shop, params.id),
+        }),
       {
         access: 'management',
         idempotent: true,

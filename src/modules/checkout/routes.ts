@@ -2,6 +2,7 @@ import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import { cartOf } from '../cart/index.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { checkOut, handleWebhook, returnToOrder } from './index.ts'
 import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
@@ -11,10 +12,14 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/cart/:id/checkout',
       ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, once }) =>
-        once(201, (_, attempt) => {
-          const choice = { method, processor, paymentToken, returnUrl }
-          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, attempt, ...choice })
-        }),
+        once(
+          201,
+          (_, attempt) => {
+            const choice = { method, processor, paymentToken, returnUrl }
+            return checkOut(deps, { caller: { shop, principal }, cartId: params.id, attempt, ...choice })
+          },
+          { sees: () => cartOf(deps, { shop, principal }, params.id) },
+        ),
       {
         access: 'cart',
         idempotent: 'required',

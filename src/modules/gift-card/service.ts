@@ -98,6 +98,13 @@ export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string,
   })
 }
 
+/** A card of the shop. @throws AppError NOT_FOUND, also for another shop's */
+export async function readGiftCard({ giftCardStore, clock }: GiftCardDeps, shopId: string, id: string): Promise<GiftCardView> {
+  const [card] = await giftCardStore.findAll([id])
+  if (card?.shopId !== shopId) throw noSuchCard()
+  return giftCardView(card, clock.now())
+}
+
 /** The shop's cards, newest first. */
 export async function listGiftCards({ giftCardStore, clock }: GiftCardDeps, shopId: string, slice: Slice): Promise<Page<GiftCardView>> {
   const { rows: cards, total } = await giftCardStore.list(shopId, slice)

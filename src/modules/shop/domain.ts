@@ -11,7 +11,8 @@ export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expires
 /** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
 export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
 
-export const privateKeyReadsPerHour = 10
+/** Readings of the secret key, and as many rotations. */
+export const privateKeyTimesPerHour = 10
 export const hourMs = 60 * 60 * 1000
 export const graceSecondsMax = 86_400
 /** What sealed secrets of a shop are bound to. */

@@ -9,6 +9,7 @@ export {
   keyAndShop,
   keyAndShopNow,
   type NewShop,
+  notePrivateKeyShown,
   openShop,
   publicIdentityOf,
   readPrivateKey,

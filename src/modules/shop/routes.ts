@@ -5,6 +5,7 @@ import { assertOriginOf } from '../../http/shop.ts'
 import {
   changeShop,
   custodyWallet,
+  notePrivateKeyShown,
   publicIdentityOf,
   readPrivateKey,
   readShop,
@@ -99,16 +100,19 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       '/shops/v2/private-key/rotate',
       ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
-        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
+        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0), {
+          shown: () => notePrivateKeyShown(deps, { shop, actor }),
+        })
       },
       {
         access: 'merchant',
         idempotent: true,
         body: RotateKey,
-        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: RotatedKey, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
           summary: 'Replace the secret API key',
-          description: 'The old key stays valid for `graceSeconds`; keys older than that one end at once.',
+          description:
+            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour. A replay under an `Idempotency-Key` counts as a reading of the key, and is on record like one.',
         },
       },
     )

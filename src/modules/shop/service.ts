@@ -8,7 +8,7 @@ import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { audit, audited, timesDone } from '../audit/index.ts'
+import { type AuditEntry, audit, audited, timesDone } from '../audit/index.ts'
 import { isCountry } from '../countries/domain.ts'
 import {
   type ApiKey,
@@ -16,7 +16,7 @@ import {
   type KnownKey,
   keySeal,
   normalOrigin,
-  privateKeyReadsPerHour,
+  privateKeyTimesPerHour,
   type Shop,
   type Wallet,
   walletSeal,
@@ -246,11 +246,7 @@ export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): P
   const { shop } = by
   const entry = { action: 'shop.private_key_read', subject: shop.id }
   const key = await audited(deps, by, entry, async (tx) => {
-    if ((await timesDone(tx, { ...entry, since: deps.clock.now() - hourMs })) >= privateKeyReadsPerHour) {
-      throw new AppError('RATE_LIMITED', 'The private key was read too often: try again within the hour', {
-        retryAfterSeconds: hourMs / 1000,
-      })
-    }
+    await assertNotTooOften(tx, deps, entry, 'read')
     return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
   })
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
@@ -258,7 +254,24 @@ export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): P
 }
 
 /**
+ * The answer of a rotation is about to be shown again: a reading of the key like any other, on record before it is shown.
+ * @throws AppError RATE_LIMITED after ten readings within an hour
+ */
+export function notePrivateKeyShown(deps: ShopDeps, by: Change<ShopContext>): Promise<void> {
+  const entry = { action: 'shop.private_key_read', subject: by.shop.id }
+  return audited(deps, by, entry, (tx) => assertNotTooOften(tx, deps, entry, 'read'))
+}
+
+async function assertNotTooOften(tx: Writer, { clock }: ShopDeps, entry: AuditEntry, done: 'read' | 'rotated'): Promise<void> {
+  if ((await timesDone(tx, { ...entry, since: clock.now() - hourMs })) < privateKeyTimesPerHour) return
+  throw new AppError('RATE_LIMITED', `The private key was ${done} too often: try again within the hour`, {
+    retryAfterSeconds: hourMs / 1000,
+  })
+}
+
+/**
  * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
+ * @throws AppError RATE_LIMITED after ten rotations within an hour
  */
 export function rotatePrivateKey(
   deps: ShopDeps,
@@ -268,7 +281,9 @@ export function rotatePrivateKey(
   const { shopStore: store, clock } = deps
   const { id, mode } = by.shop
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
-  return audited(deps, by, { action: 'shop.private_key_rotated', subject: id }, async (tx) => {
+  const entry = { action: 'shop.private_key_rotated', subject: id }
+  return audited(deps, by, entry, async (tx) => {
+    await assertNotTooOften(tx, deps, entry, 'rotated')
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
     const current = await store.currentKey(id, 'SECRET', mode, tx)

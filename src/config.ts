@@ -183,6 +183,13 @@ export const settings = {
     'Life of a login: after it, the password is asked for again',
     integer(minutes, 365 * days),
   ),
+  AUDIT_RETENTION_DAYS: setting(
+    'auditRetentionDays',
+    'integer',
+    undefined,
+    'Days after which rows of the audit trail are removed; unset: they are kept for ever',
+    integer(1, 36_500),
+  ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { anonymous, type Caller, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
@@ -14,14 +14,6 @@ import { assertShopOrigin } from './shop.ts'
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
 type Stated = Access | { readonly by: Access; readonly while: () => boolean }
 type Switch = (() => boolean) | undefined
-
-type Caller = {
-  principal: Principal
-  /** The shop that the request is about; undefined on routes that have none. */
-  shop: ShopContext | undefined
-  /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
-  shopIsMissing?: boolean
-}
 
 const nobody: Caller = { principal: anonymous, shop: undefined }
 
@@ -40,8 +32,8 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send.
  */
-export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable'>) => {
-  const callers = new WeakMap<Request, Caller>()
+export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'callers' | 'callerAddress'>) => {
+  const { identity, keyring, routeTable, callers } = deps
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
@@ -123,7 +115,7 @@ export const access = ({ identity, keyring, routeTable }: Pick<HttpDeps, 'identi
           const { principal, shop, shopIsMissing } = caller
           if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
           // Only routes whose access has a shop ask for it.
-          return { principal, shop: shop as ShopContext, actor: actorOf(principal, request) }
+          return { principal, shop: shop as ShopContext, actor: actorOf(deps, principal, request) }
         },
         afterHandle: rule.browsers ? [allowBrowsers] : [],
       }

@@ -1,4 +1,5 @@
 import type { Deps } from '../core/deps.ts'
+import type { Caller } from '../core/principal.ts'
 import { createAnswerCache } from './caching.ts'
 import { createClientAddress, limitKeyOf } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
@@ -12,11 +13,15 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
   return {
     /** Whole public answers, kept while the database does not change. */
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    /** The caller's address, for the record; undefined when it cannot be told. */
+    callerAddress: (request: Request): string | undefined => address.of(request, peerOf(request)),
     /** The caller's address, for limits: always something. */
     limitKey: (request: Request): string => limitKeyOf(address.of(request, peerOf(request))),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     requestCounts: createRequestCounts(),
+    /** Who sent a request, once that is known. */
+    callers: new WeakMap<Request, Caller>(),
     /** What the routes of the app state. */
     routeTable: createRouteTable(),
   }

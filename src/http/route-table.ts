@@ -7,6 +7,8 @@ export type UploadRule = { readonly types: readonly string[]; readonly bytesMax:
 
 /** What a route states besides its handler. */
 export type StatedRoute = {
+  /** As it was declared: `/cart/:id`. */
+  readonly path: string
   readonly access?: Access | undefined
   /** Whether the route exists at the moment. */
   readonly isOn?: (() => boolean) | undefined
@@ -41,7 +43,7 @@ export function createRouteTable(): RouteTable {
       candidates.clear()
       for (const { method, path, hooks } of declared.toSorted((a, b) => (parametersLast(a.path) < parametersLast(b.path) ? -1 : 1))) {
         const { 'x-access': access, 'x-while': isOn, 'x-upload': upload } = (hooks.detail ?? {}) as StatedDetail
-        const route = { access, isOn, upload, body: typeof hooks.body === 'object' ? (hooks.body as TSchema) : undefined }
+        const route = { path, access, isOn, upload, body: typeof hooks.body === 'object' ? (hooks.body as TSchema) : undefined }
         const segments = path.split('/')
         const group = groupOf(method, segments)
         routes.set(`${method} ${path}`, route)

@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
 import { type Order, refundWindowMs } from '../order/domain.ts'
@@ -40,6 +41,10 @@ const nothingYet = { clicks: 0, earnings: [] }
 
 const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
 
+/** A partner is a person, so their name is not on record. */
+const affiliateDifference = (before: Affiliate | undefined, after: Affiliate): Difference =>
+  differenceOf(before, after, ['code', 'rateBps', 'active'])
+
 const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => (code === undefined ? rest : { ...rest, code: normalCode(code) })
 
 /** @throws AppError CONFLICT when the code is taken */
@@ -51,8 +56,9 @@ export function createAffiliate(
   const now = deps.clock.now()
   const id = deps.newId('affiliate')
   const affiliate = { id, shopId: by.shop.id, name, code: normalCode(code), rateBps, active: true, createdAt: now, updatedAt: now }
-  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx, tell) => {
     await deps.affiliateStore.insert(tx, affiliate)
+    tell(affiliateDifference(undefined, affiliate))
     return affiliateView(affiliate, nothingYet)
   }).catch(refuseTaken(codeTaken))
 }
@@ -64,10 +70,12 @@ export function createAffiliate(
 export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, on Postgres, every click would be a conflict.
   const figures = await figuresOf(deps, [id])
-  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
+    const before = await deps.affiliateStore.find(by.shop.id, id, tx)
     const changes = { ...inputOf(input), updatedAt: deps.clock.now() }
     const affiliate = await deps.affiliateStore.change(tx, { shopId: by.shop.id, id }, changes)
     if (!affiliate) throw noSuchAffiliate()
+    tell(affiliateDifference(before, affiliate))
     return affiliateView(affiliate, figures(id))
   }).catch(refuseTaken(codeTaken))
 }

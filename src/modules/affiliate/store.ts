@@ -18,8 +18,8 @@ const activeByCode = prepare((queries) =>
 const commissionOf = rowsOf(commissions, ['orderId'])
 
 export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
-  async find(shopId: string, id: string): Promise<Affiliate | undefined> {
-    return read.first(byId, { id, shopId })
+  async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
+    return from.first(byId, { id, shopId })
   },
   async findActive(shopId: string, code: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
     return from.first(activeByCode, { shopId, code })

@@ -1,1 +1,11 @@
-export { type AuditEntry, audit, audited, timesDone } from './service.ts'
+export {
+  audit,
+  audited,
+  exportAudit,
+  type FailedLogin,
+  forgetOldAudit,
+  listAudit,
+  noteFailedLogin,
+  type Tell,
+  timesDone,
+} from './service.ts'

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { requestIdOf } from '../../http/actor.ts'
+import { originOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
@@ -9,7 +9,7 @@ import { LoginAnswer, RefreshBody } from './model.ts'
 /** Renewal and end of sessions, for whoever holds the refresh token. */
 export const authRoutes = (deps: HttpDeps & AuthDeps) =>
   routes(deps, 'Login')
-    .post('/auth/refresh', ({ body, request }) => refreshSession(deps, body.refreshToken, requestIdOf(request)), {
+    .post('/auth/refresh', ({ body, request }) => refreshSession(deps, body.refreshToken, originOf(deps, request)), {
       access: 'public',
       body: RefreshBody,
       response: { 200: LoginAnswer, ...errorResponses(401, 413, 415) },
@@ -21,7 +21,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
     .post(
       '/auth/logout',
       async ({ body, request, set }) => {
-        await endSession(deps, body.refreshToken, requestIdOf(request))
+        await endSession(deps, body.refreshToken, originOf(deps, request))
         set.status = 204
       },
       {

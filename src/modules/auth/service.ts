@@ -1,8 +1,8 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Actor } from '../../core/change.ts'
+import type { Actor, Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { audit } from '../audit/index.ts'
+import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
 import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject, subjectOf } from './domain.ts'
 import type { AuthDeps } from './parts.ts'
 import type { Session } from './store.ts'
@@ -54,11 +54,13 @@ export async function countAttempt(
  * Checks a password, whether or not the account exists, in the same time and with the same refusal.
  * @param account names the account within the instance, as `user a@b.example`
  * @param address what the caller is limited by; see http/client-ip
+ * @param record what the audit trail says of a failure besides
  * @throws AppError UNAUTHENTICATED, RATE_LIMITED
  */
 export async function checkPassword(
   deps: AuthDeps,
   { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined },
+  record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
   const limits: Counted = [
     [loginByAccountAndAddress, `${account}|${address}`],
@@ -70,7 +72,10 @@ export async function checkPassword(
     if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
     // Busy is no answer to whether the password was right: then, too, this was no failure.
     const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
-    if (matches === false) throw refused()
+    if (matches === false) {
+      await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
+      throw refused()
+    }
     await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
     if (matches !== true) throw matches
   } finally {
@@ -136,7 +141,8 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
   const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
   await deps.db.write(async (tx) => {
     await deps.authStore.insertSession(tx, session, token)
-    await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId })
+    const after = { session: session.id, role: subject.role }
+    await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId, after })
   })
   return loginAnswer(deps, subject, session.id, refresh)
 }
@@ -145,7 +151,7 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
  * Trades a refresh token for new tokens. One that was used before has been stolen or leaked: its whole session ends.
  * @throws AppError UNAUTHENTICATED
  */
-export async function refreshSession(deps: AuthDeps, presented: string, requestId?: string): Promise<Login> {
+export async function refreshSession(deps: AuthDeps, presented: string, from: Origin = {}): Promise<Login> {
   const now = deps.clock.now()
   const hash = sha256(presented)
   // Most of what is made up ends here, without a write.
@@ -157,8 +163,7 @@ export async function refreshSession(deps: AuthDeps, presented: string, requestI
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
-      if (await deps.authStore.revokeSession(tx, live.id, now))
-        await auditEnd(tx, deps, { session: live, action: 'session.revoked', requestId })
+      if (await deps.authStore.revokeSession(tx, live.id, now)) await auditEnd(tx, deps, { session: live, action: 'session.revoked', from })
       return undefined
     }
     const renewed = { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null }
@@ -170,20 +175,23 @@ export async function refreshSession(deps: AuthDeps, presented: string, requestI
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
-export async function endSession(deps: AuthDeps, presented: string, requestId?: string): Promise<void> {
+export async function endSession(deps: AuthDeps, presented: string, from: Origin = {}): Promise<void> {
   const now = deps.clock.now()
   const session = (await deps.authStore.findRefreshToken(deps.db.read, sha256(presented)))?.session
   if (!session) return
   await deps.db.write(async (tx) => {
-    if (await deps.authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.ended', requestId })
+    if (await deps.authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.ended', from })
   })
 }
 
 const auditEnd = (
   tx: Writer,
   deps: AuthDeps,
-  { session: { subjectId, shopId }, action, requestId }: { session: Session; action: string; requestId: string | undefined },
-) => audit(tx, deps, { actor: { id: subjectId, requestId }, action, subject: subjectId, shopId: shopId ?? undefined })
+  { session: { id, subjectId, shopId, role }, action, from }: { session: Session; action: string; from: Origin },
+) => {
+  const before = { session: id, role }
+  return audit(tx, deps, { actor: { id: subjectId, ...from }, action, subject: subjectId, shopId: shopId ?? undefined, before })
+}
 
 /** Forgets sessions that are over and attempts that no limit counts any more. */
 export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {

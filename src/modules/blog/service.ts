@@ -7,7 +7,7 @@ import { assertPublicationDate } from '../../core/publication.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
-import { type BlogInput, type BlogView, blogView, changedBlog, createdBlog, isPublic } from './domain.ts'
+import { type BlogInput, type BlogView, blogDifference, blogView, changedBlog, createdBlog, isPublic } from './domain.ts'
 import type { BlogDeps } from './parts.ts'
 
 const noSuchBlog = () => new AppError('NOT_FOUND', 'No such blog')
@@ -25,9 +25,10 @@ function checked<Input extends BlogInput>(input: Input): Input {
 export async function createBlog(deps: BlogDeps, by: Change, input: BlogInput & { title: string; bodyHtml: string }): Promise<BlogView> {
   const { blogStore: store, newId, clock } = deps
   const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
-  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx) => {
+  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx, tell) => {
     const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
     await store.insert(tx, blog)
+    tell(blogDifference(undefined, blog))
     return blogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
@@ -39,19 +40,22 @@ export async function createBlog(deps: BlogDeps, by: Change, input: BlogInput & 
 export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<BlogView> {
   const { blogStore: store, clock } = deps
   const change = checked(input)
-  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
     const before = await store.find(by.shop.id, id, tx)
     if (!before) throw noSuchBlog()
     const blog = changedBlog(before, change, clock.now())
     await store.replace(tx, blog)
+    tell(blogDifference(before, blog))
     return blogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
 export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
-  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx) => {
+  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, tell) => {
+    const before = await deps.blogStore.find(by.shop.id, id, tx)
     if (!(await deps.blogStore.remove(tx, by.shop.id, id))) throw noSuchBlog()
+    tell(blogDifference(before, undefined))
   })
 
 /** Whether a caller sees what is not published yet. */

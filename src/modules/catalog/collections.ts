@@ -8,6 +8,7 @@ import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, type Optional } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
@@ -32,6 +33,12 @@ export const collectionView = ({ publishedAt, createdAt, updatedAt, ...rest }: C
 })
 export type CollectionView = ReturnType<typeof collectionView>
 export type CollectionWithProducts = CollectionView & { productIds: string[] }
+
+const collectionDifference = (before: Collection | undefined, after: Collection | undefined): Difference =>
+  differenceOf(before, after, ['title', 'handle', 'image', 'publishedAt'])
+
+/** As many as a row of the audit trail has room for, and how many there are. */
+const keptProducts = (ids: readonly string[]) => ({ products: ids.length, productIds: ids.slice(0, 50) })
 
 const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
 
@@ -58,10 +65,11 @@ export async function createCollection(
     createdAt: now,
     updatedAt: now,
   }
-  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx) => {
+  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
     const collection = { ...made, handle }
     await store.insert(tx, collection)
+    tell(collectionDifference(undefined, collection))
     return collectionView(collection)
   }).catch(refuseTaken(handleTaken))
 }
@@ -75,17 +83,21 @@ export async function changeCollection(deps: CollectionDeps, by: Change, id: str
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
-  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, tell) => {
+    const before = await deps.collectionStore.find(by.shop.id, id, tx)
     const collection = await deps.collectionStore.update(tx, by.shop.id, id, change)
     if (!collection) throw noSuchCollection()
+    tell(collectionDifference(before, collection))
     return collectionView(collection)
   }).catch(refuseTaken(handleTaken))
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's */
 export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
-  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx) => {
+  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, tell) => {
+    const before = await deps.collectionStore.find(by.shop.id, id, tx)
     if (!(await deps.collectionStore.remove(tx, by.shop.id, id))) throw noSuchCollection()
+    tell(collectionDifference(before, undefined))
   })
 
 /**
@@ -100,12 +112,14 @@ export async function setCollectionProducts(
 ): Promise<CollectionWithProducts> {
   if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
   const { collectionStore: store, clock } = deps
-  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
     const collection = await store.update(tx, by.shop.id, id, { updatedAt: clock.now() })
     if (!collection) throw noSuchCollection()
     const known = await store.countProducts(tx, by.shop.id, productIds)
     if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
+    const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
+    tell({ before: keptProducts(before), after: keptProducts(productIds) })
     return { ...collectionView(collection), productIds: [...productIds] }
   })
 }

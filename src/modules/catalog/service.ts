@@ -23,6 +23,7 @@ import {
 } from './domain.ts'
 import type { CatalogDeps } from './parts.ts'
 import type { ListingChange } from './store.ts'
+import { productDifference } from './trail.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
@@ -55,11 +56,12 @@ export async function createProduct(
   const { shop } = by
   const made = createdProduct(clean(input), shop, givenFor(deps, input))
   const { id, handle: wanted } = made.product
-  return audited(deps, by, { action: 'product.created', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
     const whole = { ...made, product: { ...made.product, handle } }
     await store.insert(tx, whole)
     await list(tx, deps, whole)
+    tell(productDifference(undefined, whole))
     return managementView(whole)
   })
     .catch(refuseTaken(handleTaken))
@@ -74,12 +76,13 @@ export async function changeProduct(deps: CatalogDeps, by: ProductChange, id: st
   const { catalogStore: store, folds } = deps
   const { shop } = by
   const cleaned = clean(input)
-  return audited(deps, by, { action: 'product.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'product.changed', subject: id }, async (tx, tell) => {
     const before = await store.findWhole(shop.id, id, tx)
     if (!before) throw noSuchProduct()
     const after = changedProduct(before, cleaned, givenFor(deps, input))
     await store.replace(tx, before, after)
     await list(tx, deps, after)
+    tell(productDifference(before, after))
     return managementView(after)
   })
     .catch(refuseTaken(handleTaken))

@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/principal.ts'
-import { requestIdOf } from '../../http/actor.ts'
+import { originOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
@@ -44,7 +44,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
           deps,
           { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' },
           deps.limitKey(request),
-          requestIdOf(request),
+          originOf(deps, request),
         )
         set.status = 201
         return customerView(customer, shop.currency)
@@ -62,7 +62,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         const shop = await deps.identity.shopNamed(body.shopName)
         assertShopOrigin(request.headers, shop?.origins ?? [])
         const { email, password } = body
-        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), requestIdOf(request))
+        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), originOf(deps, request))
       },
       {
         access: 'public',

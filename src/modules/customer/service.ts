@@ -1,10 +1,11 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Address } from '../../../db/schema/selling.ts'
-import type { Change } from '../../core/change.ts'
+import type { Change, Origin } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
@@ -48,13 +49,14 @@ export async function signUpCustomer(
   deps: CustomerDeps,
   { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
   address: string,
-  requestId?: string,
+  from: Origin = {},
 ): Promise<Customer> {
   await countAttempt(deps, [[signupByAddress, address]])
   const customer = newCustomer(deps, { shopId, email, name, passwordHash: await deps.passwords.hash(password) })
-  const by = { shop: { id: shopId }, actor: { id: customer.id, requestId } }
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+  const by = { shop: { id: shopId }, actor: { id: customer.id, ...from } }
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
+    tell(customerDifference(customer))
     return customer
   }).catch(emailTaken)
 }
@@ -67,13 +69,17 @@ export async function logInCustomer(
   deps: CustomerDeps,
   { shopId, email, password }: { shopId: string | undefined; email: string; password: string },
   address: string,
-  requestId: string | undefined,
+  from: Origin,
 ): Promise<Login> {
   const account = normalEmail(email)
   const customer = shopId === undefined ? undefined : await deps.customerStore.findByEmail(shopId, account)
-  await checkPassword(deps, { account: `customer ${shopId} ${account}`, address, password, hash: customer?.passwordHash ?? undefined })
+  await checkPassword(
+    deps,
+    { account: `customer ${shopId} ${account}`, address, password, hash: customer?.passwordHash ?? undefined },
+    { accountId: customer?.id, shopId, from },
+  )
   if (!customer) throw new Error('a password was right for nobody')
-  return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, { id: customer.id, requestId })
+  return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, { id: customer.id, ...from })
 }
 
 /**
@@ -86,8 +92,9 @@ export function createCustomer(
   { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
 ): Promise<CustomerView> {
   const customer = newCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
+    tell(customerDifference(customer))
     return customerView(customer, by.shop.currency)
   }).catch(emailTaken)
 }
@@ -108,6 +115,13 @@ export function checkedAddress(input: AddressFields, field = ''): Address {
   if (!isCountry(input.countryCode)) throw new AppError('INVALID', `${field}countryCode (body): not an ISO 3166-1 country`)
   return addressOf(input)
 }
+
+/** What of a new customer is on record: that there is a password, and never what anything of them is. */
+const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
+  differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
+
+const addressDifference = (before: KnownAddress | undefined, after: KnownAddress): Difference =>
+  differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
 type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
@@ -136,8 +150,9 @@ export async function enterAddress(
 ): Promise<AddressView> {
   const address = newAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
   if (enteredBy !== undefined) await countAttempt(deps, [[addressesByCustomer, enteredBy]])
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     await deps.customerStore.insertAddress(tx, address)
+    tell(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -170,11 +185,12 @@ export async function createBookAddress(
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
   const address = newAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     if (!(await deps.customerStore.find(by.shop.id, customerId, tx))) throw noSuchCustomer()
     await assertRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
     await leaveOneDefault(tx, deps, { ...address, customerId })
+    tell(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -192,7 +208,7 @@ export function addAddress(
 ): Promise<CustomerView> {
   const { shop } = by
   const { customerStore: store } = deps
-  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx) => {
+  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, tell) => {
     const customer = await store.find(shop.id, customerId, tx)
     if (!customer) throw noSuchCustomer()
     const address = await store.findAddress(shop.id, addressId, tx)
@@ -203,6 +219,7 @@ export function addAddress(
     const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
     await leaveOneDefault(tx, deps, added)
+    tell(addressDifference(address, { ...address, ...added }))
     return customerView(customer, shop.currency, await store.standingOf(customerId, tx))
   })
 }

@@ -5,6 +5,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type AuthDeps, countFailure } from '../auth/index.ts'
 import { type CustomerDeps, readCustomer } from '../customer/index.ts'
@@ -70,13 +71,19 @@ export async function issueGiftCard(
     createdAt: now,
     updatedAt: now,
   }
-  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx) => {
+  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx, tell) => {
     // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
     await deps.giftCardStore.insert(tx, card)
     await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
+    tell(cardDifference(undefined, card))
     return { ...giftCardView(card, now), code }
   })
 }
+
+/** What of a card is on record: nothing that a code could be told from, and of the note that there is one. */
+const cardDifference = (before: GiftCard | undefined, after: GiftCard): Difference =>
+  differenceOf(before && kept(before), kept(after), ['currency', 'initialAmount', 'balance', 'expiresAt', 'status', 'customerId'])
+const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 
 /** An hour that the clock lacks is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
@@ -91,9 +98,11 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
 export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
-  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, tell) => {
+    const [before] = await deps.giftCardStore.findAll([id], tx)
     const card = await deps.giftCardStore.change(tx, by.shop.id, id, { ...change, updatedAt: now })
     if (!card) throw noSuchCard()
+    tell(cardDifference(before, card))
     return giftCardView(card, now)
   })
 }

@@ -1,4 +1,4 @@
-import { requestIdOf } from '../../http/actor.ts'
+import { originOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
@@ -8,7 +8,7 @@ import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from '.
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
-  routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), requestIdOf(request)), {
+  routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), originOf(deps, request)), {
     access: 'public',
     body: LoginBody,
     response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
@@ -29,7 +29,7 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
           { email, password },
           { name, country, currency },
           deps.limitKey(request),
-          requestIdOf(request),
+          originOf(deps, request),
         )
         set.status = 201
         return { merchant: merchantView(user), shop: shopView(shop) }

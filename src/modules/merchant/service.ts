@@ -1,6 +1,7 @@
-import { type Actor, system } from '../../core/change.ts'
+import { type Actor, type Origin, system } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
+import { differenceOf } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import { normalEmail, signupByAddress } from '../auth/domain.ts'
 import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
@@ -15,17 +16,12 @@ export type Credentials = { email: string; password: string }
  * @param address what the caller is limited by
  * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password; RATE_LIMITED
  */
-export async function login(
-  deps: MerchantDeps,
-  { email, password }: Credentials,
-  address: string,
-  requestId: string | undefined,
-): Promise<Login> {
+export async function login(deps: MerchantDeps, { email, password }: Credentials, address: string, from: Origin): Promise<Login> {
   const account = normalEmail(email)
   const user = await deps.userStore.findByEmail(account)
-  await checkPassword(deps, { account: `user ${account}`, address, password, hash: user?.passwordHash })
+  await checkPassword(deps, { account: `user ${account}`, address, password, hash: user?.passwordHash }, { accountId: user?.id, from })
   if (!user) throw new Error('a password was right for nobody')
-  return startSession(deps, { id: user.id, role: user.role }, { id: user.id, requestId })
+  return startSession(deps, { id: user.id, role: user.role }, { id: user.id, ...from })
 }
 
 async function newUser(deps: MerchantDeps, id: string, role: User['role'], { email, password }: Credentials): Promise<User> {
@@ -51,7 +47,12 @@ export async function createMerchant(
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
       const shop = await openShop(tx, deps, { ...newShop, merchantId: id })
-      await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id })
+      const { after } = differenceOf(undefined, { email: user.email, shop: shop.id, country: shop.country, currency: shop.currency }, [
+        'shop',
+        'country',
+        'currency',
+      ])
+      await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id, after })
       return { user, shop }
     })
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
@@ -63,17 +64,18 @@ export async function signUp(
   credentials: Credentials,
   newShop: NewShop,
   address: string,
-  requestId: string | undefined,
+  from: Origin,
 ): Promise<{ user: User; shop: Shop }> {
   await countAttempt(deps, [[signupByAddress, address]])
-  return createMerchant(deps, credentials, newShop, { requestId })
+  return createMerchant(deps, credentials, newShop, from)
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */
 export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {
   const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials)
-  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx) => {
+  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
     await deps.userStore.insert(tx, user)
+    tell(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
     return user
   }).catch(refuseTaken('The e-mail address is taken'))
 }

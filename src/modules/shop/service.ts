@@ -8,7 +8,8 @@ import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { type AuditEntry, audit, audited, timesDone } from '../audit/index.ts'
+import { type AuditEntry, type Difference, differenceOf } from '../audit/domain.ts'
+import { audit, audited, timesDone } from '../audit/index.ts'
 import { isCountry } from '../countries/domain.ts'
 import {
   type ApiKey,
@@ -220,12 +221,20 @@ export async function setShippingMethods(
   return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
 }
 
+/** What of a shop is on record when it changes: its contact and postal address by their names alone. */
+const shopDifference = (before: Shop, after: Shop): Difference =>
+  differenceOf(before, after, [
+    ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods'] as const),
+  ])
+
 function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
   const { id } = by.shop
-  return audited(deps, by, { action, subject: id }, async (tx) => {
+  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.shopStore.find(id, tx)
     const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
     if (!shop) throw noSuchShop()
+    tell(shopDifference(before, shop))
     return shop
   })
 }
@@ -282,7 +291,7 @@ export function rotatePrivateKey(
   const { id, mode } = by.shop
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
   const entry = { action: 'shop.private_key_rotated', subject: id }
-  return audited(deps, by, entry, async (tx) => {
+  return audited(deps, by, entry, async (tx, tell) => {
     await assertNotTooOften(tx, deps, entry, 'rotated')
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
@@ -290,6 +299,7 @@ export function rotatePrivateKey(
     await store.expireKeys(tx, id, 'SECRET', mode, now)
     if (current) await store.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
     await store.insertKey(tx, row)
+    tell({ before: { key: current?.id ?? null }, after: { key: row.id, previousKeyExpiresAt } })
     return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
 }
@@ -309,7 +319,8 @@ export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Pr
   }
   const made = await deps.db.write(async (tx) => {
     const inserted = await deps.shopStore.insertWallet(tx, wallet)
-    if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
+    const after = { address: wallet.address, network: 'evm' }
+    if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id, after })
     return inserted
   })
   const kept = made ?? (await deps.shopStore.findWallet(shop.id))

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { databaseFile } from '../../db/open.ts'
 import { csvLine } from '../lib/csv-line.ts'
 import { isDay } from '../lib/day.ts'
@@ -33,6 +32,7 @@ export async function audit({ config: settings, positionals: [what], values }: I
   const config = settings()
   // A database that is not there must not be made by looking into it.
   if (config.databaseUrl.startsWith('file:')) inspectFile(databaseFile(config.databaseUrl))
+  const print = createPrinter(process.stdout)
   return withInstance(config, async ({ deps }) => {
     await print(format.head)
     for await (const rows of exportAudit(deps, days)) if (!(await print(rows.map(format.line).join('')))) break
@@ -46,10 +46,26 @@ function dayOf(values: ReadonlyMap<string, string>, name: string): string | unde
   return day
 }
 
-/** Waits until the reader has taken it, so that no more than a piece is in memory. False once nobody reads any more. */
-async function print(text: string): Promise<boolean> {
-  const { stdout } = process
-  if (stdout.destroyed || stdout.writableEnded) return false
-  if (text !== '' && !stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => undefined)
-  return !stdout.destroyed
+/**
+ * Writes on standard output, and waits until the reader has taken it, so that no more than a piece is in memory.
+ * @returns false once nobody reads any more
+ */
+function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Promise<boolean> {
+  let isRead = true
+  stdout.on('error', () => {
+    isRead = false
+  })
+  return async (text) => {
+    if (isRead && text !== '' && !stdout.write(text)) await nextOf(stdout, ['drain', 'close', 'error'])
+    return isRead
+  }
 }
+
+const nextOf = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
+  new Promise((resolve) => {
+    const goOn = () => {
+      for (const event of events) stream.off(event, goOn)
+      resolve()
+    }
+    for (const event of events) stream.on(event, goOn)
+  })

@@ -69,7 +69,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
               // Whose key it is and what became of it is told to those only who see what it is about.
               const current = await sees?.()
               if (claim.kind === 'replay') {
-                await replay.shown?.()
+                if (claim.status < 400) await replay.shown?.()
                 set.headers['idempotent-replayed'] = 'true'
                 if (replay.anew && claim.status < 400) return current as T
               }

@@ -3,6 +3,7 @@ import type { Product, Variant, Whole } from './domain.ts'
 
 const openOfProduct = ['handle', 'title', 'vendor', 'type', 'tags', 'status', 'currency', 'options', 'publishedAt'] as const
 const openOfVariant: readonly (keyof Variant)[] = [
+  'productId',
   'sku',
   'barcode',
   'title',
@@ -15,6 +16,7 @@ const openOfVariant: readonly (keyof Variant)[] = [
   'trackInventory',
   'allowBackorder',
   'onHand',
+  'reserved',
   'imageId',
   'position',
 ]

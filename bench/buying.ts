@@ -1,100 +1,52 @@
 /**
- * Cart to CONFIRMED in process, on a seeded directory: so many callers at once, each of which begins a cart, puts one thing
- * into it and buys it, by the edge and so past no check. The sandbox is a server of its own on a socket, as when souk serves.
+ * Cart to CONFIRMED in process: so many callers at once, each of which begins a cart, puts one thing into it and buys it, by the
+ * edge and so past no check. The sandbox is a server of its own on a socket, as when souk serves.
  * Told what to do on standard input; writes its figures to standard output.
  */
 import { randomUUID } from 'node:crypto'
 import type { Processor, ProcessorPayment } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
-import { openInstance } from '../src/instance.ts'
-import { percentile } from './load.ts'
+import { type Instance, openInstance } from '../src/instance.ts'
+import { type Bought, type Buying, callersBuying, Refused, type ShopToBuyIn } from './callers.ts'
 import { benchSettings } from './seed.ts'
 
-export type Buying = {
-  dataDir: string
-  publishableKey: string
-  variantIds: readonly string[]
-  callers: number
-  seconds: number
-  /** `memory` answers at once and keeps no books: what is left is ours alone. */
-  processor: 'sandbox' | 'memory'
-  synchronous: 'FULL' | 'OFF'
-}
-export type Bought = {
-  perSecond: number
-  p50Ms: number
-  p99Ms: number
-  writesEach: number
-  commitsEach: number
-  /** Time of processors, of all threads: more than 1 s a second means that others than the main thread were at work. */
-  cpuMsEach: number
-  errors: string[]
-}
-
-const warmUpMs = 2_000
-
-async function buying({ dataDir, publishableKey, variantIds, callers, seconds, processor, synchronous }: Buying): Promise<Bought> {
-  const { edge, deps, close } = await openInstance({
-    config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }),
+/** souk on the database of a measurement. */
+export const openFor = ({ dataDir, databaseUrl, synchronous, processor }: Buying): Promise<Instance> =>
+  openInstance({
+    config: parseConfig({ ...benchSettings(dataDir), PORT: '0', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }),
     as: 'server',
     sqlite: { synchronous },
     // Under the name of the sandbox, in its place.
     processors: processor === 'memory' ? [processorInMemory()] : [],
   })
+
+/** Buys one thing by requests; the id of the order. */
+export function buyerAt({ edge }: Instance) {
   const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
-  const call = async (path: string, body: unknown, more: Record<string, string> = {}) => {
-    const headers = { host: 'localhost', 'content-type': 'application/json', 'x-service-api-key': publishableKey, ...more }
-    const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    const response = await edge.fetch(request, peer)
-    const text = await response.text()
-    if (response.status !== 201) throw new Error(`${path.replace(/cart_\w+/, ':id')} answered ${response.status} ${text}`)
-    return JSON.parse(text)
-  }
-
-  const latencies: number[] = []
-  let bought = 0
-  const errors: string[] = []
-  let measuredFrom = Number.POSITIVE_INFINITY
-  let endsAt = Number.POSITIVE_INFINITY
-  async function caller(nth: number): Promise<void> {
-    for (let one = nth; performance.now() < endsAt; one += callers) {
-      const startedAt = performance.now()
-      try {
-        const cart = await call('/cart', { email: `shopper${one}@example.com` })
-        await call(`/cart/${cart.id}/items`, { variantId: variantIds[one % variantIds.length], quantity: 1 })
-        const { order } = await call(`/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': randomUUID() })
-        if (order.status !== 'CONFIRMED') throw new Error(`an order ended ${order.status}`)
-        const endedAt = performance.now()
-        if (endedAt < measuredFrom || endedAt > endsAt) continue
-        bought++
-        latencies.push(endedAt - startedAt)
-      } catch (error) {
-        errors.push(error instanceof Error ? error.message : String(error))
-      }
+  return async ({ publishableKey, variantIds }: ShopToBuyIn, nth: number): Promise<string> => {
+    const call = async (path: string, body: unknown, more: Record<string, string> = {}) => {
+      const headers = { host: 'localhost', 'content-type': 'application/json', 'x-service-api-key': publishableKey, ...more }
+      const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      const response = await edge.fetch(request, peer)
+      const text = await response.text()
+      if (response.status === 503) throw new Refused(text)
+      if (response.status !== 201) throw new Error(`${path.replace(/cart_\w+/, ':id')} answered ${response.status} ${text}`)
+      return JSON.parse(text)
     }
+    const cart = await call('/cart', { email: `shopper${nth}@example.com` })
+    await call(`/cart/${cart.id}/items`, { variantId: variantIds[nth % variantIds.length], quantity: 1 })
+    const { order } = await call(`/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': randomUUID() })
+    if (order.status !== 'CONFIRMED') throw new Error(`an order ended ${order.status}`)
+    return order.id
   }
+}
 
-  const all = Promise.all(Array.from({ length: callers }, (_, nth) => caller(nth)))
-  await Bun.sleep(warmUpMs)
-  const before = { ...deps.db.stats }
-  const cpuBefore = process.cpuUsage()
-  measuredFrom = performance.now()
-  endsAt = measuredFrom + seconds * 1_000
-  await Bun.sleep(seconds * 1_000)
-  const { writes, commits } = deps.db.stats
-  const { user, system } = process.cpuUsage(cpuBefore)
-  await all
-  await close()
-  latencies.sort((a, b) => a - b)
-  return {
-    perSecond: bought / seconds,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
-    writesEach: (writes - before.writes) / bought,
-    commitsEach: (commits - before.commits) / bought,
-    cpuMsEach: (user + system) / 1_000 / bought,
-    errors: errors.slice(0, 3),
-  }
+async function buying(told: Buying): Promise<Bought> {
+  const instance = await openFor(told)
+  const buy = buyerAt(instance)
+  const bought = await callersBuying(told, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
+  await instance.close()
+  return bought
 }
 
 /** Says yes to everything, at once. */
@@ -112,11 +64,14 @@ function processorInMemory(): Processor {
     retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),
     void: async ({ paymentId }) => found(paymentId),
+    retrieveRefund: async () => undefined,
     refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
     readWebhook: async () => undefined,
     probe: async () => undefined,
   }
 }
 
-process.stdout.write(`${JSON.stringify(await buying((await Bun.stdin.json()) as Buying))}\n`)
-process.exit(0)
+if (import.meta.main) {
+  process.stdout.write(`${JSON.stringify(await buying((await Bun.stdin.json()) as Buying))}\n`)
+  process.exit(0)
+}

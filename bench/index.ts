@@ -1,8 +1,12 @@
 /**
- * `bun run bench [start|catalog|orders|buying …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
- * the same files. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
+/**
+ * `bun run bench [start|catalog|orders|buying|abuse …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * the same files; of abuse, souk against itself. Buying is measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
+ * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
+import { measureAbuse } from './abuse.ts'
+import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { generatorName } from './load.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
@@ -17,6 +21,10 @@ try {
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
   if (isWanted('orders') || isWanted('buying')) await measureSelling({ orders: isWanted('orders'), buying: isWanted('buying') })
+  const server =
+    Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
+  if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
+  if (isWanted('abuse')) await measureAbuse()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

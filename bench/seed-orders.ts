@@ -6,7 +6,7 @@ import { unifiedTransactions } from '../db/schema/ledger.ts'
 import { customers } from '../db/schema/people.ts'
 import { customerTotals, orderEvents, orderLines, orderNumbers, orders, payments } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
-import { type Order, stepNames } from '../src/modules/order/domain.ts'
+import type { Order } from '../src/modules/order/domain.ts'
 import { orderView, type WholeOrder } from '../src/modules/order/view.ts'
 import { inserter, type Seeded } from './seed.ts'
 
@@ -106,10 +106,6 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
   }
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
   db.run('BEGIN')
-  db.run(
-    `INSERT INTO saga_steps (order_id, position, step, state, attempts, at)
-     SELECT o.id, s.key, s.value, 'DONE', 0, o.confirmed_at FROM orders o, json_each('${JSON.stringify(stepNames)}') s ORDER BY o.id, s.key`,
-  )
   insert.number({ shopId, last: total })
   db.run(
     `INSERT INTO customer_totals (customer_id, currency, orders, spent)
@@ -192,6 +188,10 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     carrier: null,
     expiresAt: at + 3_600_000,
     resumeAt: null,
+    attempts: 0,
+    holds: 'COMMITTED',
+    processor: 'sandbox',
+    placedFrom: null,
     createdAt: at,
     updatedAt: confirmedAt,
     confirmedAt,
@@ -205,7 +205,15 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
       ['PAYMENT_CAPTURED', paid],
       ['CONFIRMED', {}],
     ] as const
-  ).map(([type, detail], one) => ({ id: newIdAt(at + one * 300)('event'), orderId: id, type, at: at + one * 300, actor: 'system', detail }))
+  ).map(([type, detail], one) => ({
+    id: newIdAt(at + one * 300)('event'),
+    orderId: id,
+    position: one + 1,
+    type,
+    at: at + one * 300,
+    actor: 'system',
+    detail,
+  }))
   const payment = {
     id: paymentId,
     orderId: id,
@@ -224,6 +232,8 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     refunded: 0,
     status: 'CAPTURED' as const,
     failureCode: null,
+    leaseHolder: null,
+    leaseUntil: null,
     createdAt: at,
     updatedAt: at + 600,
   }

@@ -1,9 +1,8 @@
 /** Selling: orders by their id against the floor, a customer's order ids, and cart to CONFIRMED, with few orders and with many. */
 import { join } from 'node:path'
-import type { Bought, Buying } from './buying.ts'
+import { buyingInTurn } from './buyers.ts'
 import { type Load, load } from './load.ts'
 import {
-  children,
   figure,
   inTurn,
   latencyText,
@@ -111,40 +110,9 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
   return median(busy.map(({ perSecond }) => perSecond))
 }
 
-/** Cart to CONFIRMED, and the same without the processor, without waiting for the disk, and without both: where the time goes. */
-async function buyingAt(shop: Shop, label: string): Promise<Rates> {
-  const ways = (['FULL', 'OFF'] as const).flatMap((synchronous) =>
-    (['sandbox', 'memory'] as const).map((processor) => ({ processor, synchronous })),
-  )
-  const measured = new Map<(typeof ways)[number], Bought[]>(ways.map((way) => [way, []]))
-  for (let round = 0; round < Math.min(rounds, 3); round++)
-    for (const [way, all] of measured) all.push(await bought(shop, { ...way, seconds: quick ? 4 : 10 }))
-  const [real, ...others] = [...measured].map(([way, all]) => {
-    const of = (part: keyof Omit<Bought, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)
-    const name = `${way.processor === 'memory' ? 'processor in memory' : 'sandbox'}, synchronous=${way.synchronous}`
-    const each = `${of('writesEach', 1)} writes, ${of('commitsEach', 2)} commits and ${of('cpuMsEach', 1)} ms of processor an order`
-    const text = `${of('perSecond')}/s p50 ${of('p50Ms')} ms p99 ${of('p99Ms')} ms, ${each}`
-    return { name, text, perSecond: median(all.map(({ perSecond }) => perSecond)) }
-  })
-  const errors = [...measured.values()].flat().flatMap((one) => one.errors)
-  if (errors.length > 0) throw new Error(`not every cart was bought: ${errors[0]}`)
-  if (!real) return {}
-  only(`cart to CONFIRMED, ${callers} callers, durable, ${label}`, real.text, '≥ 300/s')
-  for (const { name, text } of others) only(`  ${name}`, text, '')
-  return { bought: real.perSecond }
-}
-
-async function bought(
-  { dataDir, orders: { publishableKey, variantIds } }: Shop,
-  how: Pick<Buying, 'processor' | 'synchronous' | 'seconds'>,
-): Promise<Bought> {
-  const told: Buying = { dataDir, publishableKey, variantIds, callers, ...how }
-  const child = Bun.spawn(['bun', join(import.meta.dir, 'buying.ts')], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
-  children.add(child)
-  child.stdin.write(JSON.stringify(told))
-  await child.stdin.end()
-  const figures = await new Response(child.stdout).text()
-  children.delete(child)
-  if ((await child.exited) !== 0) throw new Error('buying.ts broke off')
-  return JSON.parse(figures) as Bought
+/** Cart to CONFIRMED against the floor; and without the processor, without waiting for the disk, and without both: where the time goes. */
+async function buyingAt({ dataDir, shopId, orders: { publishableKey, variantIds } }: Shop, label: string): Promise<Rates> {
+  const told = { dataDir, shops: [{ shopId, publishableKey, variantIds }], callers, seconds: quick ? 4 : 10 }
+  const what = `cart to CONFIRMED, ${callers} callers, durable, SQLite, ${label}`
+  return { bought: await buyingInTurn(what, '≥ 0.5', told, true) }
 }

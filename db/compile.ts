@@ -16,9 +16,10 @@ type Row = Record<string, unknown>
 /**
  * Compiles a builder. What it selects or returns gets the names that the caller wants already in SQL, so that the driver makes the
  * objects; what the driver has otherwise than the caller wants it is decoded in place. Objects may be nested once.
+ * @param ending what is written behind it
  * @throws Error for what a row cannot be made of in this way
  */
-export function compile<Result>(builder: Builder): Compiled<Result> {
+export function compile<Result>(builder: Builder, ending = ''): Compiled<Result> {
   const { config } = builder as unknown as { config: Config }
   const selected = config.fields ? fieldsOf(config.fields) : (config.returning ?? []).map(selectedAs)
   const ordered = selected.map(({ path, field, alias }) => ({ path, field: named(field, alias) }))
@@ -27,9 +28,16 @@ export function compile<Result>(builder: Builder): Compiled<Result> {
   if (selected.some(({ path }) => path.length > 1) && config.joins?.some(({ joinType }) => joinType !== 'inner')) {
     throw new Error('an outer join may leave a nested object out, which a prepared query cannot say')
   }
-  const { sql: text, params } = builder.toSQL()
-  return { text, name: Bun.hash(text).toString(36), bind: binding(params), finish: finishing<Result>(selected) }
+  const { sql: written, params } = builder.toSQL()
+  const text = written + ending
+  return { text, name: nameOf(text), bind: binding(params), finish: finishing<Result>(selected) }
 }
+
+/** Under which a server keeps the plan of a statement. */
+export const nameOf = (text: string): string => Bun.hash(text).toString(36)
+
+/** Whether a query that is built reads more tables than one. */
+export const hasJoins = (builder: Builder): boolean => ((builder as unknown as { config: Config }).config.joins?.length ?? 0) > 0
 
 /** Every field of a selection: a table stands for all its columns. */
 function fieldsOf(fields: Record<string, unknown>, under: string[] = []): Selected[] {

@@ -39,11 +39,22 @@ export type Reader = Pick<Builders, 'select' | 'selectDistinct'> &
 
 export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
   Runs<'read' | 'change'> & {
-    /** Runs a prepared query that has no rows. */
+    /**
+     * Runs a prepared query that has no rows. An engine may send it and go on: what comes next is sent behind it, the commit too. If it
+     * fails the work has failed, whatever it does then.
+     */
     run(query: Prepared<never, 'change'>, values?: Values): Answer<void>
     /** Runs once the commit is on disk, before anybody is told. For what this process remembers of the data, and no more. */
     afterCommit(effect: () => void): void
   }
+
+/**
+ * How a work is kept apart from those that run at the same time, where several can.
+ * - `serializable`: as if it ran alone. The engine finds out who met whom, and runs one of them again.
+ * - `locking`: the work names what it decides on: it locks each such row by `prepareLocking` before it reads it, in the order that
+ *   docs/architecture.md gives. Whoever else locks or changes one of them waits; what it reads otherwise is as of each statement.
+ */
+export type WriteOptions = { readonly isolation?: 'serializable' | 'locking' }
 
 export interface Database {
   /** Sees committed data only. */
@@ -51,9 +62,11 @@ export interface Database {
   /**
    * Runs `work` and resolves once its commit is on disk. Many works may share one commit, and an engine may run a
    * work again, so no outside effect belongs inside and nothing but its own queries is awaited.
-   * @throws what `work` throws, with nothing of it kept; DatabaseFull or DatabaseUnavailable when it cannot be stored now
+   * @param options how it is kept apart from others: as if it ran alone, unless told otherwise
+   * @throws what `work` throws, with nothing of it kept; DatabaseFull or DatabaseUnavailable when it cannot be stored now;
+   *   DatabaseOutcomeUnknown when nobody can say whether it was
    */
-  write<T>(work: (tx: Writer) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions): Promise<T>
   /**
    * Changes whenever anything was committed, by this process or another; undefined where only a query could tell,
    * and then nothing may be cached. A cached answer carries the version read before it was computed.
@@ -80,9 +93,22 @@ export class DatabaseFull extends Error {
   override readonly name = 'DatabaseFull'
 }
 
-/** The engine cannot take the write now (locked, unreachable, too many conflicts); a later try may succeed. */
+/** The engine cannot take the write now (locked, unreachable, too slow, too many conflicts): nothing of it was kept; a later try may succeed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
+}
+
+/** The server went away while it was to commit: the write is kept whole or not at all, and only a read can tell. It is not run again. */
+export class DatabaseOutcomeUnknown extends Error {
+  override readonly name = 'DatabaseOutcomeUnknown'
+}
+
+/** Whether a write failed for the database's sake, and not for what it was asked to do; also under what drizzle wrapped around it. */
+export function isDatabaseAway(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause instanceof DatabaseFull || cause instanceof DatabaseUnavailable || cause instanceof DatabaseOutcomeUnknown) return true
+  }
+  return false
 }
 
 /** The engine's own error code under whatever drizzle wrapped around it: `SQLITE_FULL`, `23505`; undefined for other errors. */

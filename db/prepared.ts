@@ -2,11 +2,11 @@
  * Queries that are built once and run often: building one with drizzle costs some ten times what it takes to run it, and drizzle's
  * mapping of a row more than the read. They belong to no database: whatever reads or writes runs them, by `first`, `all` and `run`.
  */
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, getTableName, inArray, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from './columns.ts'
-import { type Builder, compile } from './compile.ts'
+import { type Builder, compile, hasJoins, nameOf } from './compile.ts'
 import type { Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
@@ -35,6 +35,27 @@ export function prepare<B extends Builder>(build: (queries: Queries) => B): Prep
   }
 }
 
+/**
+ * Prepares a read that locks the rows which it hands back until its work ends, for a work that says what it locks: whoever would lock
+ * or change one of them waits. On SQLite, where a write is alone, it is a plain read.
+ * @param build a select from one table, in one order everywhere if it may find several rows
+ */
+export function prepareLocking<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, 'change'> {
+  let compiled: Compiled<RowsOf<B>> | undefined
+  return {
+    get compiled() {
+      compiled ??= compileLocking<RowsOf<B>>(build(builders))
+      return compiled
+    },
+  }
+}
+
+function compileLocking<Row>(builder: Builder): Compiled<Row> {
+  // What is read beside the locked row may be of an older moment than the row.
+  if (hasJoins(builder)) throw new Error('a query that locks reads one table')
+  return compile<Row>(builder, engine === 'postgres' ? ' for no key update' : '')
+}
+
 type Row<Table extends SQLiteTable> = Table['$inferSelect']
 const placeholders = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]))
 
@@ -55,6 +76,53 @@ export const rowsOf = <Table extends SQLiteTable>(
       .where(valuesOf(table, by))
       .orderBy(...order),
   ) as Prepared<unknown, 'read'> as Prepared<Row<Table>, 'read'>
+
+/** `rowsOf` that locks, as `prepareLocking` does. Several rows are locked in `order`, which is to be the same everywhere. */
+export const lockedRowsOf = <Table extends SQLiteTable>(
+  table: Table,
+  by: readonly (keyof Row<Table> & string)[],
+  ...order: readonly SQL[]
+): Prepared<Row<Table>, 'change'> =>
+  prepareLocking((queries) =>
+    queries
+      .select()
+      .from(table)
+      .where(valuesOf(table, by))
+      .orderBy(...order),
+  ) as Prepared<unknown, 'change'> as Prepared<Row<Table>, 'change'>
+
+/** Keys to a statement: prepared for one, two, four… of them, and the last is said again until they are so many. */
+const keysMax = 64
+
+/**
+ * Prepares locking reads of the rows that have one of several keys.
+ * @param key a column whose values are ASCII text and name one row each
+ * @returns the rows that are there, locked and handed back in the order of their keys
+ */
+export function lockedRowsIn<Table extends SQLiteTable>(
+  table: Table,
+  key: keyof Row<Table> & string,
+): (tx: Writer, keys: Iterable<string>) => Promise<Row<Table>[]> {
+  const column = (getTableColumns(table) as Record<string, SQLiteColumn>)[key] as SQLiteColumn
+  const prepared = new Map<number, Prepared<Row<Table>, 'change'>>()
+  const ofSoMany = (count: number) =>
+    prepared.getOrInsertComputed(count, () => {
+      const keys = Array.from({ length: count }, (_, nth) => sql.placeholder(`key${nth}`))
+      const locking = prepareLocking((queries) => queries.select().from(table).where(inArray(column, keys)).orderBy(asc(column)))
+      return locking as Prepared<unknown, 'change'> as Prepared<Row<Table>, 'change'>
+    })
+  return async (tx, keys) => {
+    const sorted = [...new Set(keys)].sort()
+    const rows: Row<Table>[] = []
+    for (let from = 0; from < sorted.length; from += keysMax) {
+      const some = sorted.slice(from, from + keysMax)
+      const count = 2 ** Math.ceil(Math.log2(some.length))
+      const values = Object.fromEntries(Array.from({ length: count }, (_, nth) => [`key${nth}`, some[nth] ?? some.at(-1)]))
+      rows.push(...(await tx.all(ofSoMany(count), values)))
+    }
+    return rows
+  }
+}
 
 /** That columns have the values which are given under their names when the query runs. */
 export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonly (keyof Row<Table> & string)[]): SQL | undefined {
@@ -81,6 +149,57 @@ export function insertOf<Table extends SQLiteTable>(
   }
   const insert = prepare((queries) => queries.insert(table).values(values).onConflictDoNothing().returning({ done: sql<number>`1` }))
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
+}
+
+/** Rows to a statement on SQLite, which has one for each number of them. */
+const rowsMax = 16
+
+/**
+ * Prepares the insert of many whole rows by as few statements as can be: one, but on SQLite one for sixteen rows.
+ * @returns what inserts them, in their order; it throws when one of them was not, and does nothing when there are none
+ */
+export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Writer, rows: readonly Row<Table>[]) => Promise<void> {
+  if (engine === 'postgres') {
+    const insert = insertArrays(table)
+    return async (tx, rows) => {
+      if (rows.length > 0) await tx.run(insert, { rows })
+    }
+  }
+  const names = Object.keys(getTableColumns(table))
+  const prepared = new Map<number, Prepared<never, 'change'>>()
+  const ofSoMany = (count: number) =>
+    prepared.getOrInsertComputed(count, () => {
+      const rows = Array.from({ length: count }, (_, nth) =>
+        Object.fromEntries(names.map((name) => [name, sql.placeholder(`${name} ${nth}`)])),
+      )
+      return prepare((queries) => queries.insert(table).values(rows as Table['$inferInsert'][]))
+    })
+  return async (tx, rows) => {
+    for (let from = 0; from < rows.length; from += rowsMax) {
+      const some: readonly Values[] = rows.slice(from, from + rowsMax)
+      const values: Record<string, unknown> = {}
+      some.forEach((row, nth) => {
+        for (const name of names) values[`${name} ${nth}`] = row[name]
+      })
+      await tx.run(ofSoMany(some.length), values)
+    }
+  }
+}
+
+/** On Postgres one statement inserts any number of rows, which are its only value: an array a column. */
+function insertArrays(table: SQLiteTable): Prepared<never, 'change'> {
+  const columns = Object.entries(getTableColumns(table))
+  const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
+  // A collation is no part of a type.
+  const arrays = columns.map(([, column], nth) => `$${nth + 1}::${column.getSQLType().replace(/ COLLATE .*/, '')}[]`).join(', ')
+  const text = `insert into "${getTableName(table)}" (${names}) select * from unnest(${arrays})`
+  const encoded = (column: SQLiteColumn, name: string, value: unknown) => {
+    if (value === undefined) throw new Error(`a prepared query was given no value for ${name}`)
+    return value === null ? null : column.mapToDriverValue(value)
+  }
+  const bind = ({ rows }: Values) =>
+    columns.map(([name, column]) => (rows as readonly Values[]).map((row) => encoded(column as SQLiteColumn, name, row[name])))
+  return { compiled: { text, name: nameOf(text), bind, finish: (row) => row as never } }
 }
 
 /**

@@ -8,44 +8,55 @@ import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
+import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { closeOrders, resume } from './sell.ts'
 
-type Job = {
+export type Job = {
   name: string
   /** Croner pattern, with seconds. */
   pattern: string
   run: (deps: AppDeps) => Promise<unknown>
+  /** Ends or forgets things by their age: waits while the clock cannot be trusted. */
+  byAge?: true
   /** Besides, as soon as the program has started. */
   atStart?: true
+  /** Its runs see to it themselves that they do nothing twice: one that is held up does not hold up the next. */
+  overlaps?: true
 }
 
-const jobs: readonly Job[] = [
-  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume },
+export const jobs: readonly Job[] = [
+  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
-  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders },
-  { name: 'forget', pattern: '0 */10 * * * *', run: forget },
-  { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts },
+  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true },
+  { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
+  { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
-  { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions },
+  { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions, byAge: true },
   { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
+  { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 
-/** Runs every job on its schedule, never twice at once. `stop` waits for those at work, and for what they have sent. */
+/** One run of a job, unless it goes by age and the clock has just jumped. What it throws goes to the log. */
+export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<void> {
+  if (byAge && !deps.clockWatch.isSteady()) return
+  try {
+    await run(deps)
+  } catch (error) {
+    deps.log.error('job.failed', { job: name, error })
+  }
+}
+
+/** Runs every job on its schedule, never twice at once unless it says so. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const running = new Set<Promise<void>>()
-  const crons = jobs.map(({ name, pattern, run, atStart }) => {
-    const once = async () => {
-      try {
-        await run(deps)
-      } catch (error) {
-        deps.log.error('job.failed', { job: name, error })
-      }
-    }
+  const crons = jobs.map((job) => {
+    const { name, pattern, atStart, overlaps } = job
+    const once = () => runJob(job, deps)
     // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
-    const cron = new Cron(pattern, { name, protect: true, utcOffset: 0 }, () => {
+    const cron = new Cron(pattern, { name, protect: !overlaps, utcOffset: 0 }, () => {
       const work = once().finally(() => running.delete(work))
       running.add(work)
       return work

@@ -1,9 +1,10 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { isForBrowsers } from './http/access-rules.ts'
-import { jsonBodies } from './http/body.ts'
+import { unreadBodies } from './http/body.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
+import { accountRoutes } from './modules/account/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
@@ -26,10 +27,11 @@ import type { AppDeps } from './parts.ts'
 export function createApp(deps: AppDeps) {
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
     .use(errors(deps))
-    .use(jsonBodies(deps))
+    .use(unreadBodies())
     .use(twice(deps))
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
     .use(authRoutes(deps))
+    .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
     .use(catalogRoutes(deps))
@@ -64,7 +66,8 @@ const twice = (deps: AppDeps) =>
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-none-match, x-request-id',
+  'access-control-allow-headers':
+    'content-type, authorization, x-service-api-key, x-shop-id, idempotency-key, if-match, if-none-match, x-request-id',
   'access-control-max-age': '86400',
   'cache-control': 'no-store',
 }

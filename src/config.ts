@@ -95,6 +95,13 @@ export const settings = {
   PORT: setting('port', 'integer', '3000', 'Port to listen on; 0 takes any free one', integer(0, 65535)),
   DATA_DIR: setting('dataDir', 'path', './data', 'Directory of the database file, the keys and the backups', (text) => resolve(text)),
   DATABASE_URL: setting('databaseUrl', 'URL', undefined, '`file:PATH` (default: souk.db in DATA_DIR) or `postgres://…`', databaseUrl),
+  DATABASE_CONNECTIONS: setting(
+    'databaseConnections',
+    'integer',
+    '20',
+    'Connections of a process to a Postgres server at most: three fifths of them write, the others read',
+    integer(2, 1_000),
+  ),
   PUBLIC_URL: setting('publicUrl', 'URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
   ALLOWED_HOSTS: setting(
     'allowedHosts',
@@ -190,10 +197,38 @@ export const settings = {
     'Days after which rows of the audit trail are removed; unset: they are kept for ever',
     integer(1, 36_500),
   ),
+  UNPAID_ORDERS_PER_ADDRESS: setting(
+    'unpaidOrdersPerAddress',
+    'integer',
+    '50',
+    'Orders of one client address that wait for their payment, and hold stock, at a time',
+    integer(1, 1_000_000),
+  ),
+  UNPAID_ORDERS_PER_SHOP: setting(
+    'unpaidOrdersPerShop',
+    'integer',
+    '5000',
+    'Orders of one shop that wait for their payment, and hold stock, at a time',
+    integer(1, 1_000_000),
+  ),
+  STOREFRONT_WRITES_PER_MINUTE: setting(
+    'storefrontWritesPerMinute',
+    'integer',
+    '600',
+    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; secret keys and merchants are not limited',
+    integer(1, 1_000_000_000),
+  ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
   }),
+  DRAIN_SECONDS: setting(
+    'drainSeconds',
+    'integer',
+    '0',
+    'When told to stop, how long requests are still served while /health/ready says 503 already; 0 to 60',
+    integer(0, 60),
+  ),
   DISK_FREE_MIN_MB: setting(
     'diskFreeMinBytes',
     'integer',

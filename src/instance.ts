@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { statfsSync } from 'node:fs'
-import { directoriesOf, openDatabase } from '../db/open.ts'
+import { statfsSync, statSync } from 'node:fs'
+import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
+import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
 import { createLineWriter } from './clients/line-writer.ts'
@@ -8,14 +9,16 @@ import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
 import { createSafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
-import type { Clock, Deps, Passwords } from './core/deps.ts'
+import { type Clock, watchClock } from './core/clock.ts'
+import type { Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch } from './core/outgoing.ts'
+import { countingCommits, requestId } from './core/request.ts'
 import { createEdge, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
-import { createKeyring } from './keys.ts'
+import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/index.ts'
@@ -33,6 +36,7 @@ export type InstanceOptions = {
   safeFetch?: SafeFetch
   diskFree?: () => number | undefined
   sqlite?: SqliteOptions
+  postgres?: PostgresOptions
   /** Besides those that the instance has by itself. */
   processors?: readonly Processor[]
 }
@@ -47,7 +51,9 @@ export type Instance = {
   flush(): void
 }
 
-const systemClock: Clock = { now: () => Date.now() }
+const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
+/** What is said of a clock that jumped. */
+const advice = 'jobs that end or forget things by their age wait until the clock has been steady again: see that it is right'
 const randomFraction = () => randomBytes(4).readUInt32BE() / 2 ** 32
 
 /** Puts an instance together out of its settings: database, keys, stores, services, app. The one place that knows all parts. */
@@ -60,33 +66,46 @@ export async function openInstance({
   ...given
 }: InstanceOptions): Promise<Instance> {
   const lines = createLineWriter(process.stderr)
-  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write)
-  const { db, migrated, backup } = await openDatabase({
+  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId)
+  refuseOpenKeyFile(config)
+  // Before the file is made: it would look like a new shop's.
+  const embedded = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
+  if (embedded !== undefined && isMissing(embedded)) refuseOrphanedKeys(config, embedded)
+  const opened = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
     as,
     now: clock.now(),
     random: randomFraction,
     ...(sqlite ? { sqlite } : {}),
+    postgres: { connections: config.databaseConnections, ...given.postgres },
   })
+  const { migrated, backup, warnings } = opened
+  const db = countingCommits(opened.db)
+  if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
-    const keyring = createKeyring(config, !(await hasSealedSecrets(db)))
+    const isNew = !(await hasSealedSecrets(db))
+    if (isNew && embedded !== undefined) refuseOrphanedKeys(config, embedded)
+    const keyring = createKeyring(config, isNew, (atHand) => tellOfKeys(log, keyFile(config), atHand))
     await confirmMasterKeys({ db, clock }, keyring)
+    rememberRegistration(config)
     const deps: Deps = {
       config,
       db,
       clock,
+      clockWatch: watchClock(clock, (byMs, waitMs) => log.warn('clock.jumped', { byMs, waitMs, advice })),
       randomBytes,
       newId: createNewId(() => Bun.randomUUIDv7('buffer', clock.now())),
       log,
       keyring,
       passwords:
         given.passwords ??
-        createPasswords(() => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: 1 })),
+        createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
-      build: { version, startedAt: clock.now() },
+      life: { stopping: false },
+      build: { version },
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
@@ -123,6 +142,15 @@ export async function openInstance({
     await db.close()
     throw error
   }
+}
+
+/** Whether there is no database file, or one without a byte. */
+const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
+
+function tellOfKeys(log: Log, file: string, atHand: boolean): void {
+  if (atHand) log.info('keys.found', { file })
+  else
+    log.error('keys.missing', { file, advice: 'put it back from your copy before the next start: until then the keys are in memory alone' })
 }
 
 /** On the fullest of the disks that the instance lives on: DATABASE_URL may put the file on another than DATA_DIR. */

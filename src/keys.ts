@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
@@ -7,7 +7,13 @@ import type { Keyring } from './core/keyring.ts'
 import { masterKey, seal, sealedBy, unseal } from './lib/seal.ts'
 
 /** The secrets of an instance, newest first where a list rotates. */
-export type Secrets = { jwt: string[]; encryption: string[]; integrationApiKey: string }
+export type Secrets = {
+  jwt: string[]
+  encryption: string[]
+  integrationApiKey: string
+  /** Whether a database knows these keys. Beside none, they then mean that it is somewhere else. */
+  registered?: boolean
+}
 
 const fileName = 'keys.json'
 const secretOf = () => randomBytes(32).toString('base64url')
@@ -17,7 +23,8 @@ export const keyFile = (config: Pick<Config, 'dataDir'>) => join(config.dataDir,
 
 /** The key file's content, or undefined where there is none. Throws when it is not one. */
 export function readKeyFile(file: string): Secrets | undefined {
-  if (!existsSync(file)) return undefined
+  // Not existsSync, which takes a directory that is closed to us for one without the file.
+  if (!statSync(file, { throwIfNoEntry: false })) return undefined
   const secrets = parseSecrets(readFileSync(file, 'utf8'))
   if (!secrets) throw new OperatorError(`${file} is not a key file of souk: restore it from your copy of the keys`)
   return secrets
@@ -26,8 +33,9 @@ export function readKeyFile(file: string): Secrets | undefined {
 /** The content of a key file, or undefined where the text is none. */
 export function parseSecrets(text: string): Secrets | undefined {
   try {
-    const { jwt, encryption, integrationApiKey } = JSON.parse(text) as Partial<Secrets>
-    return jwt?.length && encryption?.length && integrationApiKey ? { jwt, encryption, integrationApiKey } : undefined
+    const { jwt, encryption, integrationApiKey, registered } = JSON.parse(text) as Partial<Secrets>
+    if (!jwt?.length || !encryption?.length || !integrationApiKey) return undefined
+    return { jwt, encryption, integrationApiKey, ...(registered === true ? { registered } : {}) }
   } catch {
     return undefined
   }
@@ -106,12 +114,55 @@ export function rotateKeyFile(file: string): Secrets {
   return rotated
 }
 
-/** Holds the keys and notices when another process (`souk rotate-keys`) changed the file. */
-export function createKeyring(config: Config, mayCreate: boolean): Keyring {
+/**
+ * Refuses a key file that everybody on the machine may read.
+ * @throws OperatorError with what to run
+ */
+export function refuseOpenKeyFile(config: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
+  const file = keyFile(config)
+  const mode = config.databaseUrl.startsWith('file:') ? statSync(file, { throwIfNoEntry: false })?.mode : undefined
+  if (mode === undefined || (mode & readableByOthers) === 0) return
+  throw new OperatorError(
+    `${file} may be read by everybody on this machine (mode ${modeText(mode)}): run \`chmod 600 ${file}\`, and \`souk rotate-keys\` where somebody may have read it`,
+  )
+}
+
+const readableByOthers = 0o004
+const modeText = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
+
+/**
+ * For a database that is missing or new: keys that some database knows are then a sign of a disk that is not mounted, or of a wrong path.
+ * @throws OperatorError with what to do
+ */
+export function refuseOrphanedKeys(config: Pick<Config, 'dataDir'>, database: string): void {
+  const file = keyFile(config)
+  if (!readKeyFile(file)?.registered) return
+  throw new OperatorError(
+    `${database} is missing or empty, but the keys in ${file} belong to a database: see that the right disk is mounted and DATA_DIR and DATABASE_URL are right, or put a backup in place with \`souk restore\`. To begin anew, move ${file} away`,
+  )
+}
+
+/** Notes in the key file that a database knows its keys. */
+export function rememberRegistration(config: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
+  const file = keyFile(config)
+  const secrets = config.databaseUrl.startsWith('file:') ? readKeyFile(file) : undefined
+  if (secrets && !secrets.registered) writeKeyFile(file, { ...secrets, registered: true })
+}
+
+/**
+ * Holds the keys and notices when another process (`souk rotate-keys`) changed the file.
+ * @param onFile told when the file can no longer be read, and when it can again
+ */
+export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHand: boolean) => void = () => undefined): Keyring {
   const file = keyFile(config)
   const modified = () => {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    return stat && `${stat.mtimeMs} ${stat.ino}`
+    try {
+      const stat = statSync(file, { throwIfNoEntry: false })
+      return stat && `${stat.mtimeMs} ${stat.ino}`
+    } catch {
+      // A directory that was closed to us: as if the file were gone.
+      return undefined
+    }
   }
   const keysOf = (secrets: Secrets) => ({
     jwt: secrets.jwt.map((secret) => masterKey(secret, 'jwt')),
@@ -125,14 +176,26 @@ export function createKeyring(config: Config, mayCreate: boolean): Keyring {
     const changed = modified()
     if (changed === readAt || changed === undefined) return keys
     try {
-      keys = keysOf(loadSecrets(config, false))
+      const read = keysOf(loadSecrets(config, false))
+      const inUse = keys.encryption[0]?.fingerprint
+      // Of another instance: what we sealed would not open under them.
+      if (!read.encryption.some(({ fingerprint }) => fingerprint === inUse)) return keys
+      keys = read
       readAt = changed
     } catch {
       // Caught half-edited: the keys that we have go on, and the file is read again at the next use.
     }
     return keys
   }
+  let toldAtHand = true
   return {
+    atHand() {
+      const before = readAt
+      const atHand = before === undefined || (modified() !== undefined && current() === keys && modified() === readAt)
+      if (atHand !== toldAtHand) onFile(atHand)
+      toldAtHand = atHand
+      return atHand
+    },
     encryption: () => current().encryption,
     jwt: () => current().jwt,
     integrationApiKey: secrets.integrationApiKey,

@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
+import { OperatorError } from './core/errors.ts'
 import { answerTo, asAppError } from './http/errors.ts'
 import { orderPath } from './http/hot.ts'
 import type { Instance } from './instance.ts'
@@ -8,6 +9,9 @@ import type { Instance } from './instance.ts'
 const idleTimeoutSeconds = 60
 const drainMaxMs = 10_000
 const drainLookMs = 20
+/** A client that is busy on a connection asks again within this many looks, also on a busy machine. Where none has, fewer will do. */
+const quietLooks = { afterRequests: 50, atFirst: 8 }
+const gatherLooksMax = 150
 
 /** The paths of the records that are read most, and what answers them. */
 const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
@@ -16,63 +20,102 @@ const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord'
   [orderPath, 'fetchOrder'],
 ]
 
-export type Serving = { url: string; server: Server<undefined>; stop(): Promise<void> }
+/** Says in words why an address cannot be listened on. */
+function orRefused<T>({ host, port }: { host: string; port: number }, serve: () => T): T {
+  try {
+    return serve()
+  } catch (error) {
+    const sentence = refusals[(error as { code?: string }).code ?? '']?.(port, host)
+    throw sentence === undefined ? error : new OperatorError(sentence)
+  }
+}
+
+const refusals: Readonly<Record<string, (port: number, host: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is taken: stop what listens there, or set another PORT`,
+  EACCES: (port) =>
+    `Port ${port} needs a right that souk does not have here: set a PORT of 1024 or above and put a proxy in front, or give it CAP_NET_BIND_SERVICE`,
+  EADDRNOTAVAIL: (_port, host) => `HOST is no address of this machine: ${host}`,
+}
+
+export type Serving = {
+  url: string
+  server: Server<undefined>
+  /** Takes no new connections and waits up to ten seconds until the last byte of every answer under way has left. */
+  stop(): Promise<void>
+}
 
 /**
- * Listens. `stop` takes no new work, waits up to ten seconds for what is under way, and closes the database.
+ * Listens.
  * @throws when the port is taken
  */
-export function listen(
-  { edge, deps, close }: Pick<Instance, 'edge' | 'deps' | 'close'>,
-  { host, port }: { host: string; port: number },
-): Serving {
-  let asked = false
+export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, port }: { host: string; port: number }): Serving {
+  let asked = 0
   /** The binary starts with a JIT that holds back (build.ts). It compiles as usual once somebody comes: a server that idles needs none. */
-  function firstAsked(): void {
-    asked = true
-    Bun.unsafe.setJITPolicy(1)
+  function count(): void {
+    if (asked++ === 0) Bun.unsafe.setJITPolicy(1)
   }
 
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    // Two servers must never share a port silently.
-    reusePort: false,
-    idleTimeout: idleTimeoutSeconds,
-    // None of Bun's: it is we who answer 413.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
-    routes: Object.fromEntries(
-      hotPaths(deps.config).map(([path, answer]) => [
-        path,
-        {
-          GET: (request: BunRequest<string>, self: Server<undefined>) => {
-            if (!asked) firstAsked()
-            return edge[answer](request, request.params['id'] ?? '', self)
+  /** Until nobody asks any more: every client that was busy is then waiting for an answer. */
+  async function gather(deadline: number): Promise<void> {
+    let seen = asked
+    let needed = quietLooks.atFirst
+    // Looks, and not time alone: a process that gets no turn for a while reads nothing either.
+    for (let quiet = 0, looks = 0; quiet < needed && looks < gatherLooksMax && performance.now() < deadline; quiet++, looks++) {
+      await Bun.sleep(drainLookMs)
+      // What has arrived by now is read first.
+      await new Promise<void>((resume) => setImmediate(resume))
+      if (asked === seen) continue
+      seen = asked
+      needed = quietLooks.afterRequests
+      quiet = 0
+    }
+  }
+
+  const server = orRefused({ host, port }, () =>
+    Bun.serve({
+      hostname: host,
+      port,
+      // Two servers must never share a port silently.
+      reusePort: false,
+      idleTimeout: idleTimeoutSeconds,
+      // None of Bun's: it is we who answer 413.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
+      routes: Object.fromEntries(
+        hotPaths(deps.config).map(([path, answer]) => [
+          path,
+          {
+            GET: (request: BunRequest<string>, self: Server<undefined>) => {
+              count()
+              return edge[answer](request, request.params['id'] ?? '', self)
+            },
           },
-        },
-      ]),
-    ),
-    fetch: (request, self) => {
-      if (!asked) firstAsked()
-      return edge.fetch(request, self)
-    },
-    error: (error) => {
-      deps.log.error('server.failed', { error })
-      return answerTo(asAppError(error))
-    },
-  })
+        ]),
+      ),
+      fetch: (request, self) => {
+        count()
+        return edge.fetch(request, self)
+      },
+      error: (error) => {
+        deps.log.error('server.failed', { error })
+        return answerTo(asAppError(error))
+      },
+    }),
+  )
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     server,
     async stop() {
-      edge.drain()
-      const stopped = server.stop(false)
       const deadline = performance.now() + drainMaxMs
-      while (deps.requestCounts.inFlight() > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
-      await Promise.race([stopped, Bun.sleep(drainLookMs)])
+      // Bun closes the listener and, with it, every connection without a request, also where one is on its way: that client would
+      // see a reset. So those who are busy are first made to wait.
+      edge.hold()
+      await gather(deadline)
+      void server.stop(false)
+      edge.drain()
+      // Bun counts a request until the last byte of its answer has left.
+      while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(drainLookMs)
       await server.stop(true)
-      await close()
     },
   }
 }

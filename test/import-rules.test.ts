@@ -21,13 +21,13 @@ const anyModel = /^src\/modules\/[^/]+\/([\w-]+-)?model\.ts$/
 const anyIndex = /^src\/modules\/[^/]+\/index\.ts$/
 const pure = String.raw`(domain|pricing|view|listing|csv[\w-]*)`
 const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
-const schemas = /^(elysia|@sinclair\/typebox)$/
+const schemas = /^(elysia|@sinclair\/typebox(\/errors)?)$/
 const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
   { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
-  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache)$/] },
+  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|node:async_hooks)$/] },
   { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
   {
     what: 'domain',
@@ -39,14 +39,20 @@ const rules: readonly Rule[] = [
       ownPure,
       anyDomain,
       /^countries-list(\/minimal\/[\w.]+)?$/,
+      /^cldr-subdivisions-full\/subdivisions\/en\/en\.json$/,
       /^csv-parse$/,
     ],
   },
   { what: 'model', files: anyModel, may: [schemas, /^src\/http\/schema\.ts$/, ...core, anyDomain, anyModel, ownPure] },
   {
+    what: 'messages',
+    files: /^src\/modules\/[^/]+\/messages\.ts$/,
+    may: [schemas, /^src\/http\/schema\.ts$/, lib, anyDomain, anyModel, ownPure],
+  },
+  {
     what: 'store',
     files: /^src\/modules\/[^/]+\/([\w-]+-)?store\.ts$/,
-    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
+    may: [drizzle, /^db\/(columns|prepared|slice|search|search-words|within|migrations\/index)\.ts$/, schema, ...core, ownPure, anyDomain],
   },
   {
     what: 'parts',
@@ -54,11 +60,24 @@ const rules: readonly Rule[] = [
     may: [...core, /^src\/clients\//, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/],
   },
   { what: 'index', files: anyIndex, may: [/^own\/(?!([\w-]+-)?(routes|model)\.ts)/] },
-  { what: 'routes', files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/, may: [schemas, http, ...core, anyModel, anyIndex, ownPure] },
+  {
+    what: 'routes',
+    files: /^src\/modules\/[^/]+\/([\w-]+-)?routes\.ts$/,
+    may: [schemas, http, ...core, anyModel, anyIndex, ownPure, /^own\/messages\.ts$/],
+  },
   {
     what: 'service',
     files: /^src\/modules\/[^/]+\/[\w-]+\.ts$/,
-    may: [...core, schema, processorPort, anyDomain, anyIndex, /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/, /^viem\/accounts$/],
+    may: [
+      ...core,
+      schema,
+      processorPort,
+      anyDomain,
+      anyIndex,
+      /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/,
+      /^viem\/accounts$/,
+      /^@zxcvbn-ts\/language-common$/,
+    ],
   },
   { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
   { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^node:/, /^@elysiajs\/jwt$/] },
@@ -77,7 +96,7 @@ const rules: readonly Rule[] = [
       /^src\/(app|instance|keys|parts|version)\.ts$/,
       /^src\/clients\//,
       anyIndex,
-      /^db\/(open|sqlite\/engine)\.ts$/,
+      /^db\/(open|(postgres|sqlite)\/engine)\.ts$/,
       /^(bun|node:\w+)$/,
     ],
   },

@@ -36,6 +36,16 @@ export const webhookEndpoints = table(
     createdAt: instant('created_at').notNull(),
     /** Set when the shop took it away; its deliveries stay visible to nobody and are not tried again. */
     removedAt: instant('removed_at'),
+    /** Attempts that failed since the last one that was answered well. */
+    failures: int('failures').notNull().default(0),
+    /** When the first of those failed. */
+    failingSince: instant('failing_since'),
+    /** Nothing is sent to it before: it failed repeatedly, or one attempt is under way that tells how it is now. */
+    retryAt: instant('retry_at'),
+    /** Nothing more is sent to it. */
+    disabledAt: instant('disabled_at'),
+    /** GONE: it answered 410. FAILING: nothing else came of it for days. */
+    disabledReason: word('disabled_reason', ['GONE', 'FAILING']),
   },
   (endpoint) => [
     index('webhook_endpoints_shop').on(endpoint.shopId, endpoint.id),
@@ -67,6 +77,7 @@ export const webhookDeliveries = table(
   (delivery) => [
     uniqueIndex('webhook_deliveries_once').on(delivery.outboxId, delivery.endpointId),
     index('webhook_deliveries_due').on(delivery.nextAt).where(sql`status = 'PENDING'`),
+    index('webhook_deliveries_lane').on(delivery.endpointId, delivery.nextAt).where(sql`status = 'PENDING'`),
     index('webhook_deliveries_endpoint').on(delivery.endpointId, delivery.id),
   ],
 )

@@ -41,6 +41,11 @@ export const sessions = table(
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     revokedAt: instant('revoked_at'),
+    /** To the minute. Null of one that was begun before this was noted. */
+    lastUsedAt: instant('last_used_at'),
+    /** Where it was begun or last renewed from, and by what, as the caller called itself. */
+    address: text('address'),
+    agent: text('agent'),
   },
   (session) => [index('sessions_subject').on(session.subjectId), index('sessions_expiry').on(session.expiresAt)],
 )

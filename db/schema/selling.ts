@@ -57,7 +57,7 @@ export const customerTotals = table(
 
 /** Keys of the instance that never change, sealed under the master key: changing one would lose what it protects. */
 export const instanceKeys = table('instance_keys', {
-  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS']).primaryKey(),
+  purpose: word('purpose', ['GIFT_CARD_CODES', 'SANDBOX_WEBHOOKS', 'CLIENT_ADDRESSES']).primaryKey(),
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),
 })
@@ -227,6 +227,14 @@ export const orders = table(
     expiresAt: instant('expires_at').notNull(),
     /** When the saga is looked at again if nobody finished it; null while it is at rest. */
     resumeAt: instant('resume_at'),
+    /** How often in a row what comes next has failed. */
+    attempts: int('attempts').notNull().default(0),
+    /** Its stock and its gift cards: HELD for it, COMMITTED by the sale, or RELEASED because it came to nothing. */
+    holds: word('holds', ['HELD', 'COMMITTED', 'RELEASED']).notNull().default('HELD'),
+    /** Of the payment that was begun last: orders are resumed in a lane a processor. */
+    processor: text('processor'),
+    /** The shopper's address, as a keyed hash: unpaid orders are bounded by it. */
+    placedFrom: text('placed_from'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     confirmedAt: instant('confirmed_at'),
@@ -234,11 +242,16 @@ export const orders = table(
   },
   (order) => [
     uniqueIndex('orders_number').on(order.shopId, order.number),
-    uniqueIndex('orders_cart').on(order.cartId),
+    // One live order a cart.
+    uniqueIndex('orders_cart_live').on(order.cartId).where(sql`status not in ('EXPIRED', 'CANCELLED')`),
+    index('orders_cart').on(order.cartId, order.number),
     index('orders_customer').on(order.customerId, order.shopId, order.id),
-    index('orders_shop').on(order.shopId, order.id),
-    index('orders_status').on(order.shopId, order.status, order.id),
+    index('orders_created').on(order.shopId, order.createdAt),
+    index('orders_status_number').on(order.shopId, order.status, order.number),
+    index('orders_email').on(order.shopId, sql`lower(${order.email})`),
     index('orders_expiry').on(order.expiresAt).where(sql`status = 'PENDING_PAYMENT'`),
+    index('orders_unpaid_from').on(order.placedFrom).where(sql`status = 'PENDING_PAYMENT'`),
+    index('orders_unpaid_of').on(order.shopId).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_fulfilled').on(order.fulfilledAt).where(sql`status = 'FULFILLED'`),
     index('orders_resume').on(order.resumeAt).where(sql`resume_at is not null`),
   ],
@@ -303,28 +316,22 @@ export const orderEvents = table(
   {
     id: text('id').primaryKey(),
     orderId: orderId(),
+    /** From 1 in each order: clocks step back, and those of two processes differ. */
+    position: int('position').notNull().default(0),
     type: text('type').notNull(),
     at: instant('at').notNull(),
     /** The id of the person or key that did it; `system` for the program itself. */
     actor: text('actor').notNull(),
     detail: json<Record<string, string | number>>('detail').notNull(),
   },
-  (event) => [index('order_events_order').on(event.orderId, event.id)],
+  (event) => [uniqueIndex('order_events_position').on(event.orderId, event.position)],
 )
 
-/** The steps that take an order from cart to CONFIRMED: where a saga that broke off goes on, forwards or back. */
-export const sagaSteps = table(
-  'saga_steps',
-  {
-    orderId: orderId(),
-    position: int('position').notNull(),
-    step: text('step').notNull(),
-    state: word('state', ['PENDING', 'DONE', 'UNDONE']).notNull(),
-    attempts: int('attempts').notNull(),
-    at: instant('at').notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.orderId, row.position] })],
-)
+/** Whoever is asking a processor holds the row that it asks about, for as long as a call may take: nobody else asks meanwhile. */
+const lease = () => ({
+  leaseHolder: text('lease_holder'),
+  leaseUntil: instant('lease_until'),
+})
 
 export const payments = table(
   'payments',
@@ -348,6 +355,7 @@ export const payments = table(
     refunded: money('refunded').notNull(),
     status: word('status', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED']).notNull(),
     failureCode: text('failure_code'),
+    ...lease(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -375,6 +383,8 @@ export const refunds = table(
     /** Back to gift cards, and to which. */
     giftCardAmount: money('gift_card_amount').notNull(),
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
+    /** Which lines it is of, and what of each; none: it is an amount of the order as a whole. `restock`: these go back on the shelf. */
+    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
     reason: text('reason'),
     /** What it is for: more of the order than money may depend on it. */
     purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE']).notNull(),
@@ -386,6 +396,9 @@ export const refunds = table(
     attempts: int('attempts').notNull(),
     /** When the processor is asked again; null once it is settled. */
     resumeAt: instant('resume_at'),
+    /** When the processor was told first: from then on it is asked what it knows before anything is sent again. */
+    sentAt: instant('sent_at'),
+    ...lease(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -395,25 +408,3 @@ export const refunds = table(
     index('refunds_resume').on(refund.resumeAt).where(sql`resume_at is not null`),
   ],
 )
-
-/** The books of the sandbox processor: it stands in for a company elsewhere, and no order looks in here. */
-export const sandboxPayments = table('sandbox_payments', {
-  /** The reference under which the processor knows it. */
-  id: text('id').primaryKey(),
-  token: text('token').notNull(),
-  amount: money('amount').notNull(),
-  currency: text('currency').notNull(),
-  captured: money('captured').notNull(),
-  refunded: money('refunded').notNull(),
-  status: word('status', ['PENDING', 'AUTHORIZED', 'CAPTURED', 'DECLINED', 'VOIDED']).notNull(),
-  createdAt: instant('created_at').notNull(),
-})
-
-export const sandboxRefunds = table('sandbox_refunds', {
-  id: text('id').primaryKey(),
-  paymentId: text('payment_id')
-    .notNull()
-    .references(() => sandboxPayments.id),
-  amount: money('amount').notNull(),
-  createdAt: instant('created_at').notNull(),
-})

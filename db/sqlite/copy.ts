@@ -2,7 +2,8 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { DatabaseRefused } from '../engine.ts'
+import { DatabaseRefused, engineErrorCode } from '../engine.ts'
+import { withPath } from './cause.ts'
 
 const problemsMax = 20
 const watchMs = 200
@@ -23,21 +24,23 @@ export function problemsOf(connection: Sqlite): string[] {
 
 /**
  * Copies what `connection` sees into a new file beside `target`, for the owner alone, and checks the copy.
+ * @param onCopied told before the check
  * @returns the path of the copy, to be handed to `publish`
  */
-export function copyInto(connection: Sqlite, target: string): string {
+export function copyInto(connection: Sqlite, target: string, onCopied: () => void = () => undefined): string {
   removeAbandoned(target)
   const temporary = temporaryOf(target)
   // VACUUM INTO takes an empty file, which keeps the mode that it was made with.
   closeSync(openSync(temporary, 'wx', 0o600))
   try {
     connection.run('VACUUM INTO ?', [temporary])
+    onCopied()
     assertSound(temporary)
     syncPath(temporary)
     return temporary
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw error
+    throw engineErrorCode(error) === 'SQLITE_FULL' ? withPath(error, target) : error
   }
 }
 
@@ -84,7 +87,7 @@ function removeAbandoned(target: string): void {
   const folder = dirname(target)
   const start = `${basename(target)}.`
   for (const name of readdirSync(folder)) {
-    const pid = name.startsWith(start) ? /^(\d+)\.tmp$/.exec(name.slice(start.length))?.[1] : undefined
+    const pid = name.startsWith(start) ? /^(\d+)\.tmp(?:-journal)?$/.exec(name.slice(start.length))?.[1] : undefined
     if (pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)))) rmSync(join(folder, name), { force: true })
   }
 }
@@ -98,29 +101,77 @@ function isRunning(pid: number): boolean {
   }
 }
 
-export type CopyOrder = { source: string; target: string }
-export type CopyAnswer = { temporary: string } | { failed: string; ours: boolean; code: string | undefined }
+export type CopyOrder = { source: string /** Without one the file is only checked. */; target?: string }
+export type CopyAnswer =
+  | { temporary: string }
+  | { problems: string[] }
+  | { failed: string; ours: boolean; code: string | undefined; path: string | undefined }
+
+/** What is told of work in the other thread. */
+export type CopyWatch = {
+  /** Now and then: how large the copy is. */
+  onBytes?: (bytes: number) => void
+  /** The copy is made, and is being checked. */
+  onCopied?: () => void
+}
 
 /**
  * `copyInto` in a thread of its own, from a read-only connection: nobody waits for it, however large the file.
- * @param onBytes told now and then how large the copy is
+ * @returns the path of the copy, to be handed to `publish`
  */
-export async function copyInWorker(order: CopyOrder, onBytes: (bytes: number) => void = () => undefined): Promise<string> {
+export async function copyInWorker(
+  { source, target }: { source: string; target: string },
+  { onBytes = () => undefined, onCopied = () => undefined }: CopyWatch = {},
+): Promise<string> {
+  const watch = setInterval(() => onBytes(statSync(temporaryOf(target), { throwIfNoEntry: false })?.size ?? 0), watchMs)
+  const copied = () => {
+    clearInterval(watch)
+    onCopied()
+  }
+  try {
+    const answer = await inWorker({ source, target }, copied)
+    if ('temporary' in answer) return answer.temporary
+    throw new Error('the copy was not made')
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+/** `problemsOf` a file, in a thread of its own. */
+export async function problemsInWorker(file: string): Promise<string[]> {
+  const answer = await inWorker({ source: file })
+  if ('problems' in answer) return answer.problems
+  throw new Error('the file was not checked')
+}
+
+async function inWorker(order: CopyOrder, onCopied: () => void = () => undefined): Promise<CopyAnswer> {
   const worker = new Worker(workerUrl())
-  const watch = setInterval(() => onBytes(statSync(temporaryOf(order.target), { throwIfNoEntry: false })?.size ?? 0), watchMs)
   try {
     const answer = await new Promise<CopyAnswer>((resolve, reject) => {
-      worker.onmessage = ({ data }: MessageEvent<CopyAnswer>) => resolve(data)
+      worker.onmessage = ({ data }: MessageEvent<CopyAnswer | 'copied'>) => (data === 'copied' ? onCopied() : resolve(data))
       worker.onerror = ({ message }) => reject(new Error(message))
       worker.postMessage(order)
     })
-    if ('temporary' in answer) return answer.temporary
-    throw answer.ours ? new DatabaseRefused(answer.failed) : Object.assign(new Error(answer.failed), { code: answer.code })
+    if (!('failed' in answer)) return answer
+    const { failed, ours, code, path } = answer
+    throw ours ? new DatabaseRefused(failed) : Object.assign(new Error(failed), { code, path })
   } finally {
-    clearInterval(watch)
     worker.terminate()
   }
 }
+
+/** Takes away the copy that this process is making, if it makes one. For a process that ends at once. */
+export function dropUnfinished(target: string): void {
+  const drop = () => {
+    for (const ending of ['', '-journal']) rmSync(`${temporaryOf(target)}${ending}`, { force: true })
+  }
+  drop()
+  // The other thread cannot be stopped: had it been about to open the file, it has made it anew by now.
+  Bun.sleepSync(dropAgainMs)
+  drop()
+}
+
+const dropAgainMs = 100
 
 /** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
 const workerUrl = () =>

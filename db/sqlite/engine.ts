@@ -19,7 +19,7 @@ import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../wo
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 
 export type SqliteOptions = {
-  /** Called once when the disk returned an I/O error: what the process believes of the file is no longer safe. */
+  /** Called when the disk returned an I/O error or the file turned out to be damaged, on either connection: what the process believes of the file is no longer safe. */
   onFatal?: (error: unknown) => void
   /** OFF only to measure what durability costs. */
   synchronous?: 'FULL' | 'OFF'
@@ -50,10 +50,27 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
  * drizzle prepares every statement anew; most of them are the same few hundred texts. What falls out is left to the
  * garbage collector: somebody may still hold it.
  */
-function statementCache(connection: Sqlite): (text: string) => Statement {
-  const statements = new LRUCache({ max: preparedStatementsMax, memoMethod: (text: string) => connection.prepare(text) })
+function statementCache(connection: Sqlite, guard: Guard): (text: string) => Statement {
+  const prepare = (text: string) => guard(() => guarded(connection.prepare(text), guard))
+  const statements = new LRUCache({ max: preparedStatementsMax, memoMethod: prepare })
   return (text) => statements.memo(text)
 }
+
+/** Lets nothing pass unseen that a run of SQLite says of a failing disk or a damaged file. */
+type Guard = <T>(run: () => T) => T
+
+/** drizzle runs statements by itself, and wraps what they throw. */
+function guarded(statement: Statement, guard: Guard): Statement {
+  const { all, get, run, values } = statement
+  return Object.assign(statement, {
+    all: (...given: never[]) => guard(() => all.apply(statement, given)),
+    get: (...given: never[]) => guard(() => get.apply(statement, given)),
+    run: (...given: never[]) => guard(() => run.apply(statement, given)),
+    values: (...given: never[]) => guard(() => values.apply(statement, given)),
+  })
+}
+
+const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')
 
 /** What of a connection drizzle uses. */
 const clientOf = (prepare: (text: string) => Statement) => ({ prepare }) as unknown as Sqlite
@@ -65,7 +82,7 @@ function rowsOn(queries: BunSQLiteDatabase) {
 }
 
 /** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
-function preparedOn(connection: Sqlite) {
+function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
   function meet({ compiled: { text, bind, finish } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, never[]>(text)
@@ -80,38 +97,54 @@ function preparedOn(connection: Sqlite) {
   }
   return {
     first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
-      const { statement, bound, finish } = known(query)
-      const row = statement.get(...bound(values))
-      return row ? (finish(row) as Row) : undefined
+      try {
+        const { statement, bound, finish } = known(query)
+        const row = statement.get(...bound(values))
+        return row ? (finish(row) as Row) : undefined
+      } catch (error) {
+        tell(error)
+        throw error
+      }
     },
     all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
-      const { statement, bound, finish } = known(query)
-      return statement.all(...bound(values)).map(finish) as Row[]
+      try {
+        const { statement, bound, finish } = known(query)
+        return statement.all(...bound(values)).map(finish) as Row[]
+      } catch (error) {
+        tell(error)
+        throw error
+      }
     },
     run(query: Prepared<never>, values: Values = {}): void {
-      const { statement, bound } = known(query)
-      statement.run(...bound(values))
+      try {
+        const { statement, bound } = known(query)
+        statement.run(...bound(values))
+      } catch (error) {
+        tell(error)
+        throw error
+      }
     },
   }
 }
 
-function readerOn(connection: Sqlite): Reader {
-  const queries = drizzle({ client: clientOf(statementCache(connection)) })
-  const { first, all } = preparedOn(connection)
+function readerOn(connection: Sqlite, guard: Guard, tell: (error: unknown) => void): Reader {
+  const queries = drizzle({ client: clientOf(statementCache(connection, guard)) })
+  const { first, all } = preparedOn(connection, tell)
   const begin = connection.prepare('BEGIN')
   const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
     first,
     all,
-    together<T>(reads: () => T): T {
-      begin.run()
-      try {
-        return reads()
-      } finally {
-        // An I/O error ends it by itself.
-        if (connection.inTransaction) commit.run()
-      }
-    },
+    together: <T>(reads: () => T): T =>
+      guard(() => {
+        begin.run()
+        try {
+          return reads()
+        } finally {
+          // An I/O error ends it by itself.
+          if (connection.inTransaction) commit.run()
+        }
+      }),
   })
 }
 
@@ -125,8 +158,19 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   const reader = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
-  const prepare = statementCache(writer)
-  const prepared = preparedOn(writer)
+  const tell = (error: unknown) => {
+    if (isFatal(error)) onFatal?.(error)
+  }
+  const guard: Guard = (run) => {
+    try {
+      return run()
+    } catch (error) {
+      tell(error)
+      throw error
+    }
+  }
+  const prepare = statementCache(writer, guard)
+  const prepared = preparedOn(writer, tell)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -149,7 +193,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     setImmediate(() => {
       lookedThisTurn = false
     })
-    const now = dataVersion.get()?.data_version
+    const now = guard(() => dataVersion.get())?.data_version
     if (now !== seenDataVersion) {
       seenDataVersion = now
       commitsElsewhere++
@@ -265,7 +309,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     const reason = isFull(error) ? new DatabaseFull('the disk is full', { cause: error }) : error
     for (const job of jobs) job.reject(reason)
     stats.queued = queue.length
-    if (isFatal(error)) onFatal?.(error)
+    tell(error)
   }
 
   async function closeAll(): Promise<void> {
@@ -281,10 +325,9 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   }
 
   const isFull = (error: unknown) => engineErrorCode(error) === 'SQLITE_FULL'
-  const isFatal = (error: unknown) => engineErrorCode(error)?.startsWith('SQLITE_IOERR') ?? false
 
   return {
-    read: readerOn(reader),
+    read: readerOn(reader, guard, tell),
     write: (work) =>
       new Promise((resolve, reject) => {
         refuseNestedWrite()
@@ -306,7 +349,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         return Math.max(0, state?.log ?? 0) * page
       } catch (error) {
         // A disk that fails is often noticed here first: a COMMIT says nothing of the checkpoint that it sets off.
-        if (isFatal(error)) onFatal?.(error)
+        tell(error)
         throw error
       }
     },

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { UsageError } from './failure.ts'
+import { Interrupted } from './interruption.ts'
 
 const lineMaxBytes = 4_096
 
@@ -52,8 +53,8 @@ async function typedUnseen(prompt: string): Promise<string> {
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve)
-      lines.once('SIGINT', () => reject(new UsageError('Stopped: nothing was done')))
-      lines.once('close', () => reject(new UsageError('Stopped: nothing was done')))
+      lines.once('SIGINT', () => reject(new Interrupted('Stopped: nothing was done')))
+      lines.once('close', () => reject(new Interrupted('Stopped: nothing was done')))
     })
   } finally {
     lines.close()

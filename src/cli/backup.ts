@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { directoriesOf } from '../../db/open.ts'
-import { copyInWorker, publish } from '../../db/sqlite/copy.ts'
+import { directoriesOf, isThere } from '../../db/open.ts'
+import { dropUnfinished, publish } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
+import { copyWithProgress } from './copying.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
-import { bytesText, createProgress } from './progress.ts'
+import { onInterruption } from './interruption.ts'
+import { bytesText } from './progress.ts'
 
 /** Long enough that nobody tries all of them against a copy that went astray. */
 const passphraseLength = { minLength: 12, maxLength: 1_000 }
@@ -22,13 +24,17 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   const { bytes } = inspectFile(file)
   const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined
   refuseLiveFiles(config, file, [target, keysTarget])
-  if (!existsSync(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
+  if (!isThere(dirname(target))) throw new OperatorError(`The directory ${dirname(target)} is not there`)
   if (!switches.has('force')) refuseExisting([target, keysTarget])
   // Missing keys are told before the work, not after it.
   if (keysTarget) loadSecrets(config, false)
   const passphrase = keysTarget ? await askSecret({ what: 'passphrase', twice: true, ...passphraseLength }) : ''
-  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
-  publish(await copyInWorker({ source: file, target }, progress.at).finally(progress.end), target)
+  const interruption = onInterruption(
+    () => 'Stopped: no backup was made. Run it again',
+    () => dropUnfinished(target),
+  )
+  publish(await copyWithProgress({ source: file, target }, bytes), target)
+  interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
   if (keysTarget) exportKeys(config, keysTarget, passphrase)
   else
@@ -44,10 +50,10 @@ function exportKeys(config: Config, target: string, passphrase: string): void {
   process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
 }
 
-const keysHome = (config: Config) => (existsSync(keyFile(config)) ? keyFile(config) : 'the keys in your settings')
+const keysHome = (config: Config) => (isThere(keyFile(config)) ? keyFile(config) : 'the keys in your settings')
 
 function refuseExisting(targets: readonly (string | undefined)[]): void {
-  const found = targets.find((target) => target !== undefined && existsSync(target))
+  const found = targets.find((target) => target !== undefined && isThere(target))
   if (found) throw new OperatorError(`${found} exists: choose another name, or replace it with --force`)
 }
 

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
-import { databaseFile } from '../../db/open.ts'
-import { openPostgres } from '../../db/postgres/engine.ts'
+import { databaseFile, isThere } from '../../db/open.ts'
+import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
-import { problemsOf } from '../../db/sqlite/copy.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -13,8 +11,10 @@ import { createKeyring } from '../keys.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import type { Input } from './command.ts'
-import { inspectFile, withReader } from './database-file.ts'
+import { problemsWithProgress } from './copying.ts'
+import { inspectFile } from './database-file.ts'
 import { explain } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
 type Finding = { subject: string; problems: string[] }
@@ -26,11 +26,13 @@ const failedStatus = 1
 export async function check({ config: settings }: Input): Promise<number> {
   const config = settings()
   let failed = false
+  const interruption = onInterruption(() => 'Stopped: nothing was changed, and what has no line above was not looked at. Run it again')
   for await (const { subject, problems } of findings(config)) {
     if (problems.length === 0) process.stdout.write(`ok    ${subject}\n`)
     else process.stderr.write(`WRONG ${subject}\n${problems.map((problem) => `      ${problem}`).join('\n')}\n`)
     failed ||= problems.length > 0
   }
+  interruption.end()
   return failed ? failedStatus : 0
 }
 
@@ -38,14 +40,16 @@ export async function check({ config: settings }: Input): Promise<number> {
 async function* findings(config: Config): AsyncGenerator<Finding> {
   const embedded = config.databaseUrl.startsWith('file:')
   if (embedded) {
-    const file = soundness(databaseFile(config.databaseUrl))
+    const file = await soundness(databaseFile(config.databaseUrl))
     yield file
     if (file.problems.length > 0) return
   }
   const migrations = await migrationState(config)
   yield migrations
   if (migrations.problems.length > 0) return
-  const db = embedded ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true }) : openPostgres(config.databaseUrl, () => 0.5)
+  const db = embedded
+    ? openSqlite(databaseFile(config.databaseUrl), { besideServer: true })
+    : openPostgres(config.databaseUrl, () => 0.5, { timeouts: unhurried })
   try {
     yield* contentFindings(config, db)
   } finally {
@@ -53,11 +57,11 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-function soundness(file: string): Finding {
+async function soundness(file: string): Promise<Finding> {
   const subject = 'database file'
-  if (!existsSync(file)) throw new OperatorError(`${file} is not there: nothing to check`)
+  if (!isThere(file)) throw new OperatorError(`${file} is not there: nothing to check`)
   try {
-    return { subject, problems: withReader(file, problemsOf) }
+    return { subject, problems: await problemsWithProgress(file) }
   } catch (error) {
     // SQLite says so when it cannot even begin: that is the finding.
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return { subject, problems: [explain(error, {}).text] }
@@ -106,7 +110,7 @@ async function keyState(config: Config, db: Database): Promise<Finding> {
 async function sealState(config: Config, db: Database): Promise<Finding> {
   const subject = 'sealed secrets'
   if (!(await hasSealedSecrets(db))) return { subject, problems: [] }
-  const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr })
+  const progress = createProgress({ total: await countSealed(db), label: 'Opening secrets', stream: process.stderr, unit: 'secrets' })
   const { closed, outdated } = await faultySeals({ db, keyring: createKeyring(config, false) }, progress.at).finally(progress.end)
   const say = (faults: SealFault[], what: string) => faults.map(({ table, rows }) => `${table}: ${rows} ${what}`)
   return {

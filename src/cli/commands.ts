@@ -13,7 +13,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'Serve the shop: HTTP API and jobs (what `souk` alone does)',
     flags: listening,
     details: `Prints its address on standard output when it is ready and logs to standard error. SIGTERM and Ctrl-C stop it:
-it takes no new work, finishes what is in flight and exits 0. Only one serves a data directory at a time.`,
+it is unready for DRAIN_SECONDS, takes no new connections, finishes what is in flight and exits 0; a second one ends it at once. Only one serves a data directory at a time.`,
     async run({ config }) {
       await (await import('./serve.ts')).serve(config())
       return undefined
@@ -32,6 +32,16 @@ it takes no new work, finishes what is in flight and exits 0. Only one serves a 
 
 Works beside a running server.`,
     run: async (input) => (await import('./setup.ts')).setup(input),
+  },
+  'reset-password': {
+    summary: 'Give a merchant or a super admin a new password',
+    flags: { email: { value: 'EMAIL', meaning: 'The e-mail address that they log in with (required)' }, 'data-dir': dataDir },
+    details: `The password (10 to 200 characters) is asked for on a terminal, or else is the first line of standard input:
+
+  souk reset-password --email you@example.com < password.txt
+
+Ends all their sessions. Works beside a running server.`,
+    run: async (input) => (await import('./reset-password.ts')).resetPassword(input),
   },
   demo: {
     summary: 'Fill a demo shop and serve it; run again, it serves',

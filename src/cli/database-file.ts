@@ -1,8 +1,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { DatabaseRefused } from '../../db/engine.ts'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
-import { databaseFile } from '../../db/open.ts'
+import { databaseFile, refuseOtherName } from '../../db/open.ts'
+import { causeOf } from '../../db/sqlite/cause.ts'
 import { inspectSqlite, type SqliteState } from '../../db/sqlite/migrate.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -23,7 +24,8 @@ export type FileState = SqliteState & { bytes: number; keyVersions: string[] }
  * @throws OperatorError when there is no file, or it is foreign, empty or newer
  */
 export function inspectFile(file: string): FileState {
-  if (!existsSync(file)) throw new OperatorError(`${file} is not there`)
+  if (!statSync(file, { throwIfNoEntry: false })) throw new OperatorError(`${file} is not there`)
+  refuseOtherName(file)
   return withReader(file, (connection) => {
     const state = stateOf(file, connection)
     if (state.applied.length === 0) throw new OperatorError(`${file} holds no database of souk`)
@@ -44,7 +46,11 @@ function stateOf(file: string, connection: Sqlite): SqliteState {
 
 /** Lends a read-only connection. */
 export function withReader<T>(file: string, use: (connection: Sqlite) => T): T {
-  using connection = new Sqlite(file, { readonly: true, strict: true })
-  for (const pragma of ['busy_timeout = 5000', 'trusted_schema = 0']) connection.run(`PRAGMA ${pragma}`)
-  return use(connection)
+  try {
+    using connection = new Sqlite(file, { readonly: true, strict: true })
+    for (const pragma of ['busy_timeout = 5000', 'trusted_schema = 0']) connection.run(`PRAGMA ${pragma}`)
+    return use(connection)
+  } catch (error) {
+    throw causeOf(error, file)
+  }
 }

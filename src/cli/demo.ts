@@ -7,9 +7,11 @@ import { listOrders } from '../modules/order/index.ts'
 import { currentKeys, shopNamed } from '../modules/shop/index.ts'
 import { serve } from './serve.ts'
 
+const stoppedEarly = 'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was'
+
 /** `souk demo`: shops with a year behind them, on the air. Run again, it serves what is there. */
 export async function demo(config: Config): Promise<void> {
-  await serve(config, { processors: demoProcessors, prepare: ({ deps }) => fillDemo(deps), announce: welcome })
+  await serve(config, { processors: demoProcessors, stoppedEarly, prepare: ({ deps }) => fillDemo(deps), announce: welcome })
 }
 
 async function welcome({ deps }: Instance, url: string): Promise<string> {

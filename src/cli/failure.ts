@@ -2,6 +2,7 @@ import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { ConfigError, settings } from '../config.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
 import { redact } from '../lib/log.ts'
+import { Interrupted, interruptedStatus } from './interruption.ts'
 
 /** The command line is not one that souk understands; the message says what to write instead. */
 export class UsageError extends Error {
@@ -11,20 +12,34 @@ export class UsageError extends Error {
 const usageStatus = 2
 const failureStatus = 1
 
+type Sentence = string | ((path: string) => string)
+
 /** What an operator can act upon, by the code that the system or the database gave. */
-const sentences: readonly (readonly [RegExp, string])[] = [
-  [/^EADDRINUSE$/, 'The port is taken: stop what listens there, or set another PORT'],
-  [/^EADDRNOTAVAIL$/, 'HOST is no address of this machine'],
+const sentences: readonly (readonly [RegExp, Sentence])[] = [
   [
-    /^(EACCES|EPERM|SQLITE_READONLY.*|SQLITE_PERM)$/,
-    'Permission denied: see that the files and the data directory belong to who runs souk',
+    /^(EACCES|EPERM|SQLITE_PERM)$/,
+    (path) =>
+      `Permission denied: ${path}. See to its owner and mode, and to those of the directories above: souk runs here as user ${userId()}`,
   ],
-  [/^(ENOENT|ENOTDIR|SQLITE_CANTOPEN.*)$/, 'A file or directory is not there, or cannot be opened'],
-  [/^EISDIR$/, 'A directory stands where a file is meant'],
-  [/^EROFS$/, 'The disk is read-only'],
-  [/^(ENOSPC|SQLITE_FULL|53100)$/, 'The disk is full: make room, then run it again'],
-  [/^SQLITE_(CORRUPT.*|NOTADB)$/, 'The file is damaged, or not a database: `souk check` tells more, `souk restore` brings a backup back'],
-  [/^SQLITE_IOERR.*$/, 'The disk failed while the database was read or written: check the disk'],
+  [/^ENOENT$/, (path) => `Not there: ${path}`],
+  [/^(ENOTDIR|EEXIST)$/, (path) => `A file stands where a directory is meant: ${path}`],
+  [/^EISDIR$/, (path) => `A directory stands where a file is meant: ${path}`],
+  [/^ELOOP$/, (path) => `Links that lead in a circle: ${path}`],
+  [/^ENAMETOOLONG$/, (path) => `The name is too long: ${path}`],
+  [/^EROFS$/, (path) => `The disk is mounted read-only: ${path}. Mount it writable, or choose another place`],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL|53100)$/, (path) => `The disk is full: ${path}. Make room, then run it again`],
+  [/^(EMFILE|ENFILE)$/, 'Too many files are open: raise the limit (ulimit -n, LimitNOFILE)'],
+  [/^EIO$/, (path) => `The disk failed: ${path}. Check the disk`],
+  [
+    /^SQLITE_READONLY.*$/,
+    (path) => `The database cannot be written to: ${path}. See to its owner and mode: souk runs here as user ${userId()}`,
+  ],
+  [/^SQLITE_CANTOPEN.*$/, (path) => `The file cannot be opened: ${path}`],
+  [
+    /^SQLITE_(CORRUPT.*|NOTADB)$/,
+    (path) => `The file is damaged, or not a database: ${path}. \`souk check\` tells more, \`souk restore\` brings a backup back`,
+  ],
+  [/^SQLITE_IOERR.*$/, (path) => `The disk failed while the database was read or written: ${path}. Check the disk`],
   [/^SQLITE_BUSY.*$/, 'Another process holds the database: try again'],
   [
     /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|57P03)$/,
@@ -33,19 +48,35 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^(28P01|28000|3D000)$/, 'The database server refused the login: check user, password and database in DATABASE_URL'],
 ]
 
+const userId = () => process.getuid?.() ?? 'unknown'
+
 /** What to tell whoever ran the command, and the exit status. Never a stack trace, never a secret. */
 export function explain(error: unknown, env: Readonly<Record<string, string | undefined>>): { text: string; status: number } {
-  return { text: withoutSecrets(sentenceOn(error), env), status: error instanceof UsageError ? usageStatus : failureStatus }
+  return { text: withoutSecrets(sentenceOn(error), env), status: statusOf(error) }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof Interrupted) return interruptedStatus.SIGINT
+  return error instanceof UsageError ? usageStatus : failureStatus
 }
 
 function sentenceOn(error: unknown): string {
-  const ours = [UsageError, ConfigError, OperatorError, DatabaseRefused, AppError].some((kind) => error instanceof kind)
+  const ours = [UsageError, ConfigError, OperatorError, DatabaseRefused, AppError, Interrupted].some((kind) => error instanceof kind)
   if (ours) return (error as Error).message
   const code = engineErrorCode(error) ?? ''
   const known = sentences.find(([pattern]) => pattern.test(code))?.[1]
-  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? ` (${error.path})` : ''
-  return known ? `${known}${path}` : `Something unexpected went wrong. Details: ${detailsOf(error)}`
+  if (known === undefined) return `Something unexpected went wrong. Details: ${detailsOf(error)}`
+  return typeof known === 'string' ? known : known(pathOf(error) ?? 'a file of souk')
 }
+
+/** The file or directory that an error is about, where somebody said so. */
+function pathOf(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < causesMax; cause = cause.cause, depth++)
+    if ('path' in cause && typeof cause.path === 'string') return cause.path
+  return undefined
+}
+
+const causesMax = 5
 
 function detailsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(redact(String(error)))

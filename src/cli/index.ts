@@ -3,6 +3,7 @@ import { parseConfig } from '../config.ts'
 import { type Command, type Input, optionsOf } from './command.ts'
 import { commands } from './commands.ts'
 import { explain, UsageError } from './failure.ts'
+import { onAnyInterruption } from './interruption.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -41,6 +42,7 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
   checkPositionals(name, command, positionals)
   // A server compiles as usual once somebody asks it for something (server.ts); all other commands work at once.
   if (name !== 'serve') Bun.unsafe.setJITPolicy(1)
+  onAnyInterruption()
   return command.run({ config: () => parseConfig({ ...env, ...overridden(command, values) }), switches, values, positionals })
 }
 

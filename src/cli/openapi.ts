@@ -3,6 +3,7 @@ import { parseConfig } from '../config.ts'
 import { type OpenApi, openApiDocument } from '../http/openapi.ts'
 import { createRouteTable } from '../http/route-table.ts'
 import type { AppDeps } from '../parts.ts'
+import { version } from '../version.ts'
 
 /** Stands in for anything: whatever is asked of it, or done with it, is it again. As text it is empty. */
 const nothing: unknown = new Proxy(() => nothing, {
@@ -16,7 +17,7 @@ export function apiDocument(): OpenApi {
   const deps = new Proxy({ config, routeTable: createRouteTable() } as unknown as AppDeps, {
     get: (known, name) => Reflect.get(known, name) ?? nothing,
   })
-  return openApiDocument(createApp(deps).routes, config.apiV3Prefix)
+  return openApiDocument(createApp(deps).routes, config.apiV3Prefix, version)
 }
 
 /** The document as it is checked in. */

@@ -2,8 +2,8 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { constants, copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { engineErrorCode } from '../../db/engine.ts'
-import { directoriesOf, lockAll, prepareDataDir } from '../../db/open.ts'
-import { copyInWorker, makeDirectory, problemsOf, publish, syncPath } from '../../db/sqlite/copy.ts'
+import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
+import { dropUnfinished, makeDirectory, publish, syncPath } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
@@ -11,8 +11,9 @@ import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
-import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
-import { createProgress } from './progress.ts'
+import { copyWithProgress, problemsWithProgress } from './copying.ts'
+import { embeddedFile, type FileState, inspectFile } from './database-file.ts'
+import { onInterruption } from './interruption.ts'
 
 /** What SQLite keeps beside a file, and would read again into another of the same name. */
 const companions = ['-wal', '-shm', '-journal']
@@ -27,13 +28,18 @@ export async function restore({ config: settings, positionals: [source = ''], sw
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
     const state = inspectFile(source)
-    if (existsSync(target) && !switches.has('force'))
+    if (isThere(target) && !switches.has('force'))
       throw new OperatorError(
         `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
       )
     const keysSource = values.get('keys')
     const secrets = keysSource === undefined ? undefined : await openKeys(keysSource)
+    const interruption = onInterruption(
+      () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
+      () => dropUnfinished(target),
+    )
     await replaceDatabase(config, source, target, state)
+    interruption.end()
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
     return 0
@@ -59,9 +65,8 @@ async function openKeys(file: string): Promise<Secrets> {
 
 /** The new file is whole and on the disk before the present one leaves its place. */
 async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<void> {
-  refuseDamage(source)
-  const progress = createProgress({ total: bytes, label: 'Copying', stream: process.stderr, unit: 'bytes' })
-  const copy = await copyInWorker({ source, target }, progress.at).finally(progress.end)
+  await refuseDamage(source)
+  const copy = await copyWithProgress({ source, target }, bytes)
   try {
     keepPresent(config, target)
   } catch (error) {
@@ -71,8 +76,8 @@ async function replaceDatabase(config: Config, source: string, target: string, {
   publish(copy, target)
 }
 
-function refuseDamage(file: string): void {
-  const problems = withReader(file, problemsOf)
+async function refuseDamage(file: string): Promise<void> {
+  const problems = await problemsWithProgress(file)
   if (problems.length > 0)
     throw new OperatorError(`${file} is damaged, and nothing was restored:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
 }

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DataDirLock, databaseFile, lockFile } from '../../db/open.ts'
+import { type DataDirLock, databaseFile, isThere, lockFile } from '../../db/open.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, rotateKeyFile } from '../keys.ts'
 import { countSealed, resealSecrets, versionsInUse } from '../modules/master-key/index.ts'
 import type { Input } from './command.ts'
+import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
 import { withInstance } from './with-instance.ts'
 
@@ -17,9 +17,15 @@ export async function rotateKeys({ config: settings }: Input): Promise<number> {
     return await withInstance(config, async ({ deps }) => {
       // More than one key in use is a rotation that was cut short, or an older backup: that one is finished first.
       const unfinished = (await versionsInUse(deps.db)).length > 1
+      const interruption = onInterruption(
+        () =>
+          'Stopped: not every secret is sealed under the new key yet, and the old one stays in use. Run it again: it goes on where it was',
+      )
       if (!unfinished) addKey(config)
-      const progress = createProgress({ total: await countSealed(deps.db), label: 'Sealing anew', stream: process.stderr })
+      const total = await countSealed(deps.db)
+      const progress = createProgress({ total, label: 'Sealing anew', stream: process.stderr, unit: 'secrets' })
       const { resealed, retired } = await resealSecrets(deps, progress.at).finally(progress.end)
+      interruption.end()
       tellResult(config, { resealed, retired, unfinished })
       return 0
     })
@@ -30,8 +36,7 @@ export async function rotateKeys({ config: settings }: Input): Promise<number> {
 
 /** Two at once would each add a key to the file, and one of the two would be lost. */
 function lockRotation(config: Config): DataDirLock {
-  if (!existsSync(databaseFile(config.databaseUrl)))
-    throw new OperatorError(`There is no database in ${config.dataDir}, so no key to rotate`)
+  if (!isThere(databaseFile(config.databaseUrl))) throw new OperatorError(`There is no database in ${config.dataDir}, so no key to rotate`)
   const lock = lockFile(join(config.dataDir, 'rotation.db'))
   if (!lock) throw new OperatorError('Another rotate-keys is at work: let it finish')
   return lock

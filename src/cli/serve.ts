@@ -1,3 +1,4 @@
+import { engineErrorCode } from '../../db/engine.ts'
 import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
@@ -5,12 +6,26 @@ import { type Instance, openInstance } from '../instance.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders } from '../modules/order/index.ts'
 import { listen, type Serving } from '../server.ts'
+import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 
 const jobsStopMaxMs = 10_000
+/** EX_IOERR of sysexits(3): a service manager must not start again what the disk has failed. */
+const faultStatus = 74
+const faults = {
+  disk: ['database.io_error', 'the disk failed: check it, then start again'],
+  file: [
+    'database.damaged',
+    'the file is damaged, or the disk fails to read it: check the disk; `souk check` tells more, `souk restore` brings a backup back',
+  ],
+} as const
+
+const notReady = 'Stopped before it was ready. Nothing is lost: start it again'
 
 export type ServeOptions = {
   /** Runs before anybody is let in; what it throws ends the start. */
   prepare?: (instance: Instance) => Promise<void>
+  /** What to tell whoever stops it before it is ready. */
+  stoppedEarly?: string
   /** What to print when the instance is ready. */
   announce?: (instance: Instance, url: string) => Promise<string>
   /** Besides those that the instance has by itself. */
@@ -18,8 +33,12 @@ export type ServeOptions = {
 }
 
 /** Serves an instance until it is told to stop. Prints the address on standard output when it is ready. */
-export async function serve(config: Config, { prepare, announce = readyText, processors }: ServeOptions = {}): Promise<void> {
+export async function serve(
+  config: Config,
+  { prepare, stoppedEarly = notReady, announce = readyText, processors }: ServeOptions = {},
+): Promise<void> {
   let opened: Instance | undefined
+  const starting = onInterruption(() => stoppedEarly)
   const instance = await openInstance({
     config,
     as: 'server',
@@ -28,9 +47,10 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
       onFatal: (error) => {
         // Before that, the start fails with it.
         if (!opened) return
-        opened.deps.log.error('database.io_error', { error, advice: 'the disk failed: check it, then start again' })
+        const [event, advice] = /^SQLITE_IOERR/.test(engineErrorCode(error) ?? '') ? faults.disk : faults.file
+        opened.deps.log.error(event, { error, advice })
         opened.flush()
-        process.exit(74)
+        process.exit(faultStatus)
       },
     },
   })
@@ -54,21 +74,29 @@ export async function serve(config: Config, { prepare, announce = readyText, pro
   })
 
   const end = async () => {
-    instance.edge.drain()
     // A job that hangs must not use up the time that a service manager gives us.
-    await Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
+    const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
+    await jobsDone
+    await instance.close()
   }
   let stopping = false
-  const stop = async (signal: string) => {
-    if (stopping) return
+  const stop = async (signal: Signal) => {
+    if (stopping) {
+      log.warn('server.stopped_at_once', { signal, advice: 'what was in flight is cut; what was acknowledged is on the disk' })
+      instance.flush()
+      process.exit(interruptedStatus[signal])
+    }
     stopping = true
-    log.info('server.stopping', { signal })
+    instance.deps.life.stopping = true
+    log.info('server.stopping', { signal, drainSeconds: config.drainSeconds })
+    await Bun.sleep(config.drainSeconds * 1_000)
     await end()
     log.info('server.stopped')
     instance.flush()
     process.exit(0)
   }
+  starting.end()
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('SIGINT', () => void stop('SIGINT'))
 

@@ -1,11 +1,11 @@
 import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../core/errors.ts'
 import { Email } from '../http/schema.ts'
-import { passwordLength } from '../modules/auth/domain.ts'
 import { createSuperAdmin, hasSuperAdmin, userWithEmail } from '../modules/merchant/index.ts'
-import { askSecret } from './ask.ts'
+import { askPassword } from './ask-password.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 import { withInstance } from './with-instance.ts'
 
 /** `souk setup`: the first super admin. */
@@ -18,8 +18,10 @@ export async function setup({ config, values, switches }: Input): Promise<number
     if (!switches.has('another') && (await hasSuperAdmin(deps))) {
       throw new OperatorError('There is a super admin already: `souk setup --another` makes one more')
     }
-    const password = await askSecret({ what: 'password', twice: true, ...passwordLength })
+    const password = await askPassword()
+    const interruption = onInterruption(() => 'Stopped: `souk setup` run again makes the super admin, or says that it is there')
     const user = await createSuperAdmin(deps, { email, password })
+    interruption.end()
     process.stdout.write(`The super admin ${user.email} is made: log in with POST /merchant/login\n`)
     return 0
   })

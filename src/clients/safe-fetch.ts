@@ -4,6 +4,7 @@ import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { OutgoingError, type OutgoingFailure, type SafeAnswer, type SafeFetch, type SafeFetchOptions } from '../core/outgoing.ts'
 import { createAddressGuard, hostOf } from '../lib/networks.ts'
+import { isServicePort } from '../lib/service-ports.ts'
 
 /** Every address of a name. */
 export type Lookup = (name: string) => Promise<readonly string[]>
@@ -35,7 +36,8 @@ export function createSafeFetch({ allowedNetworks, lookup = systemLookup }: Safe
   return async (address, options) => {
     const url = urlOf(address, options.httpsOnly ?? false)
     const host = hostOf(url)
-    const deadline = deadlineIn(options.timeoutMs)
+    if (!options.trusted && isServicePort(url)) throw new OutgoingError('port not allowed')
+    const deadline = deadlineIn(options.timeoutMs, options.signal)
     try {
       const addresses = await Promise.race([addressesOf(host, options.trusted ?? false), deadline.passed])
       return await exchange(await clientFor(url), { url, host, addresses }, options, deadline.signal)
@@ -54,15 +56,22 @@ function urlOf(address: string, httpsOnly: boolean): URL {
   return url
 }
 
-function deadlineIn(timeoutMs: number) {
+function deadlineIn(timeoutMs: number, sooner: AbortSignal | undefined) {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), timeoutMs)
+  const end = () => controller.abort()
+  const timer = setTimeout(end, timeoutMs)
   const passed = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(new OutgoingError('timeout')))
   })
   // Once the look-up is over, nobody waits for this one.
   passed.catch(() => undefined)
-  return { signal: controller.signal, passed, clear: () => clearTimeout(timer) }
+  if (sooner?.aborted) end()
+  else sooner?.addEventListener('abort', end)
+  const clear = () => {
+    clearTimeout(timer)
+    sooner?.removeEventListener('abort', end)
+  }
+  return { signal: controller.signal, passed, clear }
 }
 
 /** Loaded with the first call: a start has nobody to call, and a shop without webhooks may never have. */
@@ -78,6 +87,7 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
       reject(new OutgoingError(kind, status, { cause }))
       request.destroy()
     }
+    if (deadline.aborted) fail('timeout')
     deadline.addEventListener('abort', () => fail('timeout'))
     request.on('error', (error) => fail(failureOf(error), error))
     request.on('upgrade', (_, socket) => socket.destroy())

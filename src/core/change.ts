@@ -14,6 +14,9 @@ export const system: Actor = { id: 'system' }
  */
 export type Write = <T>(work: (tx: Writer) => Promise<T>) => Promise<T>
 
+/** For works that lock what they decide on before they read it: the order of locks is in docs/architecture.md. */
+export const locking = { isolation: 'locking' } as const
+
 /** Who changes something, in which shop, and by which write; without one, by `db.write`. */
 export type Change<Shop = Pick<ShopContext, 'id'>> = {
   readonly shop: Shop

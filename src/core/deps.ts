@@ -2,16 +2,24 @@ import type { Database } from '../../db/engine.ts'
 import type { Config } from '../config.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Clock, ClockWatch } from './clock.ts'
 import type { Keyring } from './keyring.ts'
 import type { SafeFetch } from './outgoing.ts'
 
-export type Clock = { /** Milliseconds since the epoch. */ now(): number }
+export type { Clock }
 
+/**
+ * For whom a password is hashed, which costs much: strangers, who may all become customers, do not hold up those who run shops and
+ * the instance, and no address holds up another.
+ */
+export type PasswordTurn = { readonly kind: 'customer' | 'merchant'; readonly address: string }
+
+/** All refuse with an AppError UNAVAILABLE when too many wait. */
 export type Passwords = {
   /** An argon2id hash of the password. */
-  hash(password: string): Promise<string>
+  hash(password: string, turn: PasswordTurn): Promise<string>
   /** Whether the password belongs to the hash; without a hash it takes as long and says no. */
-  verify(password: string, hash: string | undefined): Promise<boolean>
+  verify(password: string, hash: string | undefined, turn: PasswordTurn): Promise<boolean>
 }
 
 /** Everything with an outside effect. Tests hand in their own. */
@@ -19,6 +27,7 @@ export type Deps = {
   readonly config: Config
   readonly db: Database
   readonly clock: Clock
+  readonly clockWatch: ClockWatch
   /** Cryptographically strong random bytes. */
   readonly randomBytes: (count: number) => Uint8Array
   readonly newId: NewId
@@ -30,5 +39,7 @@ export type Deps = {
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
-  readonly build: { readonly version: string; readonly startedAt: number }
+  /** Where the process is in its life. */
+  readonly life: { stopping: boolean }
+  readonly build: { readonly version: string }
 }

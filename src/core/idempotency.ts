@@ -8,7 +8,12 @@ export type Claim =
       /** Stores the answer in the same write as the effect, so that both happen or neither. */
       keep: (tx: Writer, status: number, answer: unknown) => Promise<void>
       fail: (status: number, answer: unknown) => Promise<void>
+      /** Forgets the key: nothing has happened. */
       release: () => Promise<void>
+      /** Lets the next request under the key go on at once with what this one has begun. */
+      handOver: () => Promise<void>
+      /** Keeps the key for as long again: its work lives. */
+      renew: () => Promise<void>
     }
   | { kind: 'replay'; status: number; body: string }
   | { kind: 'mismatch' }
@@ -20,6 +25,12 @@ export type Attempt = {
   readonly key: string
   /** An attempt under the same key vanished: what it was to do may be done. */
   readonly resumed: boolean
+  /** Stores the answer inside the write that decides it, for those who do not make their write by `once`. Without a key it does nothing. */
+  readonly keep: (tx: Writer, answer: unknown) => Promise<void>
 }
 
-export type Idempotency = { claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim> }
+export type Idempotency = {
+  claim(request: { scope: string; key: string; fingerprint: string }): Promise<Claim>
+  /** Tells the database of attempts that have ended while it could not be told. */
+  tellEnded(): Promise<void>
+}

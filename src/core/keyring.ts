@@ -6,6 +6,8 @@ export type Keyring = {
   /** Newest first: the first signs, all verify. */
   readonly jwt: () => readonly MasterKey[]
   readonly integrationApiKey: string
+  /** False once the file that the keys came from cannot be read any more. They stay in memory, and a start would find none. */
+  atHand(): boolean
   /** Seals under the newest key. `about` names the owner and the purpose, as `shop_…/wallet`. */
   seal(plain: string, about: string): string
   /** Opens under whichever key sealed it. Throws when there is no such key, or `about` is another. */

@@ -13,6 +13,8 @@ export type SafeFetchOptions = {
   httpsOnly?: boolean
   /** The operator chose the address: it may lie in any network. */
   trusted?: boolean
+  /** Gives up before the time is over: the failure is a time-out all the same. */
+  signal?: AbortSignal
 }
 export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
 
@@ -22,7 +24,7 @@ export type SafeAnswer = { status: number; headers: Headers; bytes: Uint8Array }
  */
 export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeAnswer>
 
-export type OutgoingFailure = 'address not allowed' | 'timeout' | 'connection failed' | 'redirect' | 'answer too large'
+export type OutgoingFailure = 'address not allowed' | 'port not allowed' | 'timeout' | 'connection failed' | 'redirect' | 'answer too large'
 
 /** A call to an address outside failed. The kind is all that whoever chose the address may learn; the cause is for the log. */
 export class OutgoingError extends Error {

@@ -22,8 +22,8 @@ export type KeyPrincipal = {
   readonly shop: ShopContext
 }
 
-/** Whoever sends a request. */
-export type Caller = {
+/** Whom a request was let in as. */
+export type Admitted = {
   readonly principal: Principal
   /** The shop that the request is about; undefined on routes that have none. */
   readonly shop: ShopContext | undefined

@@ -58,7 +58,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
   const main = planOf(demoShop, start)
   const plans = [main, ...shopsAbroad.map((shop) => planOf(shop, start))]
   const total = plans.reduce((sum, { products, customers, orders }) => sum + products.length + customers.length + orders.length, 0)
-  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr })
+  const progress = createProgress({ total, label: 'Filling the demo shops', stream: process.stderr, unit: 'records' })
   let count = 0
   const done = () => progress.at(++count)
   // The first merchant before everything else: by them a fill that broke off is told from a database of somebody else.
@@ -122,7 +122,7 @@ async function customerOf(
     known ??
     (password === undefined
       ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
-      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, 'demo'))
+      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
   const { addressIds } = await readCustomer(past, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
   if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })

@@ -116,7 +116,7 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
   const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
-  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email }, choiceOf(planned, 1))
+  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }, choiceOf(planned, 1), 'demo')
 }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
@@ -162,7 +162,7 @@ async function payOnceMore(sale: Sale): Promise<void> {
   const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
   if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
-    await payAgain(deps, order, choice)
+    await payAgain(deps, order, choice, 'demo')
   await completeOrder(deps, planned.id)
 }
 
@@ -171,7 +171,7 @@ const request = ({ market, planned }: Sale, what: string) => ({
   shopId: market.shop.id,
   orderId: planned.id,
   actor: { id: market.shop.merchantId },
-  attempt: { key: `demo ${planned.id} ${what}`, resumed: false },
+  attempt: { key: `demo ${planned.id} ${what}`, resumed: false, keep: async () => undefined },
 })
 
 async function cancel(sale: Sale): Promise<void> {
@@ -197,7 +197,7 @@ async function giveBack(sale: Sale): Promise<void> {
   const { attempt, ...order } = request(sale, 'refund')
   await refundOrder(sale.deps, {
     ...order,
-    amount: whole ? undefined : { amount: shareOf(total, percent, 100), currency },
+    ...(whole ? { all: true } : { amount: { amount: shareOf(total, percent, 100), currency } }),
     reason: whole ? 'Sent back' : 'Arrived damaged',
     attemptKey: attempt.key,
   })

@@ -1,6 +1,6 @@
 /** The past of the demo: services that work at another time than now, and ids by which a fill that broke off knows what it has done. */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../core/deps.ts'
+import type { Clock } from '../core/clock.ts'
 import { createNewId, encodeSuffix, type IdKind, idPrefixes } from '../lib/ids.ts'
 import type { AppDeps } from '../parts.ts'
 
@@ -19,6 +19,7 @@ export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind,
   let time = at
   const clock: PastClock = {
     now: () => (time += tickMs),
+    monotonic: deps.clock.monotonic,
     to(moment) {
       time = Math.max(time, moment)
     },

@@ -25,6 +25,7 @@ const standIn = (name: string): Processor => {
       captured: amount,
     }),
     void: async ({ paymentId }) => ({ reference: referenceOf(paymentId), state: 'VOIDED', authorized: 0, captured: 0 }),
+    retrieveRefund: async () => undefined,
     refund: async ({ refundId }) => ({ reference: referenceOf(refundId), state: 'SUCCEEDED' }),
     async readWebhook() {
       throw new BadSignature(name)

@@ -19,23 +19,52 @@ export type AccessRule = {
   readonly mayAskFor?: 'metricsToken'
   /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
   readonly browsers?: true
+  /** What changes something is limited for whoever is not known: nobody, publishable keys, customers; see write-limit.ts. */
+  readonly limitsWrites?: true
 }
 
 const rules = {
-  public: { who: 'anybody', unguarded: true, browsers: true },
+  public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
+  login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
+  loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true },
   merchant: { who: 'merchants', tokens: ['merchant'] },
   management: { who: "merchants, and the shop's secret key", tokens: ['merchant'], key: 'server' },
-  storefront: { who: "merchants, and the shop's publishable or secret key", tokens: ['merchant'], key: 'storefront', browsers: true },
-  cart: { who: "the shop's publishable or secret key, and its customers", tokens: ['customer'], key: 'storefront', browsers: true },
+  storefront: {
+    who: "merchants, and the shop's publishable or secret key",
+    tokens: ['merchant'],
+    key: 'storefront',
+    browsers: true,
+    limitsWrites: true,
+  },
+  cart: {
+    who: "the shop's publishable or secret key, and its customers",
+    tokens: ['customer'],
+    key: 'storefront',
+    browsers: true,
+    limitsWrites: true,
+  },
   shopper: {
     who: "the shop's customers, its publishable or secret key, and merchants",
     tokens: ['customer', 'merchant'],
     key: 'storefront',
     browsers: true,
+    limitsWrites: true,
   },
   secretKey: { who: "the shop's secret key", key: 'server' },
-  secretKeyOrCustomer: { who: "the shop's secret key, and its customers", tokens: ['customer'], key: 'server' },
-  order: { who: "merchants, the shop's secret key, and its customers for their own", tokens: ['merchant', 'customer'], key: 'server' },
+  secretKeyOrCustomer: {
+    who: "the shop's secret key, and its customers",
+    tokens: ['customer'],
+    key: 'server',
+    browsers: true,
+    limitsWrites: true,
+  },
+  order: {
+    who: "merchants, the shop's secret key, and its customers for their own",
+    tokens: ['merchant', 'customer'],
+    key: 'server',
+    browsers: true,
+    limitsWrites: true,
+  },
   superAdmin: { who: 'super admins', tokens: ['superAdmin'] },
   integration: { who: 'the integration layer', integrationKey: true },
   processor: { who: 'payment processors, by their signature', unguarded: true },
@@ -53,6 +82,9 @@ export const accessRules: Readonly<Record<Access, AccessRule>> = rules
 
 /** Whether pages of any origin may call a route that states this; not where nothing is stated. */
 export const isForBrowsers = (access: Access | undefined): boolean => access !== undefined && accessRules[access].browsers === true
+
+/** Whether requests by this method may be one too many under a rule: those that change something, for shoppers and strangers. */
+export const isLimited = ({ limitsWrites }: AccessRule, method: string): boolean => limitsWrites === true && method !== 'GET'
 
 /** Whether a valid key has the scope that a rule asks for. */
 export const isOpenedBy = ({ key }: AccessRule, { scopes }: KeyPrincipal): boolean => key !== undefined && scopes.includes(key)

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { anonymous, type Caller, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
-import { type Access, type AccessRule, accessRules, decidesAlone, isOpenedBy, type TokenKind } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
-import { notJson } from './body.ts'
+import { keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
-import { assertOn } from './route-table.ts'
+import { assertOn, type StatedRoute } from './route-table.ts'
 import { assertShape } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
@@ -15,7 +15,10 @@ import { assertShopOrigin } from './shop.ts'
 type Stated = Access | { readonly by: Access; readonly while: () => boolean }
 type Switch = (() => boolean) | undefined
 
-const nobody: Caller = { principal: anonymous, shop: undefined }
+/** What came with a request. The body is what is put there. */
+type Received = { readonly request: Request; readonly route: string; readonly query: unknown; readonly params: unknown; body: unknown }
+
+const nobody: Admitted = { principal: anonymous, shop: undefined }
 
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
 const needsToken = () => unauthenticated('A valid access token is required')
@@ -30,17 +33,20 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
 
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
- * route while the switch is off, whoever asks and whatever they send.
+ * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte. `anyQuery` ignores the
+ * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
-export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'callers' | 'callerAddress'>) => {
-  const { identity, keyring, routeTable, callers } = deps
+export const access = (
+  deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit' | 'callers' | 'originOf'>,
+) => {
+  const { identity, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
   }
 
-  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Caller> {
+  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Admitted> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
     if (!kinds.some((kind) => kind === principal.kind))
@@ -64,13 +70,13 @@ export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable
     return { principal, shop: principal.shop }
   }
 
-  async function asIntegration(headers: Headers): Promise<Caller> {
+  async function asIntegration(headers: Headers): Promise<Admitted> {
     const key = headers.get('integration-api-key')
     if (!key || !sameSecret(key, keyring.integrationApiKey)) throw unauthenticated('A valid integration-api-key is required')
     return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
   }
 
-  async function authenticate(rule: AccessRule, headers: Headers): Promise<Caller> {
+  async function authenticate(rule: AccessRule, headers: Headers): Promise<Admitted> {
     const { tokens, key, integrationKey } = rule
     if (integrationKey) return asIntegration(headers)
     if (!tokens) return asKey(headers, rule, needsKey)
@@ -84,7 +90,7 @@ export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable
     headers: Headers,
     rule: AccessRule,
     byKey: { principal: KeyPrincipal; shop: ShopContext },
-  ): Promise<Caller> {
+  ): Promise<Admitted> {
     if (decidesAlone(rule, byKey.principal)) return byKey
     const customer = await ofToken(headers)
     // One that ran out must not make a guest of its customer without a word.
@@ -92,23 +98,41 @@ export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable
     return customer?.kind === 'customer' && customer.shopId === byKey.shop.id ? { principal: customer, shop: byKey.shop } : byKey
   }
 
-  /** Refuses a body of another media type, or of another kind than the route's schema, before Elysia touches it. */
-  function checkBody({ request, route, body }: { request: Request; route: string; body: unknown }): void {
-    if (body === undefined) return
-    if (body === notJson) throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
-    const { body: schema } = routeTable.get(request.method, route) ?? {}
-    if (schema) assertShape(schema, body)
+  /**
+   * Takes what was sent, once the caller is known: reads the body, and refuses what no schema of the route knows or what is longer than
+   * it may be, before Elysia looks at it.
+   */
+  async function receive(context: Received): Promise<void> {
+    const { request, route, query, params } = context
+    const stated = routeTable.get(request.method, route)
+    if (!stated) return
+    const shapes = stated.shapes()
+    if (request.method !== 'GET' && !stated.upload) {
+      context.body = await bodyOf(request, stated, shapes.valuesMax)
+      assertShape(shapes.body, context.body)
+    }
+    if (shapes.path) assertShape(shapes.path, params, 'path')
+    if (shapes.query) assertShape(shapes.query, query, 'query')
+  }
+
+  /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
+  async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, bodyRoom)
+    await keepRaw(request, bytesMax, bodyRoom)
+    return {}
   }
 
   return new Elysia({ name: 'http.access' }).macro({
+    largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
+    anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
     access: (stated: Stated) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated
       const rule = accessRules[by]
       return {
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
-        // In transform, because validation runs before resolve: a stranger learns 401, not our schema. The body comes after that.
+        // In transform, because validation runs before resolve: a stranger learns 401, not our schema. What they sent is read after that.
         // A route's own transform would replace these: no route may have one.
-        transform: [rule.unguarded ? letIn(isOn) : guard(rule, isOn), checkBody],
+        transform: [rule.unguarded ? letIn(rule, isOn) : guard(rule, isOn), receive],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')
@@ -122,9 +146,18 @@ export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable
     },
   })
 
-  function letIn(isOn: Switch) {
+  /** Secret keys and merchants answer for themselves; customers count each for themselves, everybody else by their address. */
+  function limitWrite(rule: AccessRule, request: Request, { kind, id, ...principal }: Principal): void {
+    if (!isLimited(rule, request.method)) return
+    const isKnown = kind === 'merchant' || ('scopes' in principal && principal.scopes.includes('server'))
+    const wait = isKnown ? undefined : writeLimit.take(kind === 'customer' ? id : limitKey(request))
+    if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
+  }
+
+  function letIn(rule: AccessRule, isOn: Switch) {
     return ({ request }: { request: Request }): void => {
       assertOn(isOn)
+      limitWrite(rule, request, anonymous)
       callers.set(request, nobody)
     }
   }
@@ -134,6 +167,7 @@ export const access = (deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable
       assertOn(isOn)
       const caller = await authenticate(rule, request.headers)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
+      limitWrite(rule, request, caller.principal)
       callers.set(request, caller)
     }
   }
@@ -145,7 +179,7 @@ function allowBrowsers({ response, set }: { response: unknown; set: { headers: R
 }
 
 /** Shoppers come from the shop's own storefronts, once the shop has named them. */
-function assertShopperOrigin(headers: Headers, { principal, shop }: Caller): void {
+function assertShopperOrigin(headers: Headers, { principal, shop }: Admitted): void {
   const isShopper = principal.kind === 'customer' || (principal.kind === 'key' && !principal.scopes.includes('server'))
   if (isShopper && shop) assertShopOrigin(headers, shop.origins)
 }

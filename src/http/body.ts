@@ -1,11 +1,15 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import type { HttpDeps } from './deps.ts'
-import { assertOn } from './route-table.ts'
+import type { BodyRoom } from './body-room.ts'
 
-const mb = 1024 * 1024
-export const jsonBytesMax = mb
-const bodyDepthMax = 32
+const kb = 1024
+const mb = 1024 * kb
+/** How much JSON a route takes that states nothing else. */
+export const jsonBytesMax = 64 * kb
+/** Of routes that take long texts or lists: `largeJson`. */
+export const largeJsonBytesMax = mb
+export const jsonValuesMax = 50_000
+export const bodyDepthMax = 32
 const bodyReadMaxMs = 20_000
 
 const rawBodies = new WeakMap<Request, Uint8Array>()
@@ -13,37 +17,75 @@ const rawBodies = new WeakMap<Request, Uint8Array>()
 /** The bytes of a request's body as they came, for what is signed. */
 export const rawBodyOf = (request: Request): Uint8Array => rawBodies.get(request) ?? new Uint8Array()
 
-/** Stands for a body of another media type, which is not read: it is refused once the caller is known; see access.ts. */
-export const notJson = Symbol('a body that is not JSON')
-
-/**
- * Reads bodies: JSON objects only, of bounded size and depth, whole within a bounded time. A route that is switched off is refused
- * before, and one that takes an upload reads its body itself.
- */
-export const jsonBodies = ({ routeTable }: Pick<HttpDeps, 'routeTable'>) =>
-  new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, async ({ request, route }) => {
-    const { isOn, upload } = routeTable.get(request.method, route) ?? {}
-    assertOn(isOn)
-    if (upload) return null
-    const type = mediaTypeOf(request)
-    if (type !== '' && type !== 'application/json') return notJson
-    const bytes = await readBody(request, jsonBytesMax)
-    rawBodies.set(request, bytes)
-    if (bytes.length === 0) return {}
-    return type === '' ? notJson : parseObject(bytes)
-  })
+/** Keeps Elysia from reading bodies: the guard of a route does, once the caller is known; see access.ts. */
+export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as: 'global' }, () => null)
 
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
+type JsonBounds = { readonly bytesMax: number; readonly valuesMax: number }
+
 /**
- * The bytes of a body.
+ * The body of a request that takes JSON: an object, empty when nothing was sent.
+ * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
+ */
+export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, room: BodyRoom): Promise<object> {
+  const bytes = await readBody(request, bytesMax, { room })
+  const type = mediaTypeOf(request)
+  if (type !== 'application/json' && (type !== '' || bytes.length > 0))
+    throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
+  return bytes.length === 0 ? {} : parseObject(bytes, valuesMax)
+}
+
+/**
+ * Reads a body that is nobody's JSON, for `rawBodyOf`.
  * @throws AppError as `readChunks` does
  */
-export async function readBody(request: Request, bytesMax: number, withinMs: number = bodyReadMaxMs): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of readChunks(request, bytesMax, withinMs)) chunks.push(chunk)
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+export async function keepRaw(request: Request, bytesMax: number, room: BodyRoom): Promise<void> {
+  rawBodies.set(request, await readBody(request, bytesMax, { room }))
+}
+
+type Reading = {
+  /** For the whole body, in milliseconds. */
+  readonly withinMs?: number
+  /** What holds the bytes until the body is whole. */
+  readonly room?: BodyRoom
+}
+
+const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
+
+/**
+ * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
+ * @throws AppError as `readChunks` does; TIMEOUT too when the room was needed for others
+ */
+export async function readBody(request: Request, bytesMax: number, { withinMs = bodyReadMaxMs, room }: Reading = {}): Promise<Uint8Array> {
+  let held: Uint8Array | undefined = new Uint8Array()
+  let length = 0
+  const place = room?.enter(() => {
+    held = undefined
+  })
+  try {
+    for await (const chunk of readChunks(request, bytesMax, withinMs)) {
+      if (held === undefined) throw tooLate()
+      held = joined(held.subarray(0, length), held, chunk, bytesMax)
+      length += chunk.length
+      place?.hold(length)
+    }
+    if (held === undefined) throw tooLate()
+    return held.subarray(0, length)
+  } finally {
+    place?.leave()
+  }
+}
+
+/** What was there and what came: in the same buffer while it has room, else in one that has twice as much. */
+function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesMax: number): Uint8Array {
+  if (there.length === 0) return chunk
+  const length = there.length + chunk.length
+  const into = length <= buffer.length ? buffer : new Uint8Array(Math.max(length, Math.min(bytesMax, 2 * there.length)))
+  if (into !== buffer) into.set(there)
+  into.set(chunk, there.length)
+  return into
 }
 
 /**
@@ -56,7 +98,7 @@ export async function* readChunks(request: Request, bytesMax: number, withinMs: 
   if (!reader) return
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('TIMEOUT', 'The body took too long to arrive')), withinMs)
+    timer = setTimeout(() => reject(tooLate()), withinMs)
   })
   let size = 0
   let isWhole = false
@@ -78,33 +120,73 @@ export async function* readChunks(request: Request, bytesMax: number, withinMs: 
 }
 
 /** The refusal of a larger body. */
-export const tooLarge = (bytesMax: number) => new AppError('TOO_LARGE', `The body is larger than ${bytesMax / mb} MB`)
+export const tooLarge = (bytesMax: number) =>
+  new AppError('TOO_LARGE', `The body is larger than ${bytesMax < mb ? `${bytesMax / kb} KB` : `${bytesMax / mb} MB`}`)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function parseObject(bytes: Uint8Array): object {
+/**
+ * A JSON object.
+ * @throws AppError INVALID when it is none, has more values or levels than it may, or a text that no field may hold
+ */
+export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): object {
+  assertBounded(bytes, valuesMax)
   let value: unknown
+  let text: string
   try {
-    value = JSON.parse(utf8.decode(bytes))
+    text = utf8.decode(bytes)
+    value = JSON.parse(text)
   } catch {
     throw new AppError('INVALID', 'The body is not valid JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('INVALID', 'The body must be a JSON object')
-  assertPlain(value, 1)
+  // What no text may hold comes by `\u` alone: raw, neither is JSON in UTF-8.
+  if (text.includes('\\u')) assertPlain(value)
   return value
 }
 
-/** Refuses what no field of ours may hold: a NUL character (Postgres cannot store it) and nesting without end. */
-function assertPlain(value: unknown, depth: number): void {
+const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
+const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
+const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
+
+/**
+ * Counts values and levels without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What is
+ * not JSON is counted somehow, and refused afterwards.
+ */
+function assertBounded(bytes: Uint8Array, valuesMax: number): void {
+  let [depth, values] = [0, 1]
+  let [inText, justOpened] = [false, false]
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (inText) {
+      if (byte === backslash) at++
+      else if (byte === quote) inText = false
+      continue
+    }
+    if (byte <= space) continue
+    // The first value of a list or an object has no comma before it.
+    if (byte === comma || (justOpened && !isClosing(byte))) values++
+    justOpened = isOpening(byte)
+    if (justOpened) depth++
+    else if (isClosing(byte)) depth--
+    else if (byte === quote) inText = true
+    if (depth > bodyDepthMax) throw new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
+    if (values > valuesMax) throw new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+  }
+}
+
+/** Refuses what no field of ours may hold: a NUL character (Postgres cannot store it) and half a surrogate pair. */
+function assertPlain(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new AppError('INVALID', 'The body holds a NUL character')
     if (!value.isWellFormed()) throw new AppError('INVALID', 'The body holds half a surrogate pair')
-    return
-  }
-  if (typeof value !== 'object' || value === null) return
-  if (depth > bodyDepthMax) throw new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
-  for (const [key, item] of Object.entries(value)) {
-    assertPlain(key, depth)
-    assertPlain(item, depth + 1)
+  } else if (Array.isArray(value)) {
+    // By index, and objects by name: `Object.entries` makes a pair a value, which costs more than all the rest.
+    for (let at = 0; at < value.length; at++) assertPlain(value[at])
+  } else if (typeof value === 'object' && value !== null) {
+    for (const name in value) {
+      assertPlain(name)
+      assertPlain((value as Record<string, unknown>)[name])
+    }
   }
 }

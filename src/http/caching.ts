@@ -27,8 +27,10 @@ export const ready = {
   json: (body: string, etag: string, requestId: string) =>
     new Response(body, { headers: { 'content-type': jsonType, ...readyHeaders(etag, requestId) } }),
   notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: readyHeaders(etag, requestId) }),
-  secret: (body: string, requestId: string) =>
-    new Response(body, { headers: { 'content-type': jsonType, 'cache-control': 'no-store', 'x-request-id': requestId, ...noSniff } }),
+  secret: (body: string, requestId: string, headers: Record<string, string>) =>
+    new Response(body, {
+      headers: { 'content-type': jsonType, 'cache-control': 'no-store', 'x-request-id': requestId, ...noSniff, ...headers },
+    }),
 }
 
 /** Whether the caller has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): `W/` does not matter, `*` is any. */

@@ -23,6 +23,23 @@ export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.
 /** An address in its one spelling; anything else as it is. */
 const plain = (address: string): string => addressOf(address)?.toString() ?? address
 
+/** What a proxy wrote of one hop: an address, or one with its port, as `203.0.113.9:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`. */
+function addressOfHop(hop: string): string | undefined {
+  const text = hop.trim()
+  const [, v4, v6, port = '0'] = /^(?:([\d.]{7,15})|\[([\da-fA-F:.]{2,45})\])(?::(\d{1,5}))?$/.exec(text) ?? []
+  const isIpv6 = v6?.includes(':') ?? true
+  return Number(port) <= 65_535 && isIpv6 ? addressOf(v4 ?? v6 ?? text)?.toString() : undefined
+}
+
+/** Whether an address is this machine's own. */
+export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
+
+/** Whether a Host header names this machine by a name that no other machine can be asked for. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  return name === 'localhost' || isLoopback(addressOf(name.replace(/^\[|\]$/g, ''))?.toString() ?? '')
+}
+
 /**
  * Who is calling, for limits and allowlists: X-Forwarded-For read from the right past the proxies we trust, and only if
  * the socket's peer is one of them. Undefined when that cannot be told: no socket, or a header that is not addresses.
@@ -40,7 +57,7 @@ export function createClientAddress(trustedProxies: readonly string[]): {
     if (!trusted(socket)) return socket
     const header = request.headers.get('x-forwarded-for')
     if (header === null) return socket
-    const hops = header.split(',').map((hop) => addressOf(hop.trim())?.toString())
+    const hops = header.split(',').map(addressOfHop)
     for (const hop of hops.reverse()) if (hop === undefined || !trusted(hop)) return hop
     return hops.at(-1)
   }

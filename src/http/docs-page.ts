@@ -13,14 +13,66 @@ export const docsHtml = `<!doctype html>
 </head>
 <body>
 <header class="bar"><a href="/">souk</a><span>API documentation</span><a class="plain" href="/docs/json">OpenAPI document</a></header>
-<main id="docs"><noscript><p class="note">This page needs JavaScript. The same in one file: <a href="/docs/json">/docs/json</a>.</p></noscript></main>
+<div id="docs"><noscript><p class="note">This page needs JavaScript. The same in one file: <a href="/docs/json">/docs/json</a>.</p></noscript></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
 </body>
 </html>
 `
 
-export const docsScript = `window.SwaggerUIBundle({
+/**
+ * Swagger UI, and what it lacks for those who do not see the page or use no mouse: names of fields, landmarks, headings in order,
+ * no control inside another. test/http/docs-browser.test.ts holds the page to axe.
+ */
+export const docsScript = `const docs = document.getElementById('docs')
+
+/** A link and a copying button inside of the button that opens an operation would be out of reach for a keyboard. */
+const plainSummaries = ({ React }) => ({
+  wrapComponents: {
+    DeepLink: () => ({ text }) => React.createElement('span', null, text),
+    CopyToClipboardBtn: () => () => null,
+  },
+})
+
+const nameOf = (field) =>
+  field.closest('[data-param-name]')?.dataset.paramName ??
+  (field.id === 'servers' ? 'Server' : field.closest('label')?.textContent.trim() || field.getAttribute('name') || 'Value')
+const isNamed = (field) =>
+  [...(field.labels ?? [])].some((label) => label !== field.parentElement && label.textContent.trim() !== '') || ['aria-label', 'aria-labelledby', 'title', 'placeholder'].some((name) => field.getAttribute(name))
+
+const landmarks = [
+  ['.information-container', 'About this API'],
+  ['.scheme-container', 'Server and credentials'],
+  ['.filter-container', 'Filter'],
+]
+
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value)
+}
+const each = (selector, change) => docs.querySelectorAll(selector).forEach(change)
+
+function mend() {
+  each('select, input, textarea', (field) => isNamed(field) || set(field, 'aria-label', nameOf(field)))
+  each('.close-modal', (button) => set(button, 'aria-label', 'Close'))
+  each('pre.microlight, pre.microlight code, .highlight-code > *, .model-box, .renderedMarkdown pre', (box) => set(box, 'tabindex', '0'))
+  each('table.responses-table', (table) => set(table, 'role', 'table'))
+  each('button[aria-label="Apply credentials"]', (button) => set(button, 'aria-label', button.textContent))
+  for (const [selector, name] of landmarks)
+    each(selector, (section) => {
+      set(section, 'role', 'region')
+      set(section, 'aria-label', name)
+    })
+  // A level that skips one becomes the next one.
+  let last = 0
+  each('h1, h2, h3, h4, h5, h6', (heading) => {
+    last = Math.min(Number(heading.tagName[1]), last + 1)
+    set(heading, 'aria-level', String(last))
+  })
+}
+
+new MutationObserver(mend).observe(docs, { childList: true, subtree: true })
+
+window.SwaggerUIBundle({
   url: '/docs/json',
   dom_id: '#docs',
   deepLinking: true,
@@ -31,6 +83,7 @@ export const docsScript = `window.SwaggerUIBundle({
   persistAuthorization: false,
   queryConfigEnabled: false,
   validatorUrl: null,
+  plugins: [plainSummaries],
 })
 `
 
@@ -41,6 +94,22 @@ export const docsStyle = `body { margin: 0; background: #fff; }
 .bar .plain { margin-left: auto; font-weight: 400; }
 .note { padding: 2rem; font: 400 1rem/1.5 system-ui, sans-serif; }
 .swagger-ui .info { margin: 2rem 0 1.5rem; }
+/* Enough contrast (WCAG 2.2, AA), where Swagger UI has too little. */
+.swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #4b5563; }
+.swagger-ui .info .title small.version-stamp { background: #3f6212; }
+.swagger-ui a, .swagger-ui a.nostyle, .swagger-ui .info a, .swagger-ui .info__license__url a, .swagger-ui .info .url, .swagger-ui .link { color: #1d4ed8; }
+.swagger-ui .btn.authorize, .swagger-ui .btn.authorize span { color: #166534; border-color: #166534; }
+.swagger-ui .btn.authorize svg { fill: #166534; }
+.swagger-ui .btn.cancel { color: #b91c1c; border-color: #b91c1c; }
+.swagger-ui .btn.execute { background: #1d4ed8; border-color: #1d4ed8; }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1d4ed8; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #166534; }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #92400e; }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0f5e59; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b91c1c; }
+.swagger-ui .parameter__in, .swagger-ui .parameter__deprecated, .swagger-ui .prop-format { color: #4b5563; }
+.swagger-ui .json-schema-2020-12-expand-deep-button, .swagger-ui .json-schema-2020-12__attribute--muted { color: #374151; }
+.swagger-ui .microlight span[style*="rgb(211, 99, 99)"] { color: #ff9c9c !important; }
 `
 
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b4532a"/><path d="M5 14 8 6h16l3 8a3.6 3.6 0 0 1-7 .6 4 4 0 0 1-8 0A3.6 3.6 0 0 1 5 14Zm3 5h16v7H8Z" fill="#fff"/></svg>

@@ -56,7 +56,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
   async function document() {
     if (made) return made
     const { openApiDocument } = await import('./openapi.ts')
-    const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix))
+    const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix, deps.build.version))
     made = { body, etag: etagOf(body) }
     return made
   }
@@ -65,11 +65,13 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
     .use(access(deps))
     .get('/', () => html(home, homePolicy) as never, {
       access: 'public',
+      anyQuery: true,
       response: { 200: Page, ...errorResponses() },
       detail: { summary: 'What runs here', description: 'A short page for people.' },
     })
     .get('/docs', () => html(docsHtml, docsPolicy) as never, {
       access: 'public',
+      anyQuery: true,
       response: { 200: Page, ...errorResponses() },
       detail: { summary: 'The documentation', description: 'A page for people. It loads nothing from other hosts.' },
     })
@@ -81,6 +83,7 @@ export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRout
       },
       {
         access: 'public',
+        anyQuery: true,
         response: {
           200: t.Object({ openapi: t.String() }, { description: 'The OpenAPI document.' }),
           304: notModified,

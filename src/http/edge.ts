@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts'
+import { inRequest } from '../core/request.ts'
 import type { Log } from '../lib/log.ts'
 import { isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
@@ -15,7 +16,9 @@ export type Edge = {
   fetchRecord(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of an order. */
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
-  /** Refuses new work from now on. */
+  /** From now on every answer ends its connection, and requests that come wait for `drain`. */
+  hold(): void
+  /** Answers those that wait, and refuses new work from now on. */
   drain(): void
 }
 
@@ -54,14 +57,17 @@ export function createEdge({
   newRequestId,
   peers,
 }: EdgeDeps): Edge {
-  let draining = false
+  let phase: 'serving' | 'holding' | 'draining' = 'serving'
+  const held = Promise.withResolvers<void>()
 
   /** The route that would answer a request. */
   const routeOf = ({ method, url }: Request): StatedRoute | undefined =>
     routeTable.match(method === 'HEAD' ? 'GET' : method, URL.parse(url)?.pathname ?? '')
 
   async function answer(request: Request): Promise<Response> {
-    const refusal = draining
+    const refused = phase === 'draining'
+    if (phase === 'holding') await held.promise
+    const refusal = refused
       ? new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
       : (refusalOf(request, allowedHosts) ?? lengthRefusal(request))
     if (refusal) return answerTo(refusal, isForBrowsers(routeOf(request)?.access) ? browserHeaders : {})
@@ -77,7 +83,7 @@ export function createEdge({
   function lengthRefusal(request: Request): AppError | undefined {
     const length = Number(request.headers.get('content-length'))
     if (!(length > jsonBytesMax)) return undefined
-    const bytesMax = routeOf(request)?.upload?.bytesMax ?? jsonBytesMax
+    const bytesMax = routeOf(request)?.bytesMax ?? jsonBytesMax
     return length > bytesMax ? tooLarge(bytesMax) : undefined
   }
 
@@ -92,16 +98,16 @@ export function createEdge({
   }
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
-    let response: Response
-    try {
-      response = await answer(request)
-    } catch (error) {
-      log.error('request.failed', { requestId, error })
-      response = answerTo(asAppError(error))
-    }
+    const response = await inRequest(requestId, () =>
+      answer(request).catch((error: unknown) => {
+        log.error('request.failed', { requestId, error })
+        return answerTo(asAppError(error))
+      }),
+    )
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')
+    if (phase !== 'serving') headers.set('connection', 'close')
     // What did not say that it may be kept holds something of somebody's.
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const elapsedMs = monotonicMs() - startedAt
@@ -122,7 +128,7 @@ export function createEdge({
     const presented = headers.get('x-request-id')
     const given = presented !== null && requestIdPattern.test(presented)
     const requestId = given ? presented : newRequestId()
-    if (method === 'GET' && !draining && isKnownHost(headers.get('host'))) {
+    if (method === 'GET' && phase === 'serving' && isKnownHost(headers.get('host'))) {
       const answered = quick(requestId)
       if (answered) {
         const elapsedMs = monotonicMs() - startedAt
@@ -140,8 +146,12 @@ export function createEdge({
     fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
+    hold() {
+      phase = 'holding'
+    },
     drain() {
-      draining = true
+      phase = 'draining'
+      held.resolve()
     },
   }
 }

@@ -1,12 +1,16 @@
+import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
-import { DatabaseFull, DatabaseUnavailable } from '../../db/engine.ts'
+import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
+import { outcome } from '../core/request.ts'
 import { isForBrowsers } from './access-rules.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { noSuchPath } from './route-table.ts'
 
 const unavailableRetrySeconds = 5
+/** What was accepted goes on as soon as it is sent again. */
+const resumeRetrySeconds = 1
 /** The specification has the older name of 422. */
 const statusWords: Record<number, string> = { ...InvertedStatusMap, 422: 'Unprocessable Entity' }
 
@@ -17,22 +21,44 @@ export function errorBody({ code, message }: AppError): { statusCode: number; me
   return { statusCode, message, ...(error === undefined ? {} : { error }) }
 }
 
-/** What went wrong, as the AppError that answers it. Nothing a library or a caller said is repeated. */
+/**
+ * What went wrong, as the AppError that answers it. Nothing a library or a caller said is repeated, and nothing is said of what the
+ * request has changed but what is so.
+ */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   // A query wraps what the connection threw.
-  if (error instanceof Error && error.cause instanceof DatabaseUnavailable) return asAppError(error.cause)
-  if (error instanceof DatabaseFull) return unavailable('The disk is full: nothing was changed, try again later')
-  if (error instanceof DatabaseUnavailable) return unavailable('The database is busy: nothing was changed, try again later')
-  return new AppError('INTERNAL', 'Something went wrong on our side')
+  if (error instanceof Error && (error.cause instanceof DatabaseUnavailable || error.cause instanceof DatabaseOutcomeUnknown))
+    return asAppError(error.cause)
+  if (error instanceof DatabaseFull) return unavailable('The disk is full')
+  if (error instanceof DatabaseUnavailable) return unavailable('The database is busy')
+  if (error instanceof DatabaseOutcomeUnknown) return unavailable('The database was lost at work', 'UNKNOWN')
+  const { outcome: became, keyed } = outcome()
+  const what = 'Something went wrong on our side'
+  return new AppError('INTERNAL', keyed && became !== 'NOTHING' ? `${what}: ${sendAgain}` : what)
 }
 
-const unavailable = (what: string) => new AppError('UNAVAILABLE', what, { retryAfterSeconds: unavailableRetrySeconds })
+const sendAgain = 'send it again under the same Idempotency-Key'
+
+/** That the request cannot be answered now, and what has become of what it asked for. */
+function unavailable(why: string, became = outcome().outcome): AppError {
+  const { keyed } = outcome()
+  if (became === 'NOTHING')
+    return new AppError('UNAVAILABLE', `${why}: nothing was changed, try again later`, { retryAfterSeconds: unavailableRetrySeconds })
+  const what = {
+    SOME: keyed ? `accepted: ${sendAgain}` : 'a part of it was done: read first, then send it again',
+    UNKNOWN: keyed ? `outcome unknown: ${sendAgain}, or read first` : 'outcome unknown: read first, then send it again',
+  }[became]
+  return new AppError('UNAVAILABLE', `${why}, ${what}`, { retryAfterSeconds: resumeRetrySeconds })
+}
 
 /** The answer that says so, with `Retry-After` where trying again makes sense. */
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
   const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
-  return Response.json(errorBody(error), { status: statusOf[error.code], headers: { 'cache-control': 'no-store', ...headers, ...retry } })
+  // Somebody still sends, or never will: what is left of the body is not waited for.
+  const close = error.code === 'TIMEOUT' || error.code === 'TOO_LARGE' ? { connection: 'close' } : {}
+  const all = { 'cache-control': 'no-store', ...headers, ...retry, ...close }
+  return Response.json(errorBody(error), { status: statusOf[error.code], headers: all })
 }
 
 /** The one place where a failure inside a route becomes an answer. */
@@ -70,14 +96,19 @@ function invalid(error: ValidationError): AppError {
 type Broken = {
   readonly path: string
   readonly message: string
-  readonly schema: { readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
+  readonly type: ValueErrorType
+  readonly schema: { readonly rule?: string; readonly anyOf?: readonly { readonly const?: unknown; readonly type?: unknown }[] }
   readonly errors?: readonly { First(): Broken | undefined }[]
 }
+
+/** A message of TypeBox's about a text's form holds the regular expression: the schema's rule says it in words. */
+const isOfForm = ({ type }: Broken) => type === ValueErrorType.StringPattern || type === ValueErrorType.StringFormat
 
 /** Of a field that takes a few words, those; of one that may be null, the rule for what it is otherwise. */
 function brokenRule(broken: Broken): { path: string; message: string } {
   const options = broken.schema.anyOf
-  if (!options) return broken
+  if (!options)
+    return { path: broken.path, message: isOfForm(broken) ? `Expected ${broken.schema.rule ?? 'another form'}` : broken.message }
   const words = options.flatMap(({ const: word }) => (word === undefined ? [] : [String(word)]))
   if (words.length === options.length) return { path: broken.path, message: `Expected one of ${words.join(', ')}` }
   const others = options.flatMap(({ type }, at) => (type === 'null' ? [] : [broken.errors?.[at]?.First()]))

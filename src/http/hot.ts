@@ -1,7 +1,7 @@
 import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
-import { type AnswerCache, isHeld, pathAndQuery, ready } from './caching.ts'
+import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
@@ -49,13 +49,15 @@ export const orderPath = '/v2/orders/:id'
 const idLengthMax = 40
 
 /** Whether the route would let a key in and look at nothing besides: at no customer's token, and not at the page that asks. */
-const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean => !rule.browsers && isOpenedBy(rule, key) && decidesAlone(rule, key)
+const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>
+  key.scopes.includes('server') && isOpenedBy(rule, key) && decidesAlone(rule, key)
 
 /** @throws when no route of the app answers orders */
 export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now, routeTable }: HotDeps<Kept>): HotReads {
   const orderAccess = routeTable.get('GET', orderPath)?.access
   if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
-  const orderRule = accessRules[orderAccess]
+  const orderRule: AccessRule = accessRules[orderAccess]
+  const orderHeaders = orderRule.browsers ? browserHeaders : {}
 
   return {
     record({ headers }, id, requestId) {
@@ -71,7 +73,7 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       if (presented === null || id.length > idLengthMax) return undefined
       const key = orders.keyNow(presented)
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
-      return text === undefined ? undefined : ready.secret(text, requestId)
+      return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
     },
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))

@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
+import type { Writer } from '../../db/engine.ts'
 import type { Write } from '../core/change.ts'
 import { AppError, type ErrorCode, statusOf } from '../core/errors.ts'
 import type { Attempt, Claim } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
+import { aside, noteKeyed, outcome } from '../core/request.ts'
 import { sha256 } from '../lib/seal.ts'
 import type { HttpDeps } from './deps.ts'
 import { errorBody } from './errors.ts'
@@ -10,6 +12,8 @@ import { errorBody } from './errors.ts'
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 /** Failures that the same request would meet again; the rest may be tried again under the same key. */
 const storedFailures = new Set<number>([404, 409, 422])
+/** Several times within the lease of a key. */
+const renewEveryMs = 10_000
 
 /**
  * What an idempotent request does. What the work of `write` returns is stored in its commit, and is the answer. Whoever makes
@@ -59,12 +63,13 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             set.status = status
             if (key === null) {
               if (mode === 'required') throw new AppError('INVALID', 'idempotency-key (header): this route needs one')
-              return run(db.write, { key: crypto.randomUUID(), resumed: false })
+              return run(db.write, { key: crypto.randomUUID(), resumed: false, keep: async () => undefined })
             }
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const scope = scopeOf({ request, principal, shop })
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
-            const claim = await claims.claim({ scope, key, fingerprint })
+            const claim = await aside(() => claims.claim({ scope, key, fingerprint }))
+            noteKeyed()
             if (claim.kind !== 'claimed') {
               // Whose key it is and what became of it is told to those only who see what it is about.
               const current = await sees?.()
@@ -74,7 +79,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
                 if (replay.anew && claim.status < 400) return current as T
               }
             }
-            const work = (write: Write, resumed: boolean) => run(write, { key: sha256(`${scope} ${key}`), resumed })
+            const work: Resumable<T> = (write, attempt) => run(write, { key: sha256(`${scope} ${key}`), ...attempt })
             return perform(replay.anew ? withoutAnswer(claim) : claim, status, db.write, work)
           },
         }
@@ -92,7 +97,7 @@ const scopeOf = ({ request, principal, shop }: Asked): string =>
 const withoutAnswer = (claim: Claim): Claim =>
   claim.kind === 'claimed' ? { ...claim, keep: (tx, status) => claim.keep(tx, status, null) } : claim
 
-type Resumable<T> = (write: Write, resumed: boolean) => Promise<T>
+type Resumable<T> = (write: Write, attempt: Omit<Attempt, 'key'>) => Promise<T>
 
 async function perform<T>(claim: Claim, status: number, write: Write, run: Resumable<T>): Promise<T> {
   switch (claim.kind) {
@@ -106,39 +111,47 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
       // Through the same response schema as the first time, so that the bytes are the same too.
       if (claim.status < 400) return JSON.parse(claim.body) as T
       throw new AppError(codeOf(claim.status), (JSON.parse(claim.body) as { message: string }).message)
-    case 'claimed':
+    case 'claimed': {
+      const renewing = setInterval(() => void aside(claim.renew).catch(() => undefined), renewEveryMs)
       try {
         return await runAndStore(claim, status, write, run)
       } catch (error) {
-        await settleFailure(claim, error)
+        // What cannot be told now is remembered, and the answer stays what it is.
+        await aside(() => settleFailure(claim, error)).catch(() => undefined)
         throw error
+      } finally {
+        clearInterval(renewing)
       }
+    }
   }
 }
 
 async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
-  const storing: Write = async (work) => {
+  const keep = async (tx: Writer, answer: unknown) => {
     if (stored) throw new Error('an idempotent request has one write that stores its answer')
-    const answer = await write(async (tx) => {
+    await claim.keep(tx, status, answer)
+    tx.afterCommit(() => {
+      stored = { answer }
+    })
+  }
+  const storing: Write = (work) =>
+    write(async (tx) => {
       const done = await work(tx)
-      await claim.keep(tx, status, done)
+      await keep(tx, done)
       return done
     })
-    stored = { answer }
-    return answer
-  }
-  const answer = await run(storing, claim.resumed)
-  if (!stored) return storing(async () => answer)
+  const answer = await run(storing, { resumed: claim.resumed, keep })
+  if (!stored) return aside(() => storing(async () => answer))
   if (stored.answer !== answer) throw new Error('an idempotent request was answered with something else than what was stored')
   return answer
 }
 
 async function settleFailure(claim: Claim & { kind: 'claimed' }, error: unknown): Promise<void> {
   const status = error instanceof AppError ? statusOf[error.code] : 500
-  // An unknown outcome keeps its lease: it may have happened, and is looked at again when the lease has run out.
-  if (error instanceof AppError && storedFailures.has(status)) await claim.fail(status, errorBody(error))
-  else if (error instanceof AppError) await claim.release()
+  if (error instanceof AppError && storedFailures.has(status)) return claim.fail(status, errorBody(error))
+  // What has begun, or may have, is gone on with by the next request under the key, and not begun anew.
+  return outcome().outcome === 'NOTHING' ? claim.release() : claim.handOver()
 }
 
 const codeOf = (status: number): ErrorCode => (Object.keys(statusOf) as ErrorCode[]).find((code) => statusOf[code] === status) ?? 'INTERNAL'

@@ -3,7 +3,7 @@ import { actorOf } from './actor.ts'
 import type { HttpDeps } from './deps.ts'
 
 type Handle = (request: Request) => Response | Promise<Response>
-type NotingDeps = Pick<HttpDeps, 'trail' | 'routeTable' | 'callers' | 'callerAddress'>
+type NotingDeps = Pick<HttpDeps, 'trail' | 'routeTable' | 'callers' | 'originOf'>
 
 const tooMany = 429
 

@@ -6,8 +6,12 @@ const bucketsMs = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_0
 
 export type RequestCounts = ReturnType<typeof createRequestCounts>
 
-/** Counters of one server: by method and status, and by how long it took. */
-export function createRequestCounts() {
+/**
+ * Counters of one server: by method and status, and by how long it took.
+ * @param monotonicMs milliseconds of a clock that only goes forward
+ */
+export function createRequestCounts(monotonicMs: () => number = () => performance.now()) {
+  const startedAt = monotonicMs()
   /** By method, then by status. */
   const requests = new Map<string, Map<number, number>>(methods.map((method) => [method, new Map()]))
   const other = new Map<number, number>()
@@ -51,7 +55,12 @@ export function createRequestCounts() {
         `souk_http_request_duration_seconds_sum ${sumMs / 1000}`,
         `souk_http_request_duration_seconds_count ${total}`,
       )
-      return [...lines, ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight)]
+      return [
+        ...lines,
+        ...gauge('souk_http_requests_in_flight', 'Requests being answered.', inFlight),
+        ...gauge('souk_uptime_seconds', 'Since the start, by a clock that nobody sets.', (monotonicMs() - startedAt) / 1000),
+        ...gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.', performance.timeOrigin / 1000),
+      ]
     },
   }
 }

@@ -14,7 +14,7 @@ const isNull = ({ type }: Schema) => type === 'null'
  * @throws when two different schemas carry the same title
  */
 export function documentSchema(schema: Schema, shared: SharedSchemas): Schema {
-  const { $id: _, title, ...rest } = schema
+  const { $id: _, rule: __, title, ...rest } = schema
   const shown = shapeOf(rest, shared)
   if (typeof title !== 'string') return shown
   const known = shared.get(title)
@@ -54,7 +54,7 @@ function recordOf(values: unknown, shared: SharedSchemas): Schema {
 }
 
 /** Text in a query that stands for a whole number: its pattern says from where on. */
-function wholeNumber({ 'x-type': type, pattern, type: _, ...rest }: Schema): Schema {
+function wholeNumber({ 'x-type': type, pattern, maxLength: _, type: __, ...rest }: Schema): Schema {
   const minimum = String(pattern).startsWith('^-?') ? {} : { minimum: String(pattern).startsWith('^[1-9]') ? 1 : 0 }
   return { ...rest, type, ...minimum }
 }

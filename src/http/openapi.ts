@@ -1,6 +1,8 @@
 import { registerSchemaPath } from '@elysiajs/swagger/utils'
-import { type Access, type AccessRule, accessRules } from './access-rules.ts'
+import { type Access, type AccessRule, accessRules, isLimited } from './access-rules.ts'
+import { pathExample } from './openapi-examples.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
+import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** What of a route of Elysia's the document is made of. */
@@ -19,6 +21,8 @@ type Detail = {
   readonly 'x-access'?: Access
   readonly 'x-idempotent'?: true | 'required'
   readonly 'x-upload'?: UploadRule
+  /** What is sent to whoever registers by this route. */
+  readonly 'x-events'?: ToldEvents
 }
 
 type Parameter = {
@@ -48,11 +52,9 @@ export type OpenApi = {
   readonly servers: readonly Schema[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Record<string, Record<string, Operation>>
+  readonly webhooks: Record<string, { readonly post: Schema }>
   readonly components: { readonly schemas: Record<string, Schema>; readonly securitySchemes: Schema; readonly headers: Schema }
 }
-
-/** The version of the API, which is the specification's; the program has its own. */
-const apiVersion = '2.0.1'
 
 /** Kept in the order in which a shop meets them. */
 const tagDescriptions: Record<string, string> = {
@@ -75,9 +77,10 @@ const apiDescription = `A commerce backend: merchants, shops and keys, products,
 
 **Conventions**
 
-- Bodies are JSON objects (\`application/json\`). Unknown fields are ignored. Timestamps are ISO 8601 in UTC, with milliseconds.
+- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs and settings are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
 - Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
 - Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
+- A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, pages, health and metrics ignore the query.
 - Every status of 400 and above has the body \`{ statusCode, message, error }\`.
 - A record of somebody else's answers as if there were none: 404.
 - Every answer carries \`x-request-id\`; a valid one that you send is kept.
@@ -168,20 +171,22 @@ export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => met
  * @param routes the app's
  * @param twinPrefix where some routes answer a second time; those are left out
  */
-export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string): OpenApi {
+export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: string, version: string): OpenApi {
   const shared: SharedSchemas = new Map()
   const paths: Record<string, Record<string, Operation>> = {}
+  const webhooks: Record<string, { readonly post: Schema }> = {}
   for (const route of routes) {
     if (!isDocumented(route) || route.path.startsWith(`${twinPrefix}/`)) continue
     const { path, operation } = drafted(route)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: finished(route, operation, shared) }
+    Object.assign(webhooks, webhooksOf(route.hooks.detail?.['x-events'] ?? {}, operation.tags?.[0] ?? '', shared))
   }
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags = [] }) => tags)))
   return {
     openapi: '3.1.0',
     info: {
       title: 'souk',
-      version: apiVersion,
+      version,
       description: apiDescription,
       contact: { name: 'The operator of this instance' },
       license: { name: 'MIT', identifier: 'MIT' },
@@ -191,6 +196,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
       .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
+    webhooks: sorted(webhooks),
     components: { schemas: sorted(Object.fromEntries(shared)), securitySchemes, headers },
   }
 }
@@ -220,19 +226,24 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-while': __,
     'x-idempotent': ___,
     'x-upload': ____,
+    'x-large-json': _____,
+    'x-any-query': ______,
+    'x-events': _______,
     parameters = [],
     requestBody: drafted,
     operationId,
     ...rest
   } = draft
   const requestBody = bodyOf(route, drafted, shared)
-  const responses = answersOf(route, shared)
+  const responses = answersOf(route, shared, isLimited(rule, route.method))
   const ownHeaders = [
     ...(rule.tokens?.includes('merchant') ? [shopHeader] : []),
     ...(idempotent ? [idempotencyHeader(idempotent === 'required')] : []),
     ...(responses['304'] ? [knownVersionHeader] : []),
   ]
-  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders]
+  const all = [...undeclaredPathParameters(route.path, parameters), ...parameters.map((one) => parameter(one, shared)), ...ownHeaders].map(
+    (one) => withExample(one, route.path),
+  )
   return {
     ...rest,
     operationId: camelCase(operationId),
@@ -256,6 +267,12 @@ function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): 
   return { ...rest, schema: documentSchema(schema, shared) }
 }
 
+/** A parameter of the path with an example; others as they are. */
+function withExample(one: Parameter, routePath: string): Parameter {
+  const example = one.in === 'path' ? pathExample(routePath.replace(/:(\w+)/g, '{$1}'), one.name) : undefined
+  return example === undefined ? one : { ...one, example }
+}
+
 /** The body of a request: what its schema says, or a file of one of the media types that the route takes. */
 function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: SharedSchemas): Body | undefined {
   const upload = hooks.detail?.['x-upload']
@@ -269,9 +286,13 @@ function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: S
 /** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`. */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
-function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas): Record<string, Response> {
+function answersOf({ method, hooks }: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {
   const stated: Record<string, Schema> = JSON.parse(JSON.stringify(hooks.response ?? {}))
-  const implied = [...(method === 'GET' ? [] : refusalsOfBodies), ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : [])]
+  const implied = [
+    ...(method === 'GET' ? [] : refusalsOfBodies),
+    ...(hooks.detail?.['x-idempotent'] ? ['409', '422'] : []),
+    ...(limited ? ['429'] : []),
+  ]
   const replayed = hooks.detail?.['x-idempotent'] ? { 'idempotent-replayed': replayedHeader } : {}
   const versioned = stated['304'] ? { etag: headerRef('ETag') } : {}
   const answers: Record<string, Response> = {}

@@ -1,6 +1,8 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { AppError } from '../core/errors.ts'
 import type { Access } from './access-rules.ts'
+import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
+import { type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
 export type UploadRule = { readonly types: readonly string[]; readonly bytesMax: number }
@@ -13,13 +15,34 @@ export type StatedRoute = {
   /** Whether the route exists at the moment. */
   readonly isOn?: (() => boolean) | undefined
   readonly upload?: UploadRule | undefined
-  /** The schema of its body, for what has to look at a body before Elysia does; see shape.ts. */
-  readonly body?: TSchema | undefined
+  /** How long its body may be. */
+  readonly bytesMax: number
+  /** What it takes, for what has to look at a request before Elysia does; see shape.ts. Made when it is first asked for. */
+  readonly shapes: () => Shapes
+}
+
+/** What a route takes: no body is one without fields. A query or path that is not looked at is undefined. */
+export type Shapes = {
+  readonly body: Shape
+  /** How many values its body may hold: refused before it is parsed, because parsing is what costs. */
+  readonly valuesMax: number
+  readonly query: Shape | undefined
+  readonly path: Shape | undefined
 }
 
 /** A route as Elysia lists it. The macros leave what they were told in `detail`. */
-export type DeclaredRoute = { readonly method: string; readonly path: string; readonly hooks: { detail?: unknown; body?: unknown } }
-type StatedDetail = { 'x-access'?: Access; 'x-while'?: () => boolean; 'x-upload'?: UploadRule }
+export type DeclaredRoute = {
+  readonly method: string
+  readonly path: string
+  readonly hooks: { readonly detail?: unknown; readonly body?: unknown; readonly query?: unknown; readonly params?: unknown }
+}
+type StatedDetail = {
+  readonly 'x-access'?: Access
+  readonly 'x-while'?: () => boolean
+  readonly 'x-upload'?: UploadRule
+  readonly 'x-large-json'?: true
+  readonly 'x-any-query'?: true
+}
 
 /** The routes of one app, for what is decided outside of a route's own hooks. Empty until the app's routes are declared. */
 export type RouteTable = {
@@ -42,8 +65,7 @@ export function createRouteTable(): RouteTable {
       routes.clear()
       candidates.clear()
       for (const { method, path, hooks } of declared.toSorted((a, b) => (parametersLast(a.path) < parametersLast(b.path) ? -1 : 1))) {
-        const { 'x-access': access, 'x-while': isOn, 'x-upload': upload } = (hooks.detail ?? {}) as StatedDetail
-        const route = { path, access, isOn, upload, body: typeof hooks.body === 'object' ? (hooks.body as TSchema) : undefined }
+        const route = statedRoute({ method, path, hooks })
         const segments = path.split('/')
         const group = groupOf(method, segments)
         routes.set(`${method} ${path}`, route)
@@ -57,6 +79,40 @@ export function createRouteTable(): RouteTable {
     },
   }
 }
+
+function statedRoute(declared: DeclaredRoute): StatedRoute {
+  const detail = (declared.hooks.detail ?? {}) as StatedDetail
+  const { 'x-access': access, 'x-while': isOn, 'x-upload': upload, 'x-large-json': isLarge } = detail
+  let shapes: Shapes | undefined
+  return {
+    path: declared.path,
+    access,
+    isOn,
+    upload,
+    // A processor's message is no JSON of ours, and may be long.
+    bytesMax: upload?.bytesMax ?? (isLarge || access === 'processor' ? largeJsonBytesMax : jsonBytesMax),
+    shapes: () => {
+      shapes ??= shapesOf(declared, detail['x-any-query'] === true || access === 'processor')
+      return shapes
+    },
+  }
+}
+
+function shapesOf({ method, path, hooks: { body, query, params } }: DeclaredRoute, anyQuery: boolean): Shapes {
+  // Reads by id or handle have no use for a query, and links to them carry what others put there.
+  const isRead = method === 'GET' && /\/:[^/]+$/.test(path) && query === undefined
+  const bodyShape = shapeOf((body as TSchema | undefined) ?? nothing)
+  return {
+    body: bodyShape,
+    valuesMax: Math.min(jsonValuesMax, 2 * valuesIn(bodyShape) + strayValuesMax),
+    query: anyQuery || isRead ? undefined : shapeOf((query as TSchema | undefined) ?? nothing),
+    path: params === undefined ? undefined : shapeOf(params as TSchema),
+  }
+}
+
+const nothing = Type.Object({})
+/** A body with twice as many values as its fields can hold, and so many more, is still told which list is too long or which name unknown. */
+const strayValuesMax = 1_000
 
 /**
  * Refuses a route that is switched off as if there were none.

@@ -24,23 +24,43 @@ export const fieldsOf = <Schema extends TSchema, Name extends string>(schema: Sc
 /** Whole numbers in bodies: t.Integer would take "5". */
 export const integer = (options: { minimum?: number; maximum?: number; description?: string } = {}) => Type.Integer(options)
 
-/** Text of at most so many characters. */
-export const text = (maxLength: number, options: { minLength?: number; description?: string; pattern?: string } = {}) =>
-  t.String({ maxLength, ...options })
+/** A form that a text must have: a regular expression, and what it asks for in words, which complete "Expected …". */
+type Form = { readonly pattern: string; readonly rule: string }
+type TextOptions = { readonly minLength?: number; readonly description?: string } & (Form | { readonly pattern?: never })
+
+/** Text of at most so many characters. No form is looked at, and no rule told, before the length is known to be right; see shape.ts. */
+export const text = (maxLength: number, options: TextOptions = {}) => t.String({ maxLength, ...options })
+/** Of a text that must hold something. */
+export const notBlank = { minLength: 1, pattern: '\\S', rule: 'a text that is not blank' } as const
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
+/** Of a day in a query; whether the calendar has it is looked at after. */
+export const dayForm = { pattern: '^\\d{4}-\\d{2}-\\d{2}$', rule: 'a day, as 2026-01-31' } as const
 /** An instant in a body. */
-export const instantOf = (description: string) => t.String({ format: 'date-time', pattern: instantPattern, maxLength: 40, description })
-export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254 })
-export const Url = t.String({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#:@]', maxLength: 2048 })
+export const instantOf = (description: string) =>
+  t.String({
+    format: 'date-time',
+    pattern: instantPattern,
+    maxLength: 40,
+    rule: 'a time with its zone, as 2026-01-31T12:00:00Z',
+    description,
+  })
+export const Email = t.String({ format: 'email', minLength: 3, maxLength: 254, rule: 'an e-mail address' })
+export const Url = t.String({
+  format: 'uri',
+  pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#:@]',
+  maxLength: 2048,
+  rule: 'an address that begins with http:// or https://',
+})
 /**
  * Handles in URLs: letters and digits of any script, `-` and `_`, no capitals of ours. Spelt out as what they do not hold:
  * TypeBox compiles patterns without the `u` flag, and without it `\p{Ll}` is the six characters themselves.
  */
-export const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
-export const CurrencyCode = t.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
-export const CountryCode = t.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2' })
+const handlePattern = '^[^\\u0000-,./:-^`{-\\u00bf\\u2000-\\u206f\\u3000]+$'
+export const handleForm = { pattern: handlePattern, rule: 'letters and digits of any script, - and _, without capitals' } as const
+export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'three capital letters, as USD', description: 'ISO 4217' })
+export const CountryCode = text(2, { pattern: '^[A-Z]{2}$', rule: 'two capital letters, as US', description: 'ISO 3166-1 alpha-2' })
 export const MoneySchema = t.Object(
   { amount: integer({ minimum: 0, maximum: amountMax, description: 'Minor units' }), currency: CurrencyCode },
   { title: 'Money' },
@@ -64,6 +84,16 @@ export const pageOf = <Schema extends TSchema>(item: Schema) =>
 
 /** Whole numbers in queries are text with a pattern: a failing t.Numeric cannot say which field it was. `x-type` is for the document. */
 export const pageQuery = {
-  page: t.Optional(t.String({ pattern: '^[1-9]\\d{0,14}$', description: 'From 1', 'x-type': 'integer' })),
-  limit: t.Optional(t.String({ pattern: '^-?\\d{1,100}$', description: 'Default 20, clamped to 1..100', 'x-type': 'integer' })),
+  page: t.Optional(
+    t.String({ pattern: '^[1-9]\\d{0,14}$', maxLength: 15, rule: 'a whole number from 1', description: 'From 1', 'x-type': 'integer' }),
+  ),
+  limit: t.Optional(
+    t.String({
+      pattern: '^-?\\d{1,100}$',
+      maxLength: 101,
+      rule: 'a whole number',
+      description: 'Default 20, clamped to 1..100',
+      'x-type': 'integer',
+    }),
+  ),
 }

@@ -2,36 +2,144 @@ import type { TSchema } from '@sinclair/typebox'
 import { AppError } from '../core/errors.ts'
 
 /**
- * Refuses a text where an object belongs, and an object where a list belongs, before Elysia strips unknown fields: its
- * stripping takes the kinds for granted, makes `{}` of a text, and counts to the `length` that a caller's object claims.
+ * The outline of a schema: which kinds it takes, by which names, and how long. Made once a schema, so that looking at what was sent
+ * costs what was sent and no more.
+ */
+export type Shape = {
+  /** Whatever it is, it is taken. */
+  anything?: true
+  /** An object may stand here, with these fields. */
+  fields?: Map<string, Shape>
+  /** Of a free-form record: what stands under all names that are not among the fields. Otherwise there are no such names. */
+  others?: Shape
+  /** A list may stand here, of these. */
+  items?: Shape
+  itemsMax?: number
+  /** Something else than an object or a list may stand here. */
+  plain?: true
+  /** Characters of a text. */
+  lengthMax?: number
+  /** The same where a regular expression or a format looks at the text. */
+  formLengthMax?: number
+  /** The kind that is named when none fits. */
+  kind?: 'object' | 'array'
+}
+
+/** Names of a free-form record. */
+const nameLengthMax = 255
+const nameShownMax = 64
+
+/**
+ * Outlines a schema.
+ * @throws Error when a text of any length would reach a regular expression of it, or what it is made of is not known here
+ */
+export function shapeOf(schema: TSchema): Shape {
+  const { anyOf, allOf } = schema as { anyOf?: TSchema[]; allOf?: TSchema[] }
+  if (anyOf ?? allOf) return [...(anyOf ?? []), ...(allOf ?? [])].map(shapeOf).reduce(merged, {})
+  for (const unknown of ['$ref', 'oneOf', 'not', 'if']) if (unknown in schema) throw new Error(`a request's schema may not say ${unknown}`)
+  if ('const' in schema) return { plain: true }
+  switch (schema['type']) {
+    case 'object':
+      return objectShape(schema)
+    case 'array':
+      return { kind: 'array', items: shapeOf(schema['items']), itemsMax: schema['maxItems'] ?? Number.POSITIVE_INFINITY }
+    case 'string':
+      return textShape(schema)
+    case undefined:
+      return { anything: true }
+    default:
+      return { plain: true }
+  }
+}
+
+function objectShape({ properties = {}, patternProperties = {}, additionalProperties }: TSchema): Shape {
+  const fields = new Map(Object.entries(properties as Record<string, TSchema>).map(([name, schema]) => [name, shapeOf(schema)]))
+  const free = [...Object.values(patternProperties as Record<string, TSchema>), ...(additionalProperties ? [additionalProperties] : [])]
+  const others = free.map((schema) => (schema === true ? { anything: true as const } : shapeOf(schema as TSchema)))
+  return { kind: 'object', fields, ...(others.length > 0 ? { others: others.reduce(merged) } : {}) }
+}
+
+function textShape({ pattern, format, maxLength }: TSchema): Shape {
+  if (pattern === undefined && format === undefined) return { plain: true, lengthMax: maxLength ?? Number.POSITIVE_INFINITY }
+  if (maxLength === undefined)
+    throw new Error(`a text with the ${pattern === undefined ? 'format' : 'pattern'} ${pattern ?? format} needs a maxLength`)
+  return { plain: true, lengthMax: maxLength, formLengthMax: maxLength }
+}
+
+/** What either takes: of a union, and of parts that make one object. */
+function merged(one: Shape, other: Shape): Shape {
+  const fields = new Map(one.fields)
+  for (const [name, shape] of other.fields ?? []) fields.set(name, merged(fields.get(name) ?? {}, shape))
+  const both: Shape = {}
+  if (one.anything || other.anything) both.anything = true
+  if (one.plain || other.plain) both.plain = true
+  if (fields.size > 0 || one.fields || other.fields) both.fields = fields
+  for (const key of ['others', 'items'] as const) {
+    const either = one[key] && other[key] ? merged(one[key], other[key]) : (one[key] ?? other[key])
+    if (either) both[key] = either
+  }
+  const kind = one.kind ?? other.kind
+  if (kind) both.kind = kind
+  const lengths = (key: 'itemsMax' | 'lengthMax' | 'formLengthMax') => [one[key], other[key]].filter((length) => length !== undefined)
+  for (const key of ['itemsMax', 'lengthMax'] as const) if (lengths(key).length > 0) both[key] = Math.max(...lengths(key))
+  if (lengths('formLengthMax').length > 0) both.formLengthMax = Math.min(...lengths('formLengthMax'))
+  if ((both.lengthMax ?? 0) > (both.formLengthMax ?? Number.POSITIVE_INFINITY))
+    throw new Error('where texts of two forms may stand, both need the same maxLength')
+  return both
+}
+
+/** How many values something of this outline can hold, itself among them; no end of them where anything may stand. */
+export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shape): number {
+  if (anything || others) return Number.POSITIVE_INFINITY
+  const inFields = [...(fields?.values() ?? [])].reduce((sum, field) => sum + valuesIn(field), 0)
+  return 1 + Math.max(inFields, items ? itemsMax * valuesIn(items) : 0)
+}
+
+/**
+ * Looks at what was sent before anything else does. Names that the schema does not have are refused, and so is whatever is longer
+ * than it may be: no regular expression ever sees it. So are a text where an object belongs, and an object where a list belongs:
+ * Elysia's stripping takes the kinds for granted, makes `{}` of a text, and counts to the `length` that a caller's object claims.
  * All other rules are the schema's own check, which comes later.
+ * @param place what is looked at, for the message
  * @throws AppError INVALID
  */
-export function assertShape(schema: TSchema, value: unknown, path: readonly string[] = []): void {
-  if (value === undefined) return
-  const options: TSchema[] | undefined = schema['anyOf']
-  if (options) {
-    const fitting = options.find((option) => fits(option, value))
-    if (fitting) assertShape(fitting, value, path)
-    else if (options.every(isContainer)) throw expected(options[0], path)
-    return
+export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query' | 'path' = 'body', path: string[] = []): void {
+  if (value === undefined || shape.anything) return
+  const refuse = (rule: string) => new AppError('INVALID', `${path.join('.') || place} (${place}): ${rule}`)
+  if (typeof value === 'string') {
+    if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+    const { lengthMax } = shape
+    if (lengthMax !== undefined && value.length > lengthMax) throw refuse(`Expected string length less or equal to ${lengthMax}`)
+  } else if (Array.isArray(value)) {
+    const { items, itemsMax = 0 } = shape
+    if (items) {
+      if (value.length > itemsMax) throw refuse(`Expected array length to be less or equal to ${itemsMax}`)
+      for (let at = 0; at < value.length; at++) under(items, value[at], place, path, String(at))
+    } else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+  } else if (typeof value === 'object' && value !== null) {
+    if (shape.fields) assertNames(shape, shape.fields, value, place, path)
+    else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+  } else if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
+}
+
+function assertNames({ others }: Shape, fields: Map<string, Shape>, value: object, place: 'body' | 'query' | 'path', path: string[]): void {
+  for (const name in value) {
+    const shape = fields.get(name) ?? others
+    if (!shape) throw unknownField([...path, name], place)
+    if (name.length > nameLengthMax) throw new AppError('INVALID', `${path.join('.') || place} (${place}): a name is too long`)
+    under(shape, (value as Record<string, unknown>)[name], place, path, name)
   }
-  for (const part of (schema['allOf'] as TSchema[] | undefined) ?? []) assertShape(part, value, path)
-  if (!isContainer(schema)) return
-  if (!fits(schema, value)) throw expected(schema, path)
-  if (Array.isArray(value)) value.forEach((item, at) => void assertShape(schema['items'], item, [...path, String(at)]))
-  else
-    for (const [name, property] of Object.entries((schema['properties'] as Record<string, TSchema> | undefined) ?? {}))
-      assertShape(property, (value as Record<string, unknown>)[name], [...path, name])
 }
 
-const isContainer = (schema: TSchema): boolean => schema['type'] === 'object' || schema['type'] === 'array'
-
-function fits(schema: TSchema, value: unknown): boolean {
-  if (schema['type'] === 'array') return Array.isArray(value)
-  if (schema['type'] === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
-  return typeof value !== 'object' || (value === null) === (schema['type'] === 'null')
+function under(shape: Shape, value: unknown, place: 'body' | 'query' | 'path', path: string[], name: string): void {
+  path.push(name)
+  assertShape(shape, value, place, path)
+  path.pop()
 }
 
-const expected = (schema: TSchema | undefined, path: readonly string[]) =>
-  new AppError('INVALID', `${path.join('.') || 'body'} (body): Expected ${schema?.['type']}`)
+/** Says which name nobody knows here; of a long one, its beginning. */
+export function unknownField(path: readonly string[], place: 'body' | 'query' | 'path'): AppError {
+  const name = path.join('.')
+  const shown = name.length > nameShownMax ? `${name.slice(0, nameShownMax).toWellFormed()}…` : name
+  return new AppError('INVALID', `unknown field: ${shown}${place === 'body' ? '' : ` (${place})`}`)
+}

@@ -18,7 +18,7 @@ export type StaticFile = {
 export function staticFiles(deps: HttpDeps, prefix: string, files: Readonly<Record<string, StaticFile>>, cacheControl: string) {
   const app = new Elysia().use(access(deps))
   for (const [name, file] of Object.entries(files))
-    app.get(`${prefix}/${name}`, served(file, cacheControl), { access: 'public', detail: { hide: true } })
+    app.get(`${prefix}/${name}`, served(file, cacheControl), { access: 'public', anyQuery: true, detail: { hide: true } })
   return app
 }
 

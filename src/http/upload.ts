@@ -41,5 +41,6 @@ export const uploads = () =>
 export function readUpload(request: Request, { types, bytesMax }: UploadRule): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
-  return { type, chunks: () => readChunks(request, bytesMax, readMaxMs), bytes: () => readBody(request, bytesMax, readMaxMs) }
+  const withinMs = readMaxMs
+  return { type, chunks: () => readChunks(request, bytesMax, withinMs), bytes: () => readBody(request, bytesMax, { withinMs }) }
 }

@@ -6,13 +6,13 @@ export const dayMs = 24 * 60 * 60 * 1000
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** The day so many days after another, or before it. */
-export const addDays = (day: string, days: number): string => dayOf(startOfDay(day) + days * dayMs)
+export const addDays = (day: string, days: number): string => dayOf(startOf(day) + days * dayMs)
 
 /** Whether a text is a day that there is. */
 export function isDay(text: string): boolean {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? startOfDay(text) : Number.NaN
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? startOf(text) : Number.NaN
   return !Number.isNaN(ms) && dayOf(ms) === text
 }
 
-/** The moment at which a day begins. */
-export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+/** When a day begins, in milliseconds; NaN for what is none. */
+export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)

@@ -13,13 +13,23 @@ const urlSecret = /([?&](?:[\w-]*(?:token|secret|password|key|signature)|sig)=)[
 const queryParameters = /\nparams: [\s\S]*?(?=\n {4}at |$)/
 const textLengthMax = 4_000
 
-/** A line of JSON an event. Values that are secret by their name or by their look are struck out. */
-export function createLog(level: LogLevel, now: () => number, writeLine: (line: string) => void): Log {
+/**
+ * A line of JSON an event. Values that are secret by their name or by their look are struck out.
+ * @param requestId of the request under way, which stands on every line that it causes
+ */
+export function createLog(
+  level: LogLevel,
+  now: () => number,
+  writeLine: (line: string) => void,
+  requestId: () => string | undefined = () => undefined,
+): Log {
   const at =
     (one: LogLevel) =>
     (event: string, fields: Record<string, unknown> = {}) => {
       if (order[one] < order[level]) return
-      writeLine(JSON.stringify({ time: new Date(now()).toISOString(), level: one, event, ...(redact(fields) as object) }))
+      const id = requestId()
+      const request = id === undefined ? {} : { requestId: id }
+      writeLine(JSON.stringify({ time: new Date(now()).toISOString(), level: one, event, ...request, ...(redact(fields) as object) }))
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

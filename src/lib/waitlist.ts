@@ -7,37 +7,59 @@ export type Waitlist = {
 }
 
 export type Watch = {
-  /** Resolves when somebody at work on one of these is done, or was since the watch began. Undefined when nobody is, or when too many wait. */
-  next(): Promise<void> | undefined
+  /** Resolves when somebody at work on one of these is done, or was since the watch began; one waiter for each. Undefined when nobody is, `full` when too many wait. */
+  next(): Promise<void> | 'full' | undefined
   stop(): void
 }
 
 type Watcher = { readonly keys: ReadonlySet<string>; ended: boolean; resume: (() => void) | undefined }
 
-/** @param waitingMax how many may wait at once */
-export function createWaitlist(waitingMax: number): Waitlist {
+/** @param waitingMax how many may wait at once: for the same key, and in all */
+export function createWaitlist(waitingMax: { readonly key: number; readonly all: number }): Waitlist {
   const atWork = new Map<string, number>()
+  const waitingFor = new Map<string, number>()
   const watchers = new Set<Watcher>()
   let waiting = 0
 
-  const change = (key: string, by: number) => {
-    const count = (atWork.get(key) ?? 0) + by
-    if (count > 0) atWork.set(key, count)
-    else atWork.delete(key)
+  const change = (counts: Map<string, number>, keys: Iterable<string>, by: number) => {
+    for (const key of keys) {
+      const count = (counts.get(key) ?? 0) + by
+      if (count > 0) counts.set(key, count)
+      else counts.delete(key)
+    }
   }
 
   function end(watcher: Watcher): void {
     watcher.ended = true
     if (!watcher.resume) return
     waiting--
+    change(waitingFor, watcher.keys, -1)
     watcher.resume()
     watcher.resume = undefined
   }
 
-  function next(watcher: Watcher): Promise<void> | undefined {
+  /**
+   * One end makes room for one: it wakes who waits the longest, and everybody where nobody is left whose end could wake them. Who
+   * does not wait yet must look again in any case.
+   */
+  function wake(keys: readonly string[]): void {
+    let woken = false
+    for (const watcher of watchers) {
+      const left = keys.filter((key) => watcher.keys.has(key))
+      if (left.length === 0) continue
+      const isNext = watcher.resume !== undefined && !woken
+      if (isNext) woken = true
+      if (isNext || !watcher.resume || left.some((key) => !atWork.has(key))) end(watcher)
+    }
+  }
+
+  function next(watcher: Watcher): Promise<void> | 'full' | undefined {
     if (watcher.ended) return Promise.resolve()
-    if (waiting >= waitingMax || ![...watcher.keys].some((key) => atWork.has(key))) return undefined
+    const keys = [...watcher.keys]
+    if (!keys.some((key) => atWork.has(key))) return undefined
+    if (waiting >= waitingMax.all || keys.some((key) => (waitingFor.get(key) ?? 0) >= waitingMax.key)) return 'full'
     waiting++
+    change(waitingFor, watcher.keys, 1)
     return new Promise((resume) => {
       watcher.resume = resume
     })
@@ -45,10 +67,10 @@ export function createWaitlist(waitingMax: number): Waitlist {
 
   return {
     begin(keys) {
-      for (const key of keys) change(key, 1)
+      change(atWork, keys, 1)
       return () => {
-        for (const key of keys) change(key, -1)
-        for (const watcher of watchers) if (keys.some((key) => watcher.keys.has(key))) end(watcher)
+        change(atWork, keys, -1)
+        wake(keys)
       }
     },
     watch(keys) {

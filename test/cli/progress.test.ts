@@ -1,25 +1,39 @@
 import { expect, test } from 'bun:test'
-import { bytesText, createProgress } from '../../src/cli/progress.ts'
+import { bytesText, createProgress, durationText } from '../../src/cli/progress.ts'
 
-function terminal(columns = 80) {
+function terminal(columns = 100) {
   const written: string[] = []
   return { isTTY: true, columns, written, write: (text: string) => written.push(text) }
 }
 
-test('the bar shows label, share and rate, and is gone at the end', () => {
+function pipe() {
+  const written: string[] = []
+  return { written, write: (text: string) => written.push(text) }
+}
+
+test('the bar shows label, share, amounts, rate and time left, and is gone at the end', () => {
   const stream = terminal()
   let now = 0
-  const progress = createProgress({ total: 200, label: 'Importing', stream, monotonicMs: () => now })
+  const progress = createProgress({ total: 2_000, label: 'Importing', stream, unit: 'rows', monotonicMs: () => now })
   now = 1_000
-  progress.at(50)
+  progress.at(500)
   progress.end()
-  expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  50/s', '\r\x1b[K'])
+  expect(stream.written).toEqual([
+    '\r\x1b[KImporting  [######------------------]  25 %  500 of 2,000 rows  500 rows/s  3 s left',
+    '\r\x1b[K',
+  ])
+})
+
+test('the bar takes a note, and says no rate before there is one', () => {
+  const stream = terminal()
+  createProgress({ total: 2_000_000, label: 'Importing', stream, unit: 'bytes', monotonicMs: () => 0 }).at(500_000, '12,000 rows')
+  expect(stream.written).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
 })
 
 test('the bar is drawn ten times a second at most, and always when all is done', () => {
   const stream = terminal()
   let now = 0
-  const progress = createProgress({ total: 100, label: 'X', stream, monotonicMs: () => now })
+  const progress = createProgress({ total: 100, label: 'X', stream, unit: 'rows', monotonicMs: () => now })
   for (let done = 1; done <= 99; done++) {
     now += 10
     progress.at(done)
@@ -29,23 +43,36 @@ test('the bar is drawn ten times a second at most, and always when all is done',
   expect(stream.written.at(-1)).toContain('100 %')
 })
 
-test('nothing is written where there is no terminal', () => {
-  const written: string[] = []
-  const progress = createProgress({ total: 10, label: 'X', stream: { write: (text) => written.push(text) } })
-  progress.at(5)
+test('where there is no terminal quick work says nothing, and long work has a line now and then', () => {
+  const stream = pipe()
+  let now = 0
+  const progress = createProgress({ total: 60_000, label: 'Sealing anew', stream, unit: 'secrets', monotonicMs: () => now })
+  for (let second = 1; second <= 30; second++) {
+    now = second * 1_000
+    progress.at(second * 1_000)
+  }
   progress.end()
-  expect(written).toEqual([])
+  expect(stream.written).toEqual([
+    'Sealing anew: 8 %, 5,000 of 60,000 secrets, 1,000 secrets/s, 55 s left\n',
+    'Sealing anew: 25 %, 15,000 of 60,000 secrets, 1,000 secrets/s, 45 s left\n',
+    'Sealing anew: 41 %, 25,000 of 60,000 secrets, 1,000 secrets/s, 35 s left\n',
+  ])
 })
 
-test('a line is never wider than the terminal, an unknown total shows the amount, and more than all is all', () => {
+test('a line is never wider than the terminal, an unknown total shows the amount and the time, and more than all is all', () => {
   const narrow = terminal(20)
-  createProgress({ total: 100, label: 'A long label indeed', stream: narrow, monotonicMs: () => 0 }).at(100)
+  createProgress({ total: 100, label: 'A long label indeed', stream: narrow, unit: 'rows', monotonicMs: () => 0 }).at(100)
   expect(narrow.written[0]?.replace('\r\x1b[K', '').length).toBe(19)
   const unknown = terminal()
-  createProgress({ total: 0, label: 'X', stream: unknown, unit: 'bytes', monotonicMs: () => 0 }).at(2_500_000)
-  expect(unknown.written[0]).toBe('\r\x1b[KX  2.5 MB')
+  let now = 0
+  const progress = createProgress({ total: 0, label: 'X', stream: unknown, unit: 'bytes', monotonicMs: () => now })
+  now = 61_000
+  progress.at(2_500_000)
+  now = 61_050
+  progress.at(2_600_000)
+  expect(unknown.written).toEqual(['\r\x1b[KX  2.5 MB  1 min so far'])
   const beyond = terminal()
-  createProgress({ total: 10, label: 'X', stream: beyond, monotonicMs: () => 0 }).at(12)
+  createProgress({ total: 10, label: 'X', stream: beyond, unit: 'rows', monotonicMs: () => 0 }).at(12)
   expect(beyond.written[0]).toContain('[########################] 100 %')
 })
 
@@ -55,3 +82,12 @@ test.each([
   [1_500, '1.5 KB'],
   [2_000_000_000, '2.0 GB'],
 ])('%p bytes read as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text))
+
+test.each([
+  [0, '0 s'],
+  [0.2, '1 s'],
+  [59, '59 s'],
+  [61, '1 min'],
+  [3_599, '1 h 0 min'],
+  [5_400, '1 h 30 min'],
+])('%p seconds read as %s', (seconds, text) => expect(durationText(seconds)).toBe(text))

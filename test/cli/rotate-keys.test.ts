@@ -9,7 +9,7 @@ import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'
 
-const keysIn = (dataDir: string): { jwt: string[]; encryption: string[]; integrationApiKey: string } =>
+const keysIn = (dataDir: string): { jwt: string[]; encryption: string[]; integrationApiKey: string; registered?: boolean } =>
   JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
 const versionOf = (secret: string | undefined) => masterKey(secret ?? '', 'encryption').version
 const registered = (dataDir: string) =>
@@ -78,6 +78,7 @@ describeProcesses('souk rotate-keys', () => {
       jwt: [expect.any(String), ...before.jwt],
       encryption: [expect.any(String), ...before.encryption],
       integrationApiKey: before.integrationApiKey,
+      registered: true,
     })
     expect(statSync(join(dataDir, 'keys.json')).mode & 0o777).toBe(0o600)
     for (const secret of [...after.encryption, ...after.jwt]) expect(rotated.stdout).not.toContain(secret)

@@ -49,6 +49,7 @@ describeProcesses('souk setup', () => {
     ],
     ['nine char\n', 'The password must have 10 to 200 characters\n'],
     [`${'x'.repeat(201)}\n`, 'The password must have 10 to 200 characters\n'],
+    ['Password123\n', 'The password is one of the most common: choose another\n'],
   ])('souk setup refuses the password %j and makes nobody', async (stdin, stderr) => {
     const dataDir = temporaryDir()
     expect(await souk(['setup', '--email', login.email], dataDir, { stdin })).toEqual({ status: 2, stdout: '', stderr })
@@ -65,7 +66,7 @@ describeProcesses('souk setup', () => {
     expect(other.status).toBe(2)
     expect(other.screen).toContain('The two are not the same: nothing was done')
     const stopped = await onTerminal(asked, dataDir, [['password: ', '\x03']])
-    expect(stopped.status).toBe(2)
+    expect(stopped.status).toBe(130)
     const made = await onTerminal(asked, dataDir, [
       ['password: ', 'password-of-rooX\x7ft\r'],
       ['once more: ', 'password-of-root\r'],

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { DatabaseRefused } from '../../db/engine.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { explain, UsageError } from '../../src/cli/failure.ts'
+import { Interrupted } from '../../src/cli/interruption.ts'
 import { settingsMarkdown, settingsText } from '../../src/cli/settings-table.ts'
 import { settings } from '../../src/config.ts'
 import { OperatorError } from '../../src/core/errors.ts'
@@ -91,7 +92,11 @@ test('what is expected is told in its own words, with 2 for usage and 1 for the 
   expect(explain(new UsageError('say it so'), {})).toEqual({ text: 'say it so', status: 2 })
   expect(explain(new OperatorError('mend that'), {})).toEqual({ text: 'mend that', status: 1 })
   expect(explain(new DatabaseRefused('not ours'), {})).toEqual({ text: 'not ours', status: 1 })
-  expect(explain(Object.assign(new Error('Failed to start server'), { code: 'EADDRINUSE' }), {}).text).toStartWith('The port is taken')
+  expect(explain(new Interrupted('Stopped'), {})).toEqual({ text: 'Stopped', status: 130 })
+  const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC', path: '/srv/shop.db' })
+  const text = 'The disk is full: /srv/shop.db. Make room, then run it again'
+  expect(explain(full, {})).toEqual({ text, status: 1 })
+  expect(explain(new Error('could not', { cause: full }), {}).text).toBe(text)
 })
 
 test('what is unexpected is told without a stack and without any secret of the settings', () => {

@@ -1,45 +1,73 @@
 import { describe, expect, test } from 'bun:test'
 import { createPasswords } from '../../src/clients/passwords.ts'
+import type { PasswordTurn } from '../../src/core/deps.ts'
+
+const turn: PasswordTurn = { kind: 'customer', address: '203.0.113.1' }
+const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))
 
 describe('passwords', () => {
   test('passwords belong to their own hash only, and each hash is another', async () => {
-    const { hash, verify } = createPasswords(() => new Error('busy'))
-    const [one, other] = await Promise.all([hash('correct horse'), hash('correct horse')])
+    const { hash, verify } = createPasswords(busy)
+    const [one, other] = await Promise.all([hash('correct horse', turn), hash('correct horse', turn)])
     expect(one).not.toBe(other)
-    expect(await verify('correct horse', one)).toBe(true)
-    expect(await verify('Correct horse', one)).toBe(false)
+    expect(await verify('correct horse', one, turn)).toBe(true)
+    expect(await verify('Correct horse', one, turn)).toBe(false)
   })
 
   test('passwords are right for nobody when there is no account, the password of the stand-in included', async () => {
-    const { verify } = createPasswords(() => new Error('busy'))
-    expect(await verify('anything at all', undefined)).toBe(false)
-    expect(await verify('nobody has this password', undefined)).toBe(false)
+    const { verify } = createPasswords(busy)
+    expect(await verify('anything at all', undefined, turn)).toBe(false)
+    expect(await verify('nobody has this password', undefined, turn)).toBe(false)
   })
 
-  test('passwords wait their turn up to a limit, beyond which they are refused, and the line moves on', async () => {
-    const { hash } = createPasswords(() => new Error('busy'), 2)
+  test('passwords wait their turn up to a limit of the address, beyond which they are refused with a time to come back, and the line moves on', async () => {
+    const { hash } = createPasswords(busy, 2)
     const outcomes = await Promise.all(
-      Array.from({ length: 210 }, (_, nth) =>
-        hash(`password ${nth}`).then(
+      Array.from({ length: 110 }, (_, nth) =>
+        hash(`password ${nth}`, turn).then(
           () => 'hashed',
           (error: Error) => error.message,
         ),
       ),
     )
-    expect(outcomes.filter((outcome) => outcome === 'hashed')).toHaveLength(202)
-    expect(outcomes.filter((outcome) => outcome === 'busy')).toHaveLength(8)
-    expect(await hash('afterwards')).toStartWith('$argon2id$')
+    expect(outcomes.filter((outcome) => outcome === 'hashed')).toHaveLength(102)
+    const refused = outcomes.filter((outcome) => outcome !== 'hashed')
+    expect(refused).toHaveLength(8)
+    for (const outcome of refused) expect(Number(outcome)).toBeGreaterThanOrEqual(1)
+    expect(await hash('afterwards', turn)).toStartWith('$argon2id$')
+  })
+
+  test('passwords of a merchant are looked at next, though fifty customers came first, from the same address as from others', async () => {
+    const { hash, verify } = createPasswords(busy, 1)
+    const stored = await hash('right', turn)
+    const served: string[] = []
+    const look = (kind: PasswordTurn['kind'], address: string, name: string) =>
+      verify('right', stored, { kind, address }).then(() => served.push(name))
+    const customers = Array.from({ length: 50 }, (_, nth) => look('customer', `198.51.100.${nth % 5}`, 'customer'))
+    const merchant = look('merchant', '198.51.100.1', 'merchant')
+    await Promise.all([...customers, merchant])
+    // One was under way, and one may have been next by the turns of the kinds.
+    expect(served.indexOf('merchant')).toBeLessThanOrEqual(2)
+  })
+
+  test('passwords of one address are looked at next, though another one sent fifty right ones before', async () => {
+    const { hash, verify } = createPasswords(busy, 1)
+    const stored = await hash('right', turn)
+    const served: string[] = []
+    const look = (address: string) => verify('right', stored, { kind: 'customer', address }).then(() => served.push(address))
+    await Promise.all([...Array.from({ length: 50 }, () => look('198.51.100.1')), look('198.51.100.2')])
+    expect(served.indexOf('198.51.100.2')).toBeLessThanOrEqual(2)
   })
 
   test('passwords with a damaged hash are an error, and hold nobody up', async () => {
-    const { verify, hash } = createPasswords(() => new Error('busy'))
+    const { verify, hash } = createPasswords(busy)
     for (let nth = 0; nth < 4; nth++)
       expect(
-        await verify('x', 'damaged').then(
+        await verify('x', 'damaged', turn).then(
           () => 'answered',
           () => 'refused',
         ),
       ).toBe('refused')
-    expect(await hash('afterwards')).toStartWith('$argon2id$')
+    expect(await hash('afterwards', turn)).toStartWith('$argon2id$')
   })
 })

@@ -362,3 +362,27 @@ describe('the environment of the program changes nothing:', () => {
     expect(proxy.connections()).toBe(0)
   })
 })
+
+describe('a call that is not to go on', () => {
+  test('a call to a port of another service than a web server is not made, and its name is not looked up', async () => {
+    let lookups = 0
+    const lookup: Lookup = async () => {
+      lookups++
+      return ['127.0.0.1']
+    }
+    for (const url of ['http://a.example:22/', 'https://a.example:25/', 'http://a.example:6379/', 'http://127.0.0.1:53/'])
+      expect((await failure(url, { lookup })).kind).toBe('port not allowed')
+    expect(lookups).toBe(0)
+    // What the operator chose may listen where it will; here nobody does.
+    expect((await failure('http://127.0.0.1:1/', { trusted: true })).kind).toBe('connection failed')
+  })
+
+  test('a call ends when it is told to, as if its time were over, and lets go of the connection', async () => {
+    const giveUp = new AbortController()
+    using server = await rawServer(() => giveUp.abort())
+    expect((await failure(server.url, { signal: giveUp.signal })).kind).toBe('timeout')
+    await server.closed
+    const late = await failure(server.url, { signal: giveUp.signal })
+    expect(late.kind).toBe('timeout')
+  })
+})

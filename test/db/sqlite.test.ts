@@ -238,8 +238,18 @@ describe.skipIf(engine !== 'sqlite')('the data directory', () => {
     symlinkSync(dataDir, join(dataDir, 'self'))
   })
 
-  test('the data directory is refused on NFS, SMB, CIFS, SMB2, AFS, Coda and Ceph, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
-    const network = { nfs: 0x6969, smb: 0x517b, cifs: 0xff534d42, smb2: 0xfe534d42, afs: 0x5346414f, coda: 0x73757245, ceph: 0x00c36400 }
+  test('the data directory is refused on NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, FUSE, 9p and Lustre, and taken on ext4, xfs, btrfs, tmpfs and overlay', () => {
+    const mapped = { fuse: 0x65735546, '9p': 0x01021997, lustre: 0x0bd00bd0 }
+    const network = {
+      nfs: 0x6969,
+      smb: 0x517b,
+      cifs: 0xff534d42,
+      smb2: 0xfe534d42,
+      afs: 0x5346414f,
+      coda: 0x73757245,
+      ceph: 0x00c36400,
+      ...mapped,
+    }
     const local = { ext4: 0xef53, xfs: 0x58465342, btrfs: 0x9123683e, tmpfs: 0x01021994, overlay: 0x794c7630 }
     for (const type of Object.values(network)) expect(isNetworkFileSystem(type)).toBe(true)
     for (const type of Object.values(local)) expect(isNetworkFileSystem(type)).toBe(false)

@@ -267,7 +267,7 @@ describe('on the running demo', () => {
     const key = await keyOf('diwan-coffee')
     const order = ordersOf('diwan-coffee').find(({ paymentStatus }) => paymentStatus === 'CAPTURED')
     const headers = { 'idempotency-key': 'the-first' }
-    const refund = await app.call('POST', `/v2/orders/${order.id}/refunds`, { key, headers, body: { reason: 'A test' } })
+    const refund = await app.call('POST', `/v2/orders/${order.id}/refunds`, { key, headers, body: { all: true, reason: 'A test' } })
     expect([refund.status, refund.body.status, refund.body.amount]).toEqual([201, 'SUCCEEDED', order.total])
     expect(refund.body.processorReference).toStartWith(`${order.payments[0].processor}_demo_`)
   })

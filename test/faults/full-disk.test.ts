@@ -15,7 +15,7 @@ const mounted: string[] = []
 /** A disk of a few megabytes, or undefined where this process may not mount one. */
 function smallDisk(megabytes: number): string | undefined {
   const dir = temporaryDir()
-  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', dir], {
+  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,size=${megabytes}m`, 'tmpfs', dir], {
     stdout: 'ignore',
     stderr: 'ignore',
   })

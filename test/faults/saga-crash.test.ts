@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
-import { resumeOrders } from '../../src/modules/order/service.ts'
+import { resumeOrders } from '../../src/modules/order/resuming.ts'
 import { sandboxSignature } from '../../src/modules/sandbox/service.ts'
 import type { Act, ActRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
@@ -33,16 +33,16 @@ type Scenario = {
   status?: number
   /** The order in the end. */
   order: Partial<Books['orders'][number]>
-  /** Whether its steps are done then. */
-  done: boolean
+  /** What has become of its stock and gift cards then. */
+  holds: Books['orders'][number]['holds']
   stock: { onHand: number; reserved: number }
   /** What the gift cards hold in the end. */
   cards: readonly number[]
 }
 
 /** How an unpaid order ends: with everything given back. */
-const givenBack = { done: false, stock: { onHand: 10, reserved: 0 }, cards: [300, 450] } as const
-const sold = { done: true, stock: { onHand: 8, reserved: 0 }, cards: [0, 0] } as const
+const givenBack = { holds: 'RELEASED', stock: { onHand: 10, reserved: 0 }, cards: [300, 450] } as const
+const sold = { holds: 'COMMITTED', stock: { onHand: 8, reserved: 0 }, cards: [0, 0] } as const
 const confirmed = { status: 'CONFIRMED', paymentStatus: 'CAPTURED' } as const
 
 const scenarios: Scenario[] = [
@@ -149,7 +149,7 @@ const scenarios: Scenario[] = [
     status: 200,
     order: { status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: 7_349 },
     ...givenBack,
-    done: true,
+    holds: 'COMMITTED',
   },
   {
     name: 'cancelling an order that is paid and not confirmed',
@@ -160,7 +160,7 @@ const scenarios: Scenario[] = [
   },
   {
     name: 'a refund of all',
-    prepare: async ({ bought, action }) => action(await bought(), 'refunds'),
+    prepare: async ({ bought, action }) => action(await bought(), 'refunds', { all: true }),
     status: 201,
     order: { status: 'CONFIRMED', paymentStatus: 'REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 750 },
     ...sold,
@@ -173,6 +173,18 @@ const scenarios: Scenario[] = [
     order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 151 },
     ...sold,
     cards: [0, 151],
+  },
+  {
+    name: 'a refund of lines that go back on the shelf',
+    async prepare({ app, bought, action }) {
+      const orderId = await bought()
+      const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
+      return action(orderId, 'refunds', { lines: [{ lineId: line?.id, quantity: 1, restock: true }] })
+    },
+    status: 201,
+    order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 1_072, giftCardRefundedTotal: 0 },
+    ...sold,
+    stock: { onHand: 9, reserved: 0 },
   },
   {
     name: 'sending an order',
@@ -245,18 +257,17 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
       return { cartId, orderId, paymentId: payments[0].id }
     },
     bought: async (): Promise<string> => (await placed(await cartPaidBy(300, 450), 'tok_success')).id,
-    /** An order whose process died when all was done but the last step. */
+    /** An order that something keeps from becoming a sale. */
     async paid(): Promise<string> {
-      const { db } = app.deps
-      const write = db.write.bind(db)
-      db.write = async (work) => {
-        const { steps } = await booksOf(app)
-        if (steps.some(({ step, state }) => step === 'WRITE_OUTBOX' && state === 'DONE')) throw new Error('dead')
-        return write(work)
+      const { affiliateStore } = app.deps
+      const findActive = affiliateStore.findActive
+      affiliateStore.findActive = async () => {
+        throw new Error('a fault')
       }
-      expect((await send(checkoutOf(await cartPaidBy(300, 450), 'tok_success', 'before'))).status).toBe(500)
-      db.write = write
-      return (await booksOf(app)).orders[0]?.id ?? ''
+      const { id, status } = await placed(await cartPaidBy(300, 450), 'tok_success')
+      expect(status).toBe('PAID')
+      affiliateStore.findActive = findActive
+      return id
     },
     async messageAbout(paymentId: string): Promise<ActRequest> {
       const raw = JSON.stringify({ type: 'payment.captured', payment: { id: paymentId } })
@@ -394,17 +405,17 @@ async function unharmed(stage: Stage) {
 }
 
 /** The run without a crash: all the others are held to what it ends in. */
-async function uninterrupted({ status, order, done, stock, cards }: Scenario, stage: Stage): Promise<{ end: Books; writes: number }> {
+async function uninterrupted({ status, order, holds, stock, cards }: Scenario, stage: Stage): Promise<{ end: Books; writes: number }> {
   const { copy, printed } = await actOn(stage, 0)
   const [answered, writes = 0] = (printed ?? '').split(' ').map(Number)
   if (status) expect(answered).toBe(status)
-  expect(writes).toBeGreaterThan(1)
+  expect(writes).toBeGreaterThan(0)
   expect(writes).toBeLessThan(writesMax)
   const { found: end } = await goOn(stage, copy, [])
   await copy.drop()
   expect(violationsAtRest(end)).toEqual([])
   expect(end.orders).toMatchObject([order])
-  expect(end.steps.filter(({ state }) => state === 'DONE')).toHaveLength(done ? end.steps.length : 0)
+  expect(end.orders.map((one) => one.holds)).toEqual([holds])
   expect(end.variants.find(({ trackInventory }) => trackInventory)).toMatchObject(stock)
   expect(end.cards.map(({ balance }) => balance)).toEqual([...cards])
   return { end, writes }

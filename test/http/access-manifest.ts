@@ -5,13 +5,17 @@ import type { Access } from '../../src/http/access-rules.ts'
  * this list. The twins under API_V3_PREFIX have the access of their originals and are not repeated.
  */
 export const accessManifest: Record<string, Access> = {
-  'POST /merchant/login': 'public',
+  'POST /merchant/login': 'login',
   'POST /merchant/signup': 'public',
   'GET /merchant/me': 'merchant',
   'POST /customer/signup': 'public',
-  'POST /customer/login': 'public',
+  'POST /customer/login': 'login',
   'POST /auth/refresh': 'public',
   'POST /auth/logout': 'public',
+  'POST /auth/password': 'loggedIn',
+  'GET /auth/sessions': 'loggedIn',
+  'DELETE /auth/sessions': 'loggedIn',
+  'DELETE /auth/sessions/:id': 'loggedIn',
 
   'GET /shops/v2': 'merchant',
   'PATCH /shops/v2': 'merchant',
@@ -65,6 +69,7 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /cart/:id': 'cart',
   'POST /cart/:id/items': 'cart',
   'PATCH /cart/:id/items/:lineId': 'cart',
+  'DELETE /cart/:id/checkout': 'cart',
   'DELETE /cart/:id/items/:lineId': 'cart',
 
   'POST /customer': 'secretKey',

@@ -39,7 +39,7 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
   expect(answeredUnder('secretKey')).toEqual(['secret'])
   expect(answeredUnder('merchant')).toEqual([])
   expect(answeredUnder('public')).toEqual([])
-  // Without the headers that pages of other origins need, the route has to answer.
-  expect(answeredUnder('storefront')).toEqual([])
+  // A publishable key is used by pages, whose origin the route looks at.
+  expect(answeredUnder('storefront')).toEqual(['secret'])
   expect(() => createHotReads({ routeTable: createRouteTable() } as Parameters<typeof createHotReads>[0])).toThrow(orderPath)
 })

@@ -78,7 +78,7 @@ describe('a route that is switched off', () => {
   async function switched(app: TestApp) {
     const { Elysia, t } = await import('elysia')
     const { access } = await import('../../src/http/access.ts')
-    const { jsonBodies } = await import('../../src/http/body.ts')
+    const { unreadBodies } = await import('../../src/http/body.ts')
     const { errors } = await import('../../src/http/errors.ts')
     const { createRouteTable } = await import('../../src/http/route-table.ts')
     const deps = { ...app.deps, routeTable: createRouteTable() }
@@ -86,7 +86,7 @@ describe('a route that is switched off', () => {
     const stated = { by: 'merchant', while: () => route.isOn } as const
     const http = new Elysia()
       .use(errors(deps))
-      .use(jsonBodies(deps))
+      .use(unreadBodies())
       .use(access(deps))
       .get('/lend', ({ principal }) => principal.id, { access: stated })
       .post('/lend', ({ principal }) => principal.id, { access: stated, body: t.Object({ amount: t.Number() }) })

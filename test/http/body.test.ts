@@ -30,7 +30,10 @@ describe('reading a body', () => {
         letGo = true
       },
     )
-    expect(await failure(readBody(stalled, 100, 5))).toMatchObject({ code: 'TIMEOUT', message: 'The body took too long to arrive' })
+    expect(await failure(readBody(stalled, 100, { withinMs: 5 }))).toMatchObject({
+      code: 'TIMEOUT',
+      message: 'The body took too long to arrive',
+    })
     expect(letGo).toBe(true)
   })
 
@@ -42,7 +45,7 @@ describe('reading a body', () => {
       },
       () => clearInterval(timer),
     )
-    expect(await failure(readBody(trickling, 1_000_000, 30))).toMatchObject({ code: 'TIMEOUT' })
+    expect(await failure(readBody(trickling, 1_000_000, { withinMs: 30 }))).toMatchObject({ code: 'TIMEOUT' })
   })
 
   test("reading a body that breaks off is the sender's mistake, told without what the socket said", async () => {

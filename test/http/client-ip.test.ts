@@ -22,6 +22,10 @@ describe("the caller's address", () => {
     expect(of(via('127.0.0.1, 203.0.113.9,10.9.9.9'), 'fd00::1')).toBe('203.0.113.9')
     expect(of(via('::ffff:203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
     expect(of(via('2001:db8::1'), '::ffff:10.1.2.3')).toBe('2001:db8::1')
+    for (const hop of ['203.0.113.9:4711', '203.0.113.9:0', '203.0.113.9:65535', '[::ffff:203.0.113.9]:80'])
+      expect([hop, of(via(`${hop}, 10.9.9.9:80`), '10.1.2.3')]).toEqual([hop, '203.0.113.9'])
+    for (const hop of ['[2001:db8::1]:4711', '[2001:DB8::1]'])
+      expect([hop, of(via(`198.51.100.1, ${hop}, [fd00::7]:443`), '10.1.2.3')]).toEqual([hop, '2001:db8::1'])
     // Nothing but proxies of ours: the one furthest out is the caller.
     expect(of(via('10.0.0.7, 10.0.0.8'), '10.1.2.3')).toBe('10.0.0.7')
   })
@@ -50,7 +54,13 @@ describe("the caller's address", () => {
     for (const chain of [
       'unknown',
       '203.0.113.9, unknown',
-      '203.0.113.9:4711',
+      '203.0.113.9:65536',
+      '203.0.113.9:',
+      '203.0.113.9:x',
+      '[203.0.113.9]:80',
+      '[2001:db8::1',
+      '2001:db8::1]:80',
+      '[2001:db8::1%eth0]:80',
       '',
       ' ',
       ',',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { isForBrowsers } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
+import { customerIn } from '../support/customers.ts'
 
 const origin = { origin: 'https://storefront.example' }
 
@@ -33,6 +34,58 @@ describe('across origins', () => {
     expect(
       (await app.call('GET', `/shops/v2/public/name/${shop.name}`, { headers: origin })).headers.get('access-control-allow-origin'),
     ).toBe('*')
+  })
+
+  test('what a customer opens may be read across origins, whoever else may call it, and errors of it too', async () => {
+    await using app = await testApp()
+    const { shop, token, secretKey } = await app.merchant()
+    const customer = await customerIn(app, shop)
+    const paths = ['/v2/orders/none', '/addresses/none', '/auth/sessions']
+    for (const path of paths)
+      for (const credential of [{ token: customer.token }, { token }, { key: secretKey }, {}]) {
+        const { status, headers } = await app.call('GET', path, { ...credential, headers: origin })
+        expect([path, status, headers.get('access-control-allow-origin')]).toEqual([path, status, '*'])
+        expect(headers.get('access-control-allow-credentials')).toBeNull()
+      }
+    const answers = [
+      await app.call('POST', '/auth/password', { token: customer.token, headers: origin, body: {} }),
+      await app.call('POST', '/auth/refresh', { headers: origin, body: { refreshToken: 'x' } }),
+      await app.call('POST', '/addresses', { token: customer.token, headers: origin, body: {} }),
+      await app.call('DELETE', '/auth/sessions/none', { token: customer.token, headers: origin }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([400, 401, 400, 404])
+    for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test("a customer's tokens are used by the pages of their shop only, once it lists them; a merchant's by any", async () => {
+    await using app = await testApp()
+    const { shop, token, email, password } = await app.merchant()
+    const customer = await customerIn(app, shop)
+    const login = { shopName: shop.name, email: customer.email, password: customer.password }
+    const { refreshToken, accessToken } = (await app.call('POST', '/customer/login', { body: login })).body.data
+    await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://storefront.example'] } })
+    const evil = { origin: 'https://evil.example' }
+    const asked = (headers: Record<string, string>) => [
+      () => app.call('GET', '/v2/orders/none', { token: accessToken, headers }),
+      () => app.call('GET', '/auth/sessions', { token: accessToken, headers }),
+      () => app.call('POST', '/auth/refresh', { headers, body: { refreshToken } }),
+      () => app.call('POST', '/auth/logout', { headers, body: { refreshToken } }),
+    ]
+    for (const ask of asked(evil)) expect((await ask()).status).toBe(403)
+    const own = []
+    for (const ask of asked(origin)) own.push((await ask()).status)
+    // The refreshed token was spent: using it to log out still ends the session.
+    expect(own).toEqual([404, 200, 200, 204])
+    const { data } = (await app.call('POST', '/merchant/login', { headers: evil, body: { email, password } })).body
+    expect((await app.call('POST', '/auth/refresh', { headers: evil, body: { refreshToken: data.refreshToken } })).status).toBe(200)
+  })
+
+  test('a preflight allows what a page needs to send: credentials, idempotency keys and versions', async () => {
+    await using app = await testApp()
+    const { headers } = await app.call('OPTIONS', '/cart/some', { headers: origin })
+    const allowed = headers.get('access-control-allow-headers')?.split(', ')
+    for (const name of ['authorization', 'x-service-api-key', 'content-type', 'idempotency-key', 'if-match'])
+      expect(allowed).toContain(name)
   })
 
   test('a 304 may be read across origins too', async () => {

@@ -5,6 +5,10 @@ import { type BrowserEvent, chromium, openPage } from '../support/chromium.ts'
 
 if (!chromium) process.stderr.write('skipped: pages in a real browser, because there is no chromium on this machine\n')
 
+const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).text()
+/** A body, fields in the path and in the query, a file, an answer without a body. */
+const unfoldedPaths = ['/merchant/login', '/webhook-endpoints/{id}', '/product-v2/import']
+
 /** Resolves once the element is there. */
 const appears = (selector: string) => `new Promise((resolve) => {
   const look = () => document.querySelector('${selector}') && resolve(true)
@@ -45,9 +49,80 @@ test.skipIf(!chromium)('in a browser the documentation shows an operation with i
   await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
   await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
   await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
-  const paths = Object.values((await app.call('GET', '/docs/json')).body.paths as Record<string, object>)
-  expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(paths.flatMap((methods) => Object.keys(methods)).length)
+  const { paths, webhooks } = (await app.call('GET', '/docs/json')).body as Record<string, Record<string, object>>
+  const all = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})].flatMap((methods) => Object.keys(methods))
+  expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(all.length)
   expect(complaints(page.events)).toEqual([])
+})
+
+/** axe-core in the page, every rule that it has. What it finds, as text. */
+async function breachesOf(page: Awaited<ReturnType<typeof openPage>>, part = 'html'): Promise<string[]> {
+  await page.evaluate(axe)
+  return (await page.evaluate(`axe.run('${part}', { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.length + ', ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
+}
+
+test.skipIf(!chromium)('in a browser the home page has nothing for axe to complain about', async () => {
+  await using app = await testApp()
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+  await using page = await openPage(chromium ?? '')
+  await page.open(`${server.url.origin}/`)
+  await page.evaluate(appears('main h1'))
+  expect(await breachesOf(page)).toEqual([])
+})
+
+test.skipIf(!chromium)('in a browser the documentation has nothing for axe to complain about as it opens', async () => {
+  await using app = await testApp()
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+  await using page = await openPage(chromium ?? '')
+  await page.open(`${server.url.origin}/docs`)
+  await page.evaluate(appears('.opblock-summary'))
+  expect(await breachesOf(page)).toEqual([])
+})
+
+test.skipIf(!chromium)(
+  'in a browser the documentation has nothing for axe to complain about unfolded, tried out, and where credentials go',
+  async () => {
+    await using app = await testApp()
+    const { paths, webhooks, ...rest } = (await app.call('GET', '/docs/json')).body
+    // Of all operations one of each kind: unfolding is dear in a document of many.
+    const some = Object.fromEntries(unfoldedPaths.map((path) => [path, paths[path]]))
+    const cut = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
+    })
+    await using page = await openPage(chromium ?? '')
+    await page.open(`${server.url.origin}/docs`)
+    await page.evaluate(appears('.opblock-summary'))
+    const closed = '.opblock:not(.is-open)'
+    while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {
+      await page.evaluate(`document.querySelector('${closed}').setAttribute('data-next', '')`)
+      await page.evaluate(`document.querySelector('[data-next] .opblock-summary-control').click()`)
+      await page.evaluate(appears('[data-next] .responses-table'))
+      await page.evaluate(`document.querySelector('[data-next]').removeAttribute('data-next')`)
+    }
+    expect(await breachesOf(page)).toEqual([])
+    await page.evaluate(`document.querySelectorAll('.try-out__btn').forEach((button) => button.click())`)
+    await page.evaluate(appears('.execute'))
+    await page.evaluate(`document.querySelector('.btn.authorize').click()`)
+    await page.evaluate(appears('.modal-ux-content'))
+    expect(await breachesOf(page, '.modal-ux')).toEqual([])
+    expect(complaints(page.events)).toEqual([])
+  },
+)
+
+test.skipIf(!chromium)('axe does find what is wrong with a page', async () => {
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response('<!doctype html><title>x</title><select></select>', { headers: { 'content-type': 'text/html' } }),
+  })
+  await using page = await openPage(chromium ?? '')
+  await page.open(server.url.href)
+  await page.evaluate(appears('select'))
+  expect((await breachesOf(page)).map((breach) => breach.split(':')[0])).toContain('select-name')
 })
 
 test.skipIf(!chromium)('the browser test sees a broken policy and a foreign request', async () => {

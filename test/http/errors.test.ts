@@ -43,7 +43,7 @@ describe("a refusal in the contract's shape answers", () => {
   test("a refusal in the contract's shape answers a body that nests without end, or holds a NUL character in a value or a name", async () => {
     await using app = await testApp()
     const post = (raw: string) => app.call('POST', '/merchant/login', { raw, headers: json })
-    for (const depth of [40, 5_000, 100_000]) {
+    for (const depth of [40, 5_000]) {
       expectRefusal(await post(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`), 400)
       expectRefusal(await post(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`), 400)
     }
@@ -115,18 +115,18 @@ describe("a refusal in the contract's shape answers", () => {
     expect(taken.status).toBe(401)
   })
 
-  test("a refusal in the contract's shape answers a body over a megabyte, with its length said or not", async () => {
+  test("a refusal in the contract's shape answers a body that is too large for its route, with its length said or not", async () => {
     await using app = await testApp()
-    const large = JSON.stringify({ email: 'x'.repeat(1024 * 1024), password: canary })
+    const large = JSON.stringify({ email: 'x'.repeat(64 * 1024), password: canary })
     expectRefusal(
       await app.call('POST', '/merchant/login', { raw: large, headers: { ...json, 'content-length': String(large.length) } }),
       413,
-      'The body is larger than 1 MB',
+      'The body is larger than 64 KB',
     )
     const chunks = () =>
       new ReadableStream<Uint8Array>({
         start(controller) {
-          for (let nth = 0; nth < 17; nth++) controller.enqueue(new Uint8Array(65_536).fill(0x20))
+          for (let nth = 0; nth < 2; nth++) controller.enqueue(new Uint8Array(65_536).fill(0x20))
           controller.close()
         },
       })
@@ -135,8 +135,8 @@ describe("a refusal in the contract's shape answers", () => {
       { requestIP: () => ({ address: '127.0.0.1' }) },
     )
     expect(response.status).toBe(413)
-    expect(await response.json()).toEqual({ statusCode: 413, message: 'The body is larger than 1 MB', error: 'Payload Too Large' })
-    const filled = `{"email":"a@example.com","password":"x"${' '.repeat(1024 * 1024 - 40)}}`
+    expect(await response.json()).toEqual({ statusCode: 413, message: 'The body is larger than 64 KB', error: 'Payload Too Large' })
+    const filled = `{"email":"a@example.com","password":"x"${' '.repeat(64 * 1024 - 40)}}`
     expect((await app.call('POST', '/merchant/login', { raw: filled, headers: json })).status).toBe(401)
   })
 
@@ -236,7 +236,9 @@ describe('every answer', () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     await app.call('PATCH', `/shops/v2?secret=${canary}`, { token, body: { title: canary } })
+    await app.call('PATCH', '/shops/v2', { token, body: { title: canary } })
     const written = JSON.stringify(app.logged)
+    expect(written).toContain('"path":"/shops/v2","status":400')
     expect(written).toContain('"path":"/shops/v2","status":200')
     expect(written).not.toContain(canary)
     expect(written).not.toContain(token)

@@ -19,6 +19,7 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
 
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */
 const neverSucceed: Record<string, string> = {
+  'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'no processor of today has accounts of single shops',
 }
@@ -29,6 +30,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
+  'POST /webhook-endpoints': noEndpoints,
+  'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
 }
 type Given = Record<string, readonly unknown[]>
 
@@ -189,7 +192,10 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
   expect(headers.get('x-content-type-options'), about).toBe('nosniff')
   for (const name of Object.keys(documented.headers ?? {}))
     if (name !== 'idempotent-replayed') expect(headers.has(name), `${about}: ${name}`).toBe(true)
-  if (status >= 400) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  // Of a field that nobody knows the name is told, and never what was in it.
+  const isNamed = status === 400 && body.message.startsWith('unknown field: ')
+  if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  if (status === 400 && !isNamed) expect(body.message, about).not.toMatch(/[\^\\]/)
   expect(
     text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
     `${about}: shows a password`,
@@ -222,10 +228,11 @@ async function makeOne(target: Target): Promise<void> {
 async function refresh(): Promise<void> {
   const { app, everyone } = world
   const { email, password, shop } = everyone.merchant
+  const { id: _, ...login } = everyone.customer
   // A clock of its own pace, for limits by the hour.
-  app.clock.advance(60_000)
+  app.clock.advance(3_600_000)
   const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
-  const customer = await app.call('POST', '/customer/login', { body: everyone.customer, from: '127.1.0.1' })
+  const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
   const { email: operator, password: operators } = everyone.admin
   const admin = await app.call('POST', '/merchant/login', { body: { email: operator, password: operators }, from: '127.1.0.1' })
   const token = merchant.body.data.accessToken
@@ -239,6 +246,22 @@ async function refresh(): Promise<void> {
   }
   Object.assign(everyone.credentials, renewed)
   world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])
+}
+
+/** Of the merchant, besides the one under whose token the run goes on. */
+async function otherSessions(): Promise<string[]> {
+  const { app, everyone } = world
+  const { email, password } = everyone.merchant
+  for (let nth = 0; nth < 5; nth++) await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
+  const { body } = await app.call('GET', '/auth/sessions', everyone.credentials.merchant)
+  return body.data.flatMap(({ id, current }: { id: string; current: boolean }) => (current ? [] : [id]))
+}
+
+/** A shop may have so many only, and those made first may have been as many. */
+async function noEndpoints(): Promise<Given> {
+  const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
+  for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
+  return {}
 }
 
 /** A cart with many lines, so that deleting them leaves some. */

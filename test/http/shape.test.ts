@@ -1,16 +1,18 @@
 /** Kinds are checked on what was sent, before the framework strips and copies it. */
 import { describe, expect, test } from 'bun:test'
 import { t } from 'elysia'
-import { assertShape } from '../../src/http/shape.ts'
+import { assertShape, shapeOf } from '../../src/http/shape.ts'
 import { testApp } from '../support/app.ts'
 
-const schema = t.Object({
-  name: t.Optional(t.String()),
-  seo: t.Optional(t.Object({ title: t.Optional(t.String()) })),
-  tags: t.Optional(t.Array(t.String())),
-  items: t.Optional(t.Array(t.Object({ address: t.Union([t.Object({ city: t.Optional(t.String()) }), t.Null()]) }))),
-  free: t.Optional(t.Record(t.String(), t.Unknown())),
-})
+const shape = shapeOf(
+  t.Object({
+    name: t.Optional(t.String()),
+    seo: t.Optional(t.Object({ title: t.Optional(t.String()) })),
+    tags: t.Optional(t.Array(t.String())),
+    items: t.Optional(t.Array(t.Object({ address: t.Union([t.Object({ city: t.Optional(t.String()) }), t.Null()]) }))),
+    free: t.Optional(t.Record(t.String(), t.Unknown())),
+  }),
+)
 
 describe('the shape of a body', () => {
   test('the shape of a body fits when lists are lists and objects are objects; all else is left to the schema', () => {
@@ -23,10 +25,9 @@ describe('the shape of a body', () => {
       { tags: [1] },
       { items: [{ address: null }, { address: { city: 'x' } }] },
       { items: [{}] },
-      { unknown: 'x' },
-      { free: { a: 1 } },
+      { free: { a: 1, b: { c: [] } } },
     ]) {
-      expect(() => assertShape(schema, body)).not.toThrow()
+      expect(() => assertShape(shape, body)).not.toThrow()
     }
   })
 
@@ -43,7 +44,7 @@ describe('the shape of a body', () => {
       [{ free: [] }, 'free (body): Expected object'],
       ['text', 'body (body): Expected object'],
     ]
-    for (const [body, message] of wrong) expect(() => assertShape(schema, body)).toThrow(message)
+    for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)
   })
 
   test("the shape of a body claims no length: an object in a list's place costs nothing", async () => {
@@ -55,7 +56,7 @@ describe('the shape of a body', () => {
       ['PATCH', '/shops/v2', 'storefrontOrigins'],
       ['POST', '/product-v2', 'variants'],
     ] as const) {
-      const answer = await app.call(method, path, { token, body: { title: 'x', [field]: { length: 4_000_000_000 } } })
+      const answer = await app.call(method, path, { token, body: { [field]: { length: 4_000_000_000 } } })
       expect([path, answer.status, answer.body.message]).toEqual([path, 400, `${field} (body): Expected array`])
     }
   })
@@ -71,7 +72,7 @@ describe('the shape of a body', () => {
         },
       },
     )
-    expect(() => assertShape(schema, { tags })).toThrow('tags (body): Expected array')
+    expect(() => assertShape(shape, { tags })).toThrow('tags (body): Expected array')
     expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
   })
 

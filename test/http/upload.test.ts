@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { access } from '../../src/http/access.ts'
-import { jsonBodies } from '../../src/http/body.ts'
+import { unreadBodies } from '../../src/http/body.ts'
 import { errors } from '../../src/http/errors.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 import { readUpload, uploads } from '../../src/http/upload.ts'
@@ -16,7 +16,7 @@ function withUploads(app: TestApp) {
   let bodiesRead = 0
   const http = new Elysia()
     .use(errors(deps))
-    .use(jsonBodies(deps))
+    .use(unreadBodies())
     .use(access(deps))
     .use(uploads())
     .put(
@@ -125,5 +125,6 @@ test('the length that is declared counts by the route: a file’s limit holds wh
   expect(await message('/product-v2/import', 20 * 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 20 MB'])
   expect(await message('/product-v2', 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 1 MB'])
   expect(await message('/product-v2', 1024 * 1024 + 1, 'application/json')).toEqual([413, 'The body is larger than 1 MB'])
-  expect(await message('/nowhere', 1024 * 1024 + 1)).toEqual([413, 'The body is larger than 1 MB'])
+  expect(await message('/nowhere', 64 * 1024 + 1)).toEqual([413, 'The body is larger than 64 KB'])
+  expect(await message('/shops/v2', 64 * 1024 + 1)).toEqual([413, 'The body is larger than 64 KB'])
 })

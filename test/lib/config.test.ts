@@ -123,7 +123,20 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   OPERATOR_COUNTRIES: { field: 'operatorCountries', byDefault: [], good: [['ae, mn', ['AE', 'MN']]], bad: ['UAE', 'A', 'AE,,MN'] },
   ACCESS_TOKEN_SECONDS: { field: 'accessTokenSeconds', byDefault: 3600, good: [['60', 60]], bad: ['59', '86401'] },
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
+  DATABASE_CONNECTIONS: { field: 'databaseConnections', byDefault: 20, good: [['40', 40]], bad: ['0', 'many'] },
+  UNPAID_ORDERS_PER_ADDRESS: { field: 'unpaidOrdersPerAddress', byDefault: 50, good: [['1', 1]], bad: ['0', 'many'] },
+  UNPAID_ORDERS_PER_SHOP: { field: 'unpaidOrdersPerShop', byDefault: 5000, good: [['1', 1]], bad: ['0', 'many'] },
+  STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
+  DRAIN_SECONDS: {
+    field: 'drainSeconds',
+    byDefault: 0,
+    good: [
+      ['0', 0],
+      ['60', 60],
+    ],
+    bad: ['61', '-1', 'soon'],
+  },
   DISK_FREE_MIN_MB: {
     field: 'diskFreeMinBytes',
     byDefault: 104_857_600,

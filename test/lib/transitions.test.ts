@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { orders, payments, refunds } from '../../db/schema/selling.ts'
-import { moveOf, type OpenStateOf, reachable, type SourceOf, type StateOf, statesOf, type Transitions } from '../../src/lib/transitions.ts'
+import { moveOf, reachable, type SourceOf, type StateOf, statesOf, type Transitions } from '../../src/lib/transitions.ts'
 import { orderTransitions, refundTransitions } from '../../src/modules/order/domain.ts'
 import { beginMoneyBack } from '../../src/modules/order/refunds.ts'
 import type { OrderStore } from '../../src/modules/order/store.ts'
@@ -39,15 +39,13 @@ describe('a table of states', () => {
     moveOf(lamp, 'LIT', 'NEW')
   })
 
-  test('a table of states is known to the types: where each state may be entered from, and which are not the last', () => {
+  test('a table of states is known to the types: where each state may be entered from', () => {
     same<StateOf<Lamp>, 'NEW' | 'LIT' | 'DARK' | 'BROKEN'>(true)
     same<SourceOf<Lamp, 'LIT'>, 'NEW' | 'DARK'>(true)
     same<SourceOf<Lamp, 'NEW'>, never>(true)
     // One of several: only from where each of them may follow.
     same<SourceOf<Lamp, 'LIT' | 'BROKEN'>, 'NEW'>(true)
-    same<OpenStateOf<Lamp>, 'NEW' | 'LIT' | 'DARK'>(true)
     same<SourceOf<typeof orderTransitions, 'CANCELLED'>, 'PENDING_PAYMENT' | 'CONFIRMED' | 'COMPENSATING'>(true)
-    same<OpenStateOf<typeof paymentTransitions>, 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED'>(true)
   })
 })
 
@@ -77,8 +75,9 @@ export async function whatCompiles(
   await orderStore.change(tx, 'order_1', ['PAID'], { id: 'order_2' })
 
   await paymentStore.move(tx, 'pay_1', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'], 'CAPTURED', { captured: 1 })
-  // @ts-expect-error a payment that has ended stays ended
-  await paymentStore.move(tx, 'pay_1', ['FAILED'], 'CAPTURED', {})
+  await paymentStore.move(tx, 'pay_1', ['FAILED', 'VOIDED'], 'CAPTURED', {})
+  // @ts-expect-error a payment that has ended is not authorized any more
+  await paymentStore.move(tx, 'pay_1', ['FAILED'], 'AUTHORIZED', {})
   // @ts-expect-error and does not go back
   await paymentStore.move(tx, 'pay_1', ['AUTHORIZED'], 'REQUIRES_ACTION', {})
   await paymentStore.change(tx, 'pay_1', ['FAILED'], { captured: 1 })
@@ -110,9 +109,11 @@ async function subjectsIn(app: TestApp): Promise<Record<'orders' | 'payments' | 
   const { shop } = await app.merchant()
   const order = await insertOrder(app, shop.id)
   const choice = { method: 'card', processor: 'sandbox', token: undefined, returnUrl: undefined, attemptKey: 'one' } as const
-  const payment = await db.write((tx) => beginPayment(tx, app.deps, { order, choice }))
+  const payment = await db.write((tx) => beginPayment(tx, app.deps, { order, choice, holder: 'test' }))
   const parts = { amount: 1, giftCardAmount: 0, giftCards: [] }
-  const refund = await db.write((tx) => beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts }))
+  const refund = await db.write((tx) =>
+    beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
+  )
   const updatedAt = app.clock.now() + 1
   const subject = (
     transitions: Transitions,

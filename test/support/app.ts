@@ -53,10 +53,17 @@ export async function testApp(settings: Record<string, string> = {}, { database:
   const database = given ?? (await testDatabase())
   const drop = async () => (given ? undefined : database.drop())
   let now = startAt ?? startOfTime
+  let elapsed = 0
   const clock = {
     now: () => now,
+    monotonic: () => elapsed,
     advance(ms: number) {
       now += ms
+      elapsed += Math.max(0, ms)
+    },
+    /** As if somebody set it. */
+    set(to: number) {
+      now = to
     },
   }
   const logged: LogLine[] = []

@@ -10,9 +10,10 @@ export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
 export const refused: Record<
-  Exclude<Access, 'public' | 'processor' | 'internal'>,
+  Exclude<Access, 'public' | 'login' | 'processor' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
+  loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   management: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },
   storefront: { unknown: ['integration'], forbidden: ['customer', 'superAdmin'] },
@@ -27,7 +28,7 @@ export const refused: Record<
 
 /** The kinds of credential that open a route. */
 export function accepted(access: Access): readonly CredentialKind[] {
-  if (access === 'public' || access === 'processor' || access === 'internal') return []
+  if (access === 'public' || access === 'login' || access === 'processor' || access === 'internal') return []
   const { unknown, forbidden } = refused[access]
   return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
 }

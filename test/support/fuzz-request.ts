@@ -94,6 +94,7 @@ const wrongBytes: fc.Arbitrary<Draft['body']> = fc.constantFrom(
   { raw: '{"a":1,"a":2}', type: 'application/json; charset=utf-8' },
   { raw: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), type: 'application/json' },
   { raw: `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, type: 'application/json' },
+  { raw: `{"a":[${'0,'.repeat(30_000)}0]}`, type: 'application/json' },
   { raw: `a=${marker}`, type: 'application/x-www-form-urlencoded' },
   { raw: `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${marker}\r\n--b--`, type: 'multipart/form-data; boundary=b' },
   { raw: marker, type: 'text/plain' },
@@ -111,7 +112,7 @@ const oddQuery = fc.constantFrom(
   `q=${marker}%22%20AND`,
   'q=%C3%28',
   '&&&=',
-  `${marker}=${marker}`,
+  `unheard=${marker}`,
   'limit=999999999999999999999',
 )
 

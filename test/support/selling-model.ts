@@ -91,7 +91,7 @@ export type Action =
   | { do: 'return'; cart: number }
   | { do: 'confirm'; payment: number }
   | { do: 'message'; payment: number; type: string }
-  | { do: 'refund'; order: number; share: number; again: boolean }
+  | { do: 'refund'; order: number; share: 'all' | 'lines' | number; again: boolean }
   | { do: 'cancel' | 'fulfil'; order: number }
   | { do: 'stock'; market: number; onHand: number }
   | { do: 'price'; market: number; price: number }
@@ -139,7 +139,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('refund' as const),
       order: one,
-      share: fc.constantFrom(0, 0.1, 0.1, 0.37, 0.5, 1, 1.1),
+      // All, so much of it, or a line of it.
+      share: fc.constantFrom<'all' | 'lines' | number>('all', 'lines', 'lines', 0.1, 0.1, 0.37, 0.5, 1, 1.1),
       again: fc.boolean(),
     }),
   },
@@ -280,9 +281,16 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
         return payment && sandboxMessage(app, payment.id, action.type)
       }
       case 'refund': {
-        const amountOf = ({ total, currency }: Books['orders'][number]) =>
-          action.share === 0 ? {} : { amount: { amount: Math.max(1, Math.floor(total * action.share)), currency } }
-        return onOrder(action.order, 'refunds', amountOf, action.again)
+        const { share } = action
+        const askedOf = ({ id, total, currency }: Books['orders'][number]) => {
+          const line = at(
+            books.lines.filter(({ orderId }) => orderId === id),
+            action.order,
+          )
+          if (share === 'lines') return { lines: [{ lineId: line?.id, quantity: 1, restock: action.order % 3 > 0 }] }
+          return share === 'all' ? { all: true } : { amount: { amount: Math.max(1, Math.floor(total * share)), currency } }
+        }
+        return onOrder(action.order, 'refunds', askedOf, action.again)
       }
       case 'cancel':
       case 'fulfil':

@@ -57,7 +57,7 @@ export async function sellingIn(
       headers: { 'idempotency-key': idempotencyKey },
     })
   const order = async (id: string): Promise<Answer['body']> => ok(await shop.get(`/v2/orders/${id}`)).body
-  const refund = (id: string, body: Record<string, unknown> = {}, idempotencyKey: string = randomUUID()): Promise<Answer> =>
+  const refund = (id: string, body: Record<string, unknown> = { all: true }, idempotencyKey: string = randomUUID()): Promise<Answer> =>
     shop.post(`/v2/orders/${id}/refunds`, body, { 'idempotency-key': idempotencyKey })
 
   return {

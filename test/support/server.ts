@@ -5,7 +5,7 @@ import type { TestApp } from './app.ts'
 
 /** Listens on a free port. `stop` leaves the app itself open. */
 export function serveTestApp({ edge, deps }: Pick<TestApp, 'edge' | 'deps'>) {
-  const serving = listen({ edge, deps, close: async () => undefined }, { host: '127.0.0.1', port: 0 })
+  const serving = listen({ edge, deps }, { host: '127.0.0.1', port: 0 })
   return {
     ...serving,
     port: serving.server.port ?? 0,
@@ -14,16 +14,24 @@ export function serveTestApp({ edge, deps }: Pick<TestApp, 'edge' | 'deps'>) {
 }
 
 export type RawAnswer = { status: number; headers: Headers; body: string }
-export type RawConnection = { send(bytes: string | Uint8Array): void; answer(): Promise<RawAnswer>; close(): void }
+export type RawConnection = {
+  send(bytes: string | Uint8Array): void
+  answer(): Promise<RawAnswer>
+  /** Resolves once the other side has closed it. */
+  closed(): Promise<true>
+  close(): void
+}
 
 /** A connection that sends what it is told and reads one answer with a Content-Length after another. */
 export async function rawConnection(port: number): Promise<RawConnection> {
   const socket = connect(port, '127.0.0.1')
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
   const received = bytesOf(socket)
+  const ended = new Promise<true>((resolve) => void socket.once('close', () => resolve(true)))
   return {
     send: (bytes) => void socket.write(bytes),
     answer: () => received(),
+    closed: () => ended,
     close: () => void socket.destroy(),
   }
 }

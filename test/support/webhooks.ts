@@ -1,7 +1,7 @@
 /** Shops that are told what happens, and receivers that listen. */
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
 import type { WebhookEvent } from '../../src/modules/webhook/domain.ts'
-import { enqueueMessage } from '../../src/modules/webhook/service.ts'
+import { enqueueMessage, type Message } from '../../src/modules/webhook/service.ts'
 import type { TestApp } from './app.ts'
 
 /** Lets tests call their own receivers. */
@@ -44,13 +44,13 @@ export async function endpointOf(
   return body
 }
 
-/** Writes a message as another module would. */
+/** Writes a message as another module would, whatever it holds. */
 export const tell = (
   app: TestApp,
   shop: Shop,
   key: string,
   { event = 'order.confirmed', data = { key }, held = false }: { event?: WebhookEvent; data?: unknown; held?: boolean } = {},
-): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data, held }))
+): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data, held } as Message))
 
 /** One round of the job, and the answers to what it sent. */
 export async function deliver(app: TestApp): Promise<void> {

@@ -28,7 +28,15 @@ export type NewPayment = {
 /** How to name a payment to its processor: by our id until it has told us its own. */
 export type PaymentName = { readonly paymentId: string; readonly reference: string | undefined }
 
-export type RefundAnswer = { readonly reference: string; readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED'; readonly failureCode?: string }
+export type RefundAnswer = {
+  /** Its name for the refund; undefined where it has made none. */
+  readonly reference: string | undefined
+  readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED'
+  readonly failureCode?: string
+}
+
+/** How to name a refund to its processor: by our id until it has told us its own. */
+export type RefundName = PaymentName & { readonly refundId: string; readonly refundReference: string | undefined }
 
 /**
  * Every call may be made again with the same ids and has its effect once. All of them throw ProcessorUnavailable when the
@@ -48,6 +56,8 @@ export type Processor = {
   /** Gives an authorization up. Of a captured payment it answers that it is captured. */
   void(name: PaymentName): Promise<ProcessorPayment>
   refund(refund: PaymentName & { readonly refundId: string; readonly amount: number; readonly currency: string }): Promise<RefundAnswer>
+  /** What became of a refund; undefined when the processor never heard of it. */
+  retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined>
   /**
    * The payment that a message is about; undefined for messages that are about none. What became of it is asked, not believed:
    * messages come twice, late and out of order.

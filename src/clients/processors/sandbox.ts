@@ -74,6 +74,10 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
       await call('POST', 'refunds', { id: refundId, paymentId, amount })
       return { reference: refundId, state: 'SUCCEEDED' }
     },
+    async retrieveRefund({ refundId }) {
+      const { status } = await call('GET', `refunds/${refundId}`)
+      return status === 404 ? undefined : { reference: refundId, state: 'SUCCEEDED' }
+    },
     async readWebhook({ body, headers }) {
       if (!sameSecret(headers.get(signatureHeader) ?? '', await signatureOf(body))) throw new BadSignature('sandbox')
       const message = JSON.parse(Buffer.from(body).toString('utf8')) as { type?: unknown; payment?: { id?: unknown } }

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, pageOf, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, notBlank, pageOf, text } from '../../http/schema.ts'
 import { codeLengthMax, rateMaxBps } from './domain.ts'
 
 export const AffiliateRecord = t.Object(
@@ -24,10 +24,11 @@ export const AffiliateRecord = t.Object(
 export const Affiliates = pageOf(AffiliateRecord)
 
 const fields = {
-  name: text(255, { minLength: 1, pattern: '\\S' }),
+  name: text(255, notBlank),
   code: text(codeLengthMax, {
     minLength: 1,
     pattern: '^[A-Za-z0-9_-]+$',
+    rule: 'letters from A to Z, digits, - and _',
     description: 'What links carry; unique in the shop, kept in lower case',
   }),
   rateBps: integer({ minimum: 0, maximum: rateMaxBps, description: 'Hundredths of a percent of the goods, less discounts' }),

@@ -161,7 +161,7 @@ export async function reverseCommission(
   { clock }: Pick<Deps, 'clock'>,
   { orderId, refunded, of }: { orderId: string; refunded: number; of: number },
 ): Promise<void> {
-  const commission = await commissionStore.find(tx, orderId)
+  const commission = await commissionStore.lock(tx, orderId)
   if (commission) await commissionStore.change(tx, orderId, { ...afterRefund(commission, { refunded, of }), updatedAt: clock.now() })
 }
 

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
+import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../db/schema/ledger.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -16,6 +16,7 @@ const activeByCode = prepare((queries) =>
     .where(and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true))),
 )
 const commissionOf = rowsOf(commissions, ['orderId'])
+const lockedCommissionOf = lockedRowsOf(commissions, ['orderId'])
 
 export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Affiliate | undefined> {
@@ -86,6 +87,10 @@ const left = (status: Commission['status']) =>
 export const commissionStore = {
   async find(tx: Writer, orderId: string): Promise<Commission | undefined> {
     return tx.first(commissionOf, { orderId })
+  },
+  /** As it stands, in a write that has it to itself from then on. */
+  async lock(tx: Writer, orderId: string): Promise<Commission | undefined> {
+    return tx.first(lockedCommissionOf, { orderId })
   },
   /** An order has one at most: nothing happens when it is there. */
   async insert(tx: Writer, commission: Commission): Promise<void> {

@@ -11,6 +11,8 @@ export type Difference = { readonly before: AuditValues | null; readonly after: 
 
 /** In the place of a value that is somebody's name, address, e-mail, phone or note, or may hold one: that it changed is told, and no more. */
 export const redacted = '[redacted]'
+/** Of an account whose password was changed. */
+export const passwordDifference: Difference = { before: { password: redacted }, after: { password: redacted } }
 const tooLong = '[too long]'
 /** Of a value as JSON, in characters. */
 const valueLengthMax = 2_000

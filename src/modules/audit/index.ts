@@ -6,6 +6,7 @@ export {
   forgetOldAudit,
   listAudit,
   noteFailedLogin,
+  nthLastTime,
   type Tell,
   timesDone,
 } from './service.ts'

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { dayForm, fieldsOf, Instant, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { listedMax, redacted } from './domain.ts'
 
 const values = (when: string) =>
@@ -23,7 +23,7 @@ export const AuditRecords = t.Object({
   totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${listedMax}` })),
 })
 
-const day = (description: string) => t.Optional(text(10, { pattern: '^\\d{4}-\\d{2}-\\d{2}$', description }))
+const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
 const one = (description: string) => t.Optional(text(200, { minLength: 1, description }))
 
 export const ListAudit = t.Object({

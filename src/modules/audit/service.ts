@@ -2,9 +2,10 @@ import type { Writer } from '../../../db/engine.ts'
 import { type Actor, type Change, type Origin, system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
+import { aside } from '../../core/request.ts'
 import type { Trail } from '../../core/trail.ts'
 import { inBatches } from '../../lib/batches.ts'
-import { addDays, dayOf, isDay, startOfDay } from '../../lib/day.ts'
+import { addDays, dayOf, isDay, startOf } from '../../lib/day.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import {
   type AuditEntry,
@@ -68,6 +69,12 @@ export function audited<T>(
 /** How often an action was done to a subject since `since` (milliseconds). */
 export const timesDone = (from: Pick<Writer, 'select'>, entry: AuditEntry & { since: number }): Promise<number> => store.count(from, entry)
 
+/** When an action was done to a subject for the nth last time (milliseconds); undefined when it was not done so often since `since`. */
+export const nthLastTime = (
+  from: Pick<Writer, 'select'>,
+  entry: AuditEntry & { since: number; nth: number },
+): Promise<number | undefined> => store.nthLast(from, entry)
+
 type NotingDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
 
 /**
@@ -98,10 +105,12 @@ async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean):
   try {
     // A flood of refusals writes nothing: most are known from the last commit.
     if (!(await rowToInsert(deps.db.read))) return
-    await deps.db.write(async (tx) => {
-      const wanted = await rowToInsert(tx)
-      if (wanted) await store.insert(tx, wanted)
-    })
+    await aside(() =>
+      deps.db.write(async (tx) => {
+        const wanted = await rowToInsert(tx)
+        if (wanted) await store.insert(tx, wanted)
+      }),
+    )
   } catch (error) {
     deps.log.warn('audit.refusal_not_noted', { action: entry.action, error })
   }
@@ -122,7 +131,7 @@ export async function noteFailedLogin(deps: NotingDeps, { accountId = 'anonymous
   if (!isTold(failures)) return
   await noteOutside(
     deps,
-    { actor: { id: accountId, ...from }, action: outsiders.failed, subject: accountId, shopId, after: { failures } },
+    { actor: { ...from, id: accountId }, action: outsiders.failed, subject: accountId, shopId, after: { failures } },
     false,
   )
 }
@@ -144,8 +153,8 @@ export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'sho
 function filterOf({ from, to, ...filter }: AuditQuery): AuditFilter {
   return {
     ...filter,
-    since: from === undefined ? undefined : startOfDay(from),
-    until: to === undefined ? undefined : startOfDay(addDays(to, 1)),
+    since: from === undefined ? undefined : startOf(from),
+    until: to === undefined ? undefined : startOf(addDays(to, 1)),
   }
 }
 
@@ -194,7 +203,7 @@ export async function forgetOldAudit({
 }: AuditDeps & Pick<Deps, 'db' | 'config'>): Promise<void> {
   if (days === undefined) return
   const oldest = addDays(dayOf(deps.clock.now()), -days)
-  const until = startOfDay(oldest)
+  const until = startOf(oldest)
   if (!(await store.anyBefore(deps.db.read, until))) return
   await inBatches(removedAtOnce, () =>
     deps.db.write(async (tx) => {

@@ -20,6 +20,20 @@ export const auditStore = {
   async insert(tx: Writer, row: AuditRow): Promise<void> {
     await insert(tx, row)
   },
+  /** When an action was done to a subject for the nth last time, if that was after `since`. */
+  async nthLast(
+    tx: Pick<Writer, 'select'>,
+    { action, subject, since, nth }: AuditEntry & { since: number; nth: number },
+  ): Promise<number | undefined> {
+    const [row] = await tx
+      .select({ at: auditLog.at })
+      .from(auditLog)
+      .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
+      .orderBy(desc(auditLog.at))
+      .limit(1)
+      .offset(nth - 1)
+    return row?.at
+  },
   /** How often an action was done to a subject after `since`. */
   async count(tx: Pick<Writer, 'select'>, { action, subject, since }: AuditEntry & { since: number }): Promise<number> {
     const [row] = await tx

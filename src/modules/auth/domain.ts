@@ -15,15 +15,36 @@ export type Limit = { readonly name: string; readonly most: number; readonly win
 
 const minute = 60_000
 
-/** Failed logins: against one account from one address, and from one address against any. */
+/**
+ * Failed logins: against one account from one address, and from one address against any of a kind: whoever guesses at customers
+ * does not shut a merchant out who shares the address.
+ */
 export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minute }
 export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minute }
 /** Failures from everywhere slow an account's logins down, and never refuse them: nobody can lock it out. */
 export const loginByAccount: Limit = { name: 'login:account', most: 10, windowMs: 15 * minute }
 export const loginDelayMs = 1_000
+/** Logins that wait for others, which may fail yet, to make room: at one limit, and in all. */
+export const loginsWaitingMax = { key: 100, all: 2_000 }
+/** What a hundred take on a small machine. */
+export const loginsWaitingRetrySeconds = 10
 export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
 
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
 /** E-mail addresses are compared without case. */
 export const normalEmail = (email: string): string => email.trim().toLowerCase()
+
+/** An account whose password is looked at. */
+export type Account = {
+  readonly kind: 'customer' | 'merchant'
+  /** Names it within the instance, as `user a@b.example`. */
+  readonly name: string
+  /** Undefined when there is no such account, or one without a password. */
+  readonly hash: string | undefined
+}
+
+/** How an account of whoever runs a shop or the instance is named. */
+export const userAccount = (email: string): string => `user ${normalEmail(email)}`
+/** How a customer's is named; of a shop that does not exist, too. */
+export const customerAccount = (shopId: string | undefined, email: string): string => `customer ${shopId} ${normalEmail(email)}`

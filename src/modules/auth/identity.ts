@@ -1,10 +1,11 @@
 import type { Identity, KeyPrincipal } from '../../core/principal.ts'
 import type { Tokens } from '../../core/tokens.ts'
+import type { Touch } from '../../core/touches.ts'
 import { type KnownKey, keyAndShop, keyAndShopNow, type ShopDeps, shopContext, shopContextNamed, shopContextOf } from '../shop/index.ts'
 import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
-type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore }
+type IdentityDeps = ShopDeps & { readonly tokens: Tokens; readonly authStore: AuthStore; readonly touchSession: Touch }
 
 /** Says who stands behind a token or a key, and whose shop is meant. */
 export function createIdentity(deps: IdentityDeps): Identity {
@@ -37,7 +38,7 @@ export function createIdentity(deps: IdentityDeps): Identity {
 
 /** Whom an access token stands for, while its session lives. */
 async function subjectOfToken(
-  { tokens, authStore, clock }: Pick<IdentityDeps, 'tokens' | 'authStore' | 'clock'>,
+  { tokens, authStore, touchSession, clock }: Pick<IdentityDeps, 'tokens' | 'authStore' | 'touchSession' | 'clock'>,
   token: string,
 ): Promise<(Subject & { sessionId: string }) | undefined> {
   const claims = await tokens.verify(token)
@@ -45,5 +46,6 @@ async function subjectOfToken(
   const session = await authStore.findSession(claims.sid)
   if (!session || session.revokedAt !== null || session.expiresAt <= clock.now()) return undefined
   if (session.subjectId !== claims.sub || session.role !== claims.role) return undefined
+  touchSession(session)
   return { ...subjectOf(session), sessionId: session.id }
 }

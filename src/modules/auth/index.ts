@@ -1,3 +1,5 @@
+export { assertUncommon, isCommonPassword } from './common-passwords.ts'
+export { endOtherSessions, endOwnSession, endSessionsOf, type LoggedIn, ownSessions } from './own-sessions.ts'
 export type { AuthDeps } from './parts.ts'
 export {
   checkPassword,
@@ -7,5 +9,6 @@ export {
   forgetExpiredSessions,
   type Login,
   refreshSession,
+  shopOfRefreshToken,
   startSession,
 } from './service.ts'

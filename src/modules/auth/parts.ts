@@ -1,16 +1,18 @@
 import { createTokens } from '../../clients/tokens.ts'
 import type { Identity } from '../../core/principal.ts'
+import { createTouch } from '../../core/touches.ts'
 import { createWaitlist } from '../../lib/waitlist.ts'
 import type { ShopDeps } from '../shop/index.ts'
+import { loginsWaitingMax } from './domain.ts'
 import { createIdentity } from './identity.ts'
 import { createAuthStore } from './store.ts'
 
-const loginsWaitingMax = 100
-
 export function authParts(deps: ShopDeps) {
   const { db, keyring, clock, config } = deps
+  const authStore = createAuthStore(db)
   const parts = {
-    authStore: createAuthStore(db),
+    authStore,
+    touchSession: createTouch(deps, 'session', authStore.touchSession),
     loginWaitlist: createWaitlist(loginsWaitingMax),
     tokens: createTokens(keyring.jwt, clock.now, config.accessTokenSeconds, () => crypto.randomUUID()),
   }

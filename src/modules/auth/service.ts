@@ -1,9 +1,21 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { Caller } from '../../core/caller.ts'
 import type { Actor, Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { aside } from '../../core/request.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
-import { type Limit, loginByAccount, loginByAccountAndAddress, loginByAddress, loginDelayMs, type Subject, subjectOf } from './domain.ts'
+import {
+  type Account,
+  type Limit,
+  loginByAccount,
+  loginByAccountAndAddress,
+  loginByAddress,
+  loginDelayMs,
+  loginsWaitingRetrySeconds,
+  type Subject,
+  subjectOf,
+} from './domain.ts'
 import type { AuthDeps } from './parts.ts'
 import type { Session } from './store.ts'
 
@@ -12,6 +24,8 @@ export type Login = { data: { accessToken: string; tokenType: 'Bearer'; expiresI
 const attemptsKeptMs = 60 * 60 * 1000
 const forgottenAtOnce = 500
 const refused = () => new AppError('UNAUTHENTICATED', 'The e-mail address or the password is wrong')
+const tooManyWait = () =>
+  new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: loginsWaitingRetrySeconds })
 const refreshRefused = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
 
 const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
@@ -31,52 +45,55 @@ export async function countAttempt(
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
-  const held = await db.write(async (tx) => {
-    const counts: { count: number; oldest: number | undefined }[] = []
-    for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
-    const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
-    if (over) return counts
-    await authStore.insertAttempts(tx, rows)
-    if (counted) tx.afterCommit(counted)
-    return counts
-  })
-  limits.forEach(([limit], at) => {
+  // That somebody tried is no part of what they asked for.
+  const held = await aside(() =>
+    db.write(async (tx) => {
+      const counts: { count: number; oldest: number | undefined }[] = []
+      for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
+      const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
+      if (over) return counts
+      await authStore.insertAttempts(tx, rows)
+      if (counted) tx.afterCommit(counted)
+      return counts
+    }),
+  )
+  const waits = limits.flatMap(([limit], at) => {
     const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
-    if (limit === loginByAccount || count < limit.most) return
-    throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', {
-      retryAfterSeconds: ((oldest ?? now) + limit.windowMs - now) / 1000,
-    })
+    return limit === loginByAccount || count < limit.most ? [] : [(oldest ?? now) + limit.windowMs - now]
   })
+  // Only when every limit has room again.
+  if (waits.length > 0)
+    throw new AppError('RATE_LIMITED', 'Too many attempts: try again later', { retryAfterSeconds: Math.max(...waits) / 1000 })
   return { ids: rows.map(({ id }) => id), before: held.map(({ count }) => count) }
 }
 
 /**
  * Checks a password, whether or not the account exists, in the same time and with the same refusal.
- * @param account names the account within the instance, as `user a@b.example`
  * @param address what the caller is limited by; see http/client-ip
  * @param record what the audit trail says of a failure besides
- * @throws AppError UNAUTHENTICATED, RATE_LIMITED
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED; UNAVAILABLE when too many are at it
  */
 export async function checkPassword(
   deps: AuthDeps,
-  { account, address, password, hash }: { account: string; address: string; password: string; hash: string | undefined },
+  { kind, name, hash }: Account,
+  { address, password }: { address: string; password: string },
   record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
   const limits: Counted = [
-    [loginByAccountAndAddress, `${account}|${address}`],
-    [loginByAddress, address],
-    [loginByAccount, account],
+    [loginByAccountAndAddress, `${name}|${address}`],
+    [loginByAddress, `${kind}|${address}`],
+    [loginByAccount, name],
   ]
   const { ids, before, done } = await countOrWait(deps, limits)
   try {
     if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
     // Busy is no answer to whether the password was right: then, too, this was no failure.
-    const matches = await deps.passwords.verify(password, hash).catch((error: unknown) => error)
+    const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
     if (matches === false) {
       await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
       throw refused()
     }
-    await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
     if (matches !== true) throw matches
   } finally {
     done()
@@ -100,6 +117,7 @@ async function countOrWait(deps: AuthDeps, limits: Counted): Promise<{ ids: stri
       return { ...counted, done: () => done() }
     } catch (error) {
       const turn = error instanceof AppError && error.code === 'RATE_LIMITED' ? watch.next() : undefined
+      if (turn === 'full') throw tooManyWait()
       if (!turn) throw error
       await turn
     } finally {
@@ -117,15 +135,28 @@ export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () 
   const { ids, done } = await countOrWait(deps, limits)
   try {
     const found = await find()
-    if (found !== undefined) await deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids))
+    if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
     return found
   } finally {
     done()
   }
 }
 
-/** Begins a session and answers with its tokens. */
-export async function startSession(deps: AuthDeps, subject: Subject, actor: Actor): Promise<Login> {
+/** What of a caller a session shows. */
+const deviceOf = (caller: Partial<Caller>) => ({ address: caller.address ?? null, agent: caller.agent ?? null })
+
+/**
+ * Begins a session and answers with its tokens.
+ * @param caller where it is begun
+ * @param holds looks, in the same write, whether what was checked before still is so, such as the password
+ * @throws AppError UNAUTHENTICATED when it is not
+ */
+export async function startSession(
+  deps: AuthDeps,
+  subject: Subject,
+  actor: Actor,
+  { caller = {}, holds }: { caller?: Partial<Caller>; holds?: (tx: Writer) => Promise<boolean> } = {},
+): Promise<Login> {
   const now = deps.clock.now()
   const expiresAt = now + deps.config.refreshTokenSeconds * 1000
   const session = {
@@ -136,10 +167,13 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
     createdAt: now,
     expiresAt,
     revokedAt: null,
+    lastUsedAt: now,
+    ...deviceOf(caller),
   }
   const refresh = newRefreshToken(deps)
   const token = { hash: sha256(refresh), sessionId: session.id, createdAt: now, expiresAt, usedAt: null }
   await deps.db.write(async (tx) => {
+    if (holds && !(await holds(tx))) throw refused()
     await deps.authStore.insertSession(tx, session, token)
     const after = { session: session.id, role: subject.role }
     await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId, after })
@@ -151,7 +185,7 @@ export async function startSession(deps: AuthDeps, subject: Subject, actor: Acto
  * Trades a refresh token for new tokens. One that was used before has been stolen or leaked: its whole session ends.
  * @throws AppError UNAUTHENTICATED
  */
-export async function refreshSession(deps: AuthDeps, presented: string, from: Origin = {}): Promise<Login> {
+export async function refreshSession(deps: AuthDeps, presented: string, caller: Partial<Caller> = {}): Promise<Login> {
   const now = deps.clock.now()
   const hash = sha256(presented)
   // Most of what is made up ends here, without a write.
@@ -163,15 +197,22 @@ export async function refreshSession(deps: AuthDeps, presented: string, from: Or
     const { session: live, token } = found
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
-      if (await deps.authStore.revokeSession(tx, live.id, now)) await auditEnd(tx, deps, { session: live, action: 'session.revoked', from })
+      if (await deps.authStore.revokeSession(tx, live.id, now))
+        await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
       return undefined
     }
     const renewed = { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null }
     await deps.authStore.insertRefreshToken(tx, renewed)
+    await deps.authStore.renewSession(tx, live.id, { lastUsedAt: now, ...deviceOf(caller) })
     return live
   })
   if (!session) throw refreshRefused()
   return loginAnswer(deps, subjectOf(session), session.id, next)
+}
+
+/** The shop of whoever holds this refresh token, if they are a customer: its pages may ask for them. Undefined when nobody does. */
+export async function shopOfRefreshToken({ db, authStore }: AuthDeps, presented: string): Promise<string | undefined> {
+  return (await authStore.findRefreshToken(db.read, sha256(presented)))?.session.shopId ?? undefined
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
@@ -190,7 +231,7 @@ const auditEnd = (
   { session: { id, subjectId, shopId, role }, action, from }: { session: Session; action: string; from: Origin },
 ) => {
   const before = { session: id, role }
-  return audit(tx, deps, { actor: { id: subjectId, ...from }, action, subject: subjectId, shopId: shopId ?? undefined, before })
+  return audit(tx, deps, { actor: { ...from, id: subjectId }, action, subject: subjectId, shopId: shopId ?? undefined, before })
 }
 
 /** Forgets sessions that are over and attempts that no limit counts any more. */

@@ -1,13 +1,17 @@
-import { and, asc, count, eq, gt, inArray, isNull, lte } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { rowsOf } from '../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import type { Slice } from '../../lib/page.ts'
 
 export type Session = typeof sessions.$inferSelect
 export type RefreshToken = typeof refreshTokens.$inferSelect
 export type AuthStore = ReturnType<typeof createAuthStore>
 
 const sessionById = rowsOf(sessions, ['id'])
+const liveOf = (subjectId: string, now: number) =>
+  and(eq(sessions.subjectId, subjectId), isNull(sessions.revokedAt), gt(sessions.expiresAt, now))
 
 export function createAuthStore({ read }: Pick<Database, 'read'>) {
   return {
@@ -47,6 +51,26 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
         .where(and(eq(sessions.id, id), isNull(sessions.revokedAt)))
         .returning({ id: sessions.id })
       return rows.length > 0
+    },
+    /** Revokes all that a person has begun but one, if one is to be kept; how many it was. */
+    async revokeSessionsOf(tx: Writer, subjectId: string, revokedAt: number, keptId?: string): Promise<number> {
+      const others = keptId === undefined ? undefined : ne(sessions.id, keptId)
+      const rows = await tx
+        .update(sessions)
+        .set({ revokedAt })
+        .where(and(liveOf(subjectId, revokedAt), others))
+        .returning({ id: sessions.id })
+      return rows.length
+    },
+    /** A person's sessions that are not over, newest first. */
+    liveSessions: (subjectId: string, now: number, slice: Slice) =>
+      selectSlice(read, sessions, { where: liveOf(subjectId, now), order: [desc(sessions.id)], ...slice }),
+    async touchSession(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
+      await tx.update(sessions).set({ lastUsedAt }).where(eq(sessions.id, id))
+    },
+    /** Notes that a session was renewed, and from where. */
+    async renewSession(tx: Writer, id: string, renewed: Pick<Session, 'lastUsedAt' | 'address' | 'agent'>): Promise<void> {
+      await tx.update(sessions).set(renewed).where(eq(sessions.id, id))
     },
     /** Removes some of what has run out; how much it was. */
     async removeExpired(tx: Writer, now: number, attemptsBefore: number, limit: number): Promise<number> {

@@ -1,6 +1,19 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
-import { fieldsOf, handlePattern, Instant, instantOf, maybe, nullable, oneOf, pageOf, pageQuery, text, Url } from '../../http/schema.ts'
+import {
+  fieldsOf,
+  handleForm,
+  Instant,
+  instantOf,
+  maybe,
+  notBlank,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  text,
+  Url,
+} from '../../http/schema.ts'
 import { blogStatuses } from './domain.ts'
 
 export const BlogRecord = t.Object(
@@ -23,7 +36,7 @@ const fields = {
   slug: t.Optional(
     text(255, {
       minLength: 1,
-      pattern: handlePattern,
+      ...handleForm,
       description: 'Unique in the instance; lower case. Left out at creation, one is made from the title',
     }),
   ),
@@ -34,7 +47,7 @@ const fields = {
   status: t.Optional(oneOf(blogStatuses, { description: 'Default DRAFT' })),
   publishedAt: t.Optional(nullable(instantOf('Left out or null: now, once the blog is PUBLISHED'))),
 }
-const title = text(255, { minLength: 1, pattern: '\\S' })
+const title = text(255, notBlank)
 const bodyHtml = text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })
 export const CreateBlog = t.Object({ title, bodyHtml, ...fields })
 export const ChangeBlog = t.Object({ title: t.Optional(title), bodyHtml: t.Optional(bodyHtml), ...fields })

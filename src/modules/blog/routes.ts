@@ -73,6 +73,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       {
         access: 'management',
         idempotent: true,
+        largeJson: true,
         body: CreateBlog,
         response: { 201: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Create a blog', description: 'Without `slug` one is made from the title, with a number when it is taken.' },
@@ -88,6 +89,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
         access: 'management',
         idempotent: true,
         params: RecordId,
+        largeJson: true,
         body: ChangeBlog,
         response: { 200: BlogRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a blog', description: 'Fields that are left out stay as they are.' },

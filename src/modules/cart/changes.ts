@@ -12,7 +12,7 @@ import { readShop } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import type { CartItem, CartSnapshot } from './pricing.ts'
-import { type CartCaller, cartOf, notOpen, snapshotIn } from './service.ts'
+import { type CartCaller, cartOf, notOpen, provincesFor, snapshotIn } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -56,7 +56,7 @@ export async function createCart(deps: CartDeps, { shop: { id }, principal }: Ca
     updatedAt: now,
   }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
-  const view = cartView({ cart, shop, items: [], giftCards: [] }, now)
+  const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop) }, now)
   await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }))
   return view
 }

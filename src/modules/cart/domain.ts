@@ -5,6 +5,7 @@ import { dayMs } from '../../lib/day.ts'
 import { amountMax } from '../../lib/money.ts'
 import { shareOf } from '../../lib/rounding.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
+import { isSameProvince, noProvinces, type Provinces } from '../countries/domain.ts'
 
 export type Cart = typeof carts.$inferSelect
 export type CartLine = typeof cartLines.$inferSelect
@@ -19,7 +20,8 @@ export const cartLifeMs = 30 * dayMs
 
 export const cartTransitions = reachable('OPEN', {
   OPEN: ['CONVERTED', 'EXPIRED'],
-  CONVERTED: [],
+  // A checkout that was taken back.
+  CONVERTED: ['OPEN'],
   EXPIRED: [],
 } as const satisfies Transitions<CartStatus>)
 export const cartStatuses = statesOf(cartTransitions)
@@ -47,16 +49,43 @@ export const taxPlaceOf = (
   shopCountry: string,
 ): Place => shippingAddress ?? billingAddress ?? { countryCode: shopCountry, province: null }
 
-/** The rate of a place: a region's own stands instead of its country's. */
-export function taxRateAt(rates: readonly TaxRate[], { countryCode, province }: Place): TaxRate | undefined {
-  const region = province?.trim().toLowerCase()
+/**
+ * The rate of a place: a region's own stands instead of its country's. Regions and provinces go by code or name.
+ * @param provinces without them, regions go by their spelling alone
+ */
+export function taxRateAt(
+  rates: readonly TaxRate[],
+  { countryCode, province }: Place,
+  provinces: Provinces = noProvinces,
+): TaxRate | undefined {
   const ofCountry = rates.filter(({ country }) => country === countryCode)
-  return ofCountry.find((rate) => rate.region && rate.region.trim().toLowerCase() === region) ?? ofCountry.find((rate) => !rate.region)
+  const isOf = ({ region }: TaxRate) => region && province !== null && isSameProvince(provinces, countryCode, region, province)
+  return ofCountry.find(isOf) ?? ofCountry.find(({ region }) => !region)
 }
 
 /** Whether a cart in this currency, to this country, may go this way. No country yet rules nothing out. */
 export const isOffered = ({ countries, price }: ShippingMethod, currency: string, country: string | undefined): boolean =>
   price.currency === currency && (countries.length === 0 || country === undefined || countries.includes(country))
+
+/** What a shopper has to know of a cart, and would not see by its amounts. */
+export type Notice = { code: (typeof noticeCodes)[number]; message: string }
+export const noticeCodes = ['NO_TAX_RATE', 'NO_SHIPPING_METHOD'] as const
+
+/** What the address of a cart is not covered by, of a shop that has some: tax rates, shipping methods. Without an address, nothing. */
+export function noticesOf(
+  { shippingAddress, billingAddress, currency }: Pick<Cart, 'shippingAddress' | 'billingAddress' | 'currency'>,
+  { taxRates, shippingMethods }: { taxRates: readonly TaxRate[]; shippingMethods: readonly ShippingMethod[] },
+  provinces: Provinces,
+): Notice[] {
+  const taxedAt = shippingAddress ?? billingAddress
+  const notices: Notice[] = []
+  if (taxedAt && taxRates.length > 0 && !taxRateAt(taxRates, taxedAt, provinces))
+    notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' })
+  const country = shippingAddress?.countryCode
+  if (country !== undefined && shippingMethods.length > 0 && !shippingMethods.some((method) => isOffered(method, currency, country)))
+    notices.push({ code: 'NO_SHIPPING_METHOD', message: 'No shipping method of the shop goes to the shipping address' })
+  return notices
+}
 
 /** Amounts in minor units. */
 export type Totals = {
@@ -72,6 +101,15 @@ export type Totals = {
   total: number
   /** What is left to pay. */
   amountDue: number
+}
+
+/** What a cart comes to as its order has it. */
+export type Sold = {
+  totals: Totals
+  /** The code of the method by which it goes. */
+  shippingMethod: string | null
+  /** What each gift card pays of it. */
+  cards: { id: string; last4: string; amount: number }[]
 }
 
 export type PurchaseLine = { unitPrice: number; quantity: number; taxable: boolean }

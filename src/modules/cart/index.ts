@@ -8,8 +8,11 @@ export {
   convertCart,
   expireCarts,
   forgetCarts,
+  isServer,
   readCart,
   referCart,
   refreshPrices,
+  reopenCart,
   snapshotOf,
 } from './service.ts'
+export type { CartView } from './view.ts'

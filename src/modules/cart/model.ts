@@ -1,8 +1,8 @@
 import { t } from 'elysia'
-import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, text } from '../../http/schema.ts'
+import { Email, fieldsOf, Instant, integer, MoneySchema, maybe, notBlank, nullable, oneOf, text } from '../../http/schema.ts'
 import { AddressInput, PostalAddress } from '../customer/model.ts'
 import { GiftCardCode } from '../gift-card/model.ts'
-import { affiliateCodeMax, cartStatuses, quantityMax } from './domain.ts'
+import { affiliateCodeMax, cartStatuses, noticeCodes, quantityMax } from './domain.ts'
 
 const Line = t.Object(
   {
@@ -43,6 +43,10 @@ export const CartRecord = t.Object(
     shippingMethod: nullable(t.String({ description: "The code of one of the shop's methods" })),
     affiliateCode: nullable(t.String()),
     totals: Totals,
+    notices: t.Array(t.Object({ code: oneOf(noticeCodes), message: t.String() }, { title: 'CartNotice' }), {
+      description:
+        'What the amounts do not show: that the address is covered by no tax rate, or no shipping method, of a shop that has some',
+    }),
     status: oneOf(cartStatuses),
     ...fieldsOf(Instant, 'expiresAt', 'createdAt', 'updatedAt'),
   },
@@ -54,9 +58,7 @@ export const CartInput = t.Object({
   shippingAddress: maybe(AddressInput),
   billingAddress: maybe(AddressInput),
   shippingMethod: maybe(text(50, { minLength: 1, description: "The code of one of the shop's methods, offered to the shipping address" })),
-  affiliateCode: maybe(
-    text(affiliateCodeMax, { minLength: 1, pattern: '\\S', description: 'Kept in lower case, whether anybody has it or not' }),
-  ),
+  affiliateCode: maybe(text(affiliateCodeMax, { ...notBlank, description: 'Kept in lower case, whether anybody has it or not' })),
 })
 const quantity = integer({ minimum: 1, maximum: quantityMax })
 export const AddItem = t.Object({ variantId: text(64, { minLength: 1 }), quantity })

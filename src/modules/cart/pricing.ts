@@ -1,14 +1,15 @@
 /** What a cart comes to: pure functions of what it holds, the shop it is in, and the time. */
 import type { Money } from '../../lib/money.ts'
 import { availableCount, isSellable, labelOf, type Sellable, shortageOf } from '../catalog/domain.ts'
+import type { Provinces } from '../countries/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import type { Shop } from '../shop/domain.ts'
 import { type Cart, type CartLine, isOffered, type TaxedLine, type Totals, taxPlaceOf, taxRateAt, totalsOf } from './domain.ts'
 
 /** A line with what it is of; a variant that is gone has neither. */
 export type CartItem = { line: CartLine; sellable: Sellable | undefined }
-/** All that a cart's price depends on. */
-export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[] }
+/** All that a cart's price depends on. `provinces` is empty where no rate of the shop is of one. */
+export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCards: GiftCard[]; provinces: Provinces }
 export type PricedLine = CartLine & TaxedLine
 export type PricedShipping = { code: string; title: string; price: Money }
 /** `lines` are in the order of the snapshot's items. */
@@ -20,7 +21,7 @@ export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(
 /** The same at the prices that the shopper has seen. */
 export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
 
-function pricedBy({ cart, shop, items, giftCards }: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
+function pricedBy({ cart, shop, items, giftCards, provinces }: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
   const purchase = items.map((item) => ({
     unitPrice: priceOf(item),
     quantity: item.line.quantity,
@@ -28,7 +29,7 @@ function pricedBy({ cart, shop, items, giftCards }: CartSnapshot, now: number, p
   }))
   const shipping = shippingOf(cart, shop)
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
-  const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country))
+  const rate = taxRateAt(shop.taxRates, taxPlaceOf(cart, shop.country), provinces)
   const { lines, totals, draws } = totalsOf({ lines: purchase, rate, shipping: shipping?.price.amount ?? 0 }, (amount) =>
     drawsOf(usable, amount, now),
   )

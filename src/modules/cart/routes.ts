@@ -42,7 +42,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       detail: {
         summary: 'A cart',
         description:
-          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order, or expired, shows nothing of the person, and its order has the totals that were agreed. 409 when taxes or shipping raised the total beyond what can be stored.',
+          'Prices are those that the shopper has seen; taxes and shipping are those of now. A cart that became an order shows its totals, whatever became of it, and like one that expired nothing of the person. `notices` say what the amounts do not: that the address is covered by no tax rate or no shipping method of a shop that has some. 409 when taxes or shipping raised the total beyond what can be stored.',
       },
     })
     .patch('/cart/:id', ({ params, body, shop, principal }) => changeCart(deps, { shop, principal }, params.id, body), {

@@ -3,14 +3,16 @@ import { AppError } from '../../core/errors.ts'
 import type { Principal, ShopContext } from '../../core/principal.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
+import { pick } from '../../lib/records.ts'
 import { sellables } from '../catalog/index.ts'
+import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
-import { type CartView, cartView, shownBy } from './view.ts'
+import { type CartView, cartView, shownBy, soldView } from './view.ts'
 
 /** Who asks for a cart, in which shop. */
 export type CartCaller = { readonly shop: Pick<ShopContext, 'id'>; readonly principal: Principal }
@@ -62,8 +64,13 @@ export async function snapshotIn(deps: CartDeps, cart: Cart, shop: Shop): Promis
     shop,
     items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })),
     giftCards: await giftCardsByIds(deps, await deps.cartStore.giftCardsOf(cart.id)),
+    provinces: await provincesFor(shop),
   }
 }
+
+/** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
+export const provincesFor = async ({ taxRates }: Pick<Shop, 'taxRates'>): Promise<Provinces> =>
+  taxRates.some(({ region }) => region) ? provinces() : noProvinces
 
 /**
  * Takes over the prices of now, and takes off what cannot be had any more (shipping method, gift cards), so that the shopper sees
@@ -88,12 +95,16 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
 }
 
 /**
- * A cart as the API answers it. What a shopper is shown of its price is noted, so that the checkout knows.
+ * A cart as the API answers it: one that became an order comes to what that does. What a shopper is shown of an open one's price is
+ * noted, so that the checkout knows.
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
   const cart = await cartOf(deps, caller, cartId)
-  const view = cartView(await snapshotOf(deps, cart), deps.clock.now())
+  const snapshot = await snapshotOf(deps, cart)
+  const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
+  if (sold) return soldView(snapshot, sold, deps.clock.now())
+  const view = cartView(snapshot, deps.clock.now())
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
@@ -114,6 +125,21 @@ export const convertCart = (
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
+
+/**
+ * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.
+ * @returns false when the cart is not that of an order any more
+ */
+export const reopenCart = (
+  tx: Writer,
+  { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
+  id: string,
+  person: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress'>,
+): Promise<boolean> => {
+  const now = clock.now()
+  const fields = { ...pick(person, 'email', 'shippingAddress', 'billingAddress'), expiresAt: now + cartLifeMs }
+  return cartStore.reopen(tx, id, fields, now)
+}
 
 /**
  * Puts the code of the partner who sent the shopper last onto a cart, inside a write.

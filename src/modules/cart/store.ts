@@ -1,14 +1,16 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
-import { cartGiftCards, cartLines, carts } from '../../../db/schema/selling.ts'
+import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
-import { type Cart, type CartLine, cartTransitions, type Reach } from './domain.ts'
+import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
 const linesOfCart = rowsOf(cartLines, ['cartId'], asc(cartLines.id))
 const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
+const orderOfCart = rowsOf(orders, ['cartId'])
+const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 const saveCart = updateOf(
@@ -21,6 +23,7 @@ const saveCart = updateOf(
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
 const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
+const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
 /** Of carts that are as they were when they were read, and whose time is not over. */
 const { move } = movesOf(carts, cartTransitions, {
   guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
@@ -49,6 +52,27 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async giftCardsOf(cartId: string): Promise<string[]> {
       const rows = await read.all(giftCardsOfCart, { cartId })
       return rows.map(({ giftCardId }) => giftCardId)
+    },
+
+    /** What a cart was sold for; undefined while it has not become an order. */
+    async soldFor(cartId: string): Promise<Sold | undefined> {
+      const order = await read.first(orderOfCart, { cartId })
+      if (!order) return undefined
+      const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
+      return {
+        totals: {
+          subtotal: order.subtotal,
+          discount: order.discountTotal,
+          shipping: order.shippingTotal,
+          tax: order.taxTotal,
+          taxIncluded: order.taxIncluded,
+          giftCards: order.giftCardTotal,
+          total: order.total,
+          amountDue: order.amountDue,
+        },
+        shippingMethod: order.shippingMethod?.code ?? null,
+        cards: cards.map(({ giftCardId: id, last4, amount }) => ({ id, last4, amount })),
+      }
     },
 
     async insert(tx: Writer, cart: Cart): Promise<void> {
@@ -112,6 +136,22 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       const converted = { ...personal, updatedAt: now }
       return (await move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
+    },
+    /** Opens a converted cart again. False when it is none. */
+    async reopen(
+      tx: Writer,
+      id: string,
+      fields: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'expiresAt'>,
+      now: number,
+    ): Promise<boolean> {
+      // As `changeAt` of the domain has it.
+      const updatedAt = sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
+      const rows = await tx
+        .update(carts)
+        .set({ ...fields, updatedAt, status: reopening.to })
+        .where(and(eq(carts.id, id), eq(carts.status, reopening.from)))
+        .returning({ id: carts.id })
+      return rows.length > 0
     },
     /** Ends some of the carts whose time is over. Returns how many. */
     async expire(tx: Writer, now: number, limit: number): Promise<number> {

@@ -1,38 +1,44 @@
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { availableCount } from '../catalog/domain.ts'
-import { type Cart, statusAt } from './domain.ts'
+import { type Cart, noticesOf, type Sold, statusAt } from './domain.ts'
 import { type CartItem, type CartSnapshot, isStillSold, pricedAsSeen } from './pricing.ts'
 
 /** A cart as the API answers it. */
-export function cartView(snapshot: CartSnapshot, now: number) {
-  const { cart, items, giftCards } = snapshot
+export function cartView(snapshot: CartSnapshot, now: number): CartView {
+  const { shipping, totals, draws } = pricedAsSeen(snapshot, now)
+  const cards = snapshot.giftCards.map(({ id, last4 }) => {
+    const draw = draws.find(({ giftCardId }) => giftCardId === id)
+    return { id, last4, amount: draw?.amount ?? 0 }
+  })
+  return soldView(snapshot, { totals, shippingMethod: shipping?.code ?? null, cards }, now)
+}
+
+/** The same with what it was sold for: that of a cart which became an order. Taxes, methods and cards of now are none of its. */
+export function soldView(snapshot: CartSnapshot, { totals, shippingMethod, cards }: Sold, now: number) {
+  const { cart, items } = snapshot
   const { currency } = cart
-  const { lines, shipping, totals, draws } = pricedAsSeen(snapshot, now)
   const status = statusAt(cart, now)
   const isOpen = status === 'OPEN'
   return {
     ...pick(cart, 'id', 'shopId', 'customerId', 'currency'),
-    lines: items.map((item, at) => lineView(item, lines[at]?.total ?? 0, cart, now)),
-    giftCards: giftCards.map(({ id, last4 }) => ({
-      id,
-      last4,
-      amount: { amount: draws.find(({ giftCardId }) => giftCardId === id)?.amount ?? 0, currency },
-    })),
+    lines: items.map((item) => lineView(item, cart, now)),
+    giftCards: cards.map(({ amount, ...card }) => ({ ...card, amount: { amount, currency } })),
     // Of a cart that is over, nothing is shown of the person.
     email: isOpen ? cart.email : null,
     shippingAddress: isOpen ? cart.shippingAddress : null,
     billingAddress: isOpen ? cart.billingAddress : null,
-    shippingMethod: shipping?.code ?? null,
+    shippingMethod,
     affiliateCode: cart.affiliateCode,
     totals: moneyOf({ ...totals, currency }, 'subtotal', 'discount', 'shipping', 'tax', 'taxIncluded', 'giftCards', 'total', 'amountDue'),
+    notices: isOpen ? noticesOf(cart, snapshot.shop, snapshot.provinces) : [],
     status,
     ...isoTimes(pick(cart, 'expiresAt', 'createdAt', 'updatedAt')),
   }
 }
-export type CartView = ReturnType<typeof cartView>
+export type CartView = ReturnType<typeof soldView>
 
-function lineView(item: CartItem, total: number, cart: Cart, now: number) {
+function lineView(item: CartItem, cart: Cart, now: number) {
   const { line, sellable } = item
   const images = sellable?.product.images ?? []
   const image = images.find(({ id }) => id === sellable?.variant.imageId) ?? images[0]
@@ -45,7 +51,7 @@ function lineView(item: CartItem, total: number, cart: Cart, now: number) {
     sku: sellable?.variant.sku ?? null,
     imageUrl: image?.url ?? null,
     quantity: line.quantity,
-    ...moneyOf({ unitPrice: line.unitPrice, total, currency: cart.currency }, 'unitPrice', 'total'),
+    ...moneyOf({ unitPrice: line.unitPrice, total: line.unitPrice * line.quantity, currency: cart.currency }, 'unitPrice', 'total'),
     available: isStillSold(item, cart, now) && availableCount(item.sellable.variant) >= line.quantity,
   }
 }

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
-import { fieldsOf, handlePattern, Instant, instantOf, maybe, nullable, pageOf, text, Url } from '../../http/schema.ts'
+import { fieldsOf, handleForm, Instant, instantOf, maybe, notBlank, nullable, pageOf, text, Url } from '../../http/schema.ts'
 import { productsPerCollectionMax } from './domain.ts'
 import { PublicProduct } from './model.ts'
 
@@ -21,12 +21,12 @@ export const PublishedCollections = pageOf(
 )
 
 const fields = {
-  handle: t.Optional(text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })),
+  handle: t.Optional(text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })),
   descriptionHtml: t.Optional(text(htmlLengthMax, { description: 'Sanitised with an allowlist of tags' })),
   image: t.Optional(nullable(t.Object({ url: Url, alt: maybe(text(512)) }))),
   publishedAt: t.Optional(nullable(instantOf('At creation, left out means now. Null: not published'))),
 }
-const title = text(255, { minLength: 1, pattern: '\\S' })
+const title = text(255, notBlank)
 export const CreateCollection = t.Object({ title, ...fields })
 export const ChangeCollection = t.Object({ title: t.Optional(title), ...fields })
 export const SetProducts = t.Object({ productIds: t.Array(text(64), { maxItems: productsPerCollectionMax }) })

@@ -61,6 +61,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'management',
         idempotent: true,
+        largeJson: true,
         body: CreateCollection,
         response: { 201: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Create a collection' },
@@ -88,6 +89,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         idempotent: true,
         params: RecordId,
+        largeJson: true,
         body: ChangeCollection,
         response: { 200: CollectionRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a collection' },
@@ -112,6 +114,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'management',
         params: RecordId,
+        largeJson: true,
         body: SetProducts,
         response: { 200: CollectionWithIds, ...errorResponses(401, 403, 404, 413, 415) },
         detail: { summary: "Set a collection's products", description: 'Exactly these, in this order.' },

@@ -1,13 +1,15 @@
 import { t } from 'elysia'
 import { htmlLengthMax } from '../../core/html.ts'
 import {
+  CurrencyCode,
   fieldsOf,
-  handlePattern,
+  handleForm,
   Instant,
   instantOf,
   integer,
   MoneySchema,
   maybe,
+  notBlank,
   nullable,
   oneOf,
   pageOf,
@@ -18,7 +20,7 @@ import {
 import { imagesMax, optionsMax, productStatuses, sortWords, variantsMax } from './domain.ts'
 
 const tag = text(255, { minLength: 1 })
-const Handle = text(255, { minLength: 1, pattern: handlePattern, description: 'Unique in the shop; lower case' })
+const Handle = text(255, { minLength: 1, ...handleForm, description: 'Unique in the shop; lower case' })
 
 const Option = t.Object(
   { name: text(255, { minLength: 1 }), values: t.Array(text(255, { minLength: 1 }), { maxItems: 250 }) },
@@ -125,7 +127,7 @@ const fields = {
   seo: t.Optional(t.Object({ title: maybe(text(255)), description: maybe(text(1_000)) })),
   publishedAt: t.Optional(nullable(instantOf('Left out: now, once the product is ACTIVE. Null: not published'))),
 }
-const title = text(255, { minLength: 1, pattern: '\\S' })
+const title = text(255, notBlank)
 export const CreateProduct = t.Object({
   title,
   ...fields,
@@ -157,7 +159,7 @@ export const ListManaged = t.Object({ ...pageQuery, status: t.Optional(oneOf(pro
 export const ImportQuery = t.Object({
   dryRun: t.Optional(oneOf(['true', 'false'], { description: 'Check the file, store nothing' })),
   overwrite: t.Optional(oneOf(['true', 'false'], { description: 'Change products whose handle is known; otherwise they are skipped' })),
-  currency: t.Optional(t.String({ pattern: '^[A-Z]{3}$', description: "Of the file's prices; default the shop's" })),
+  currency: t.Optional(t.String({ ...CurrencyCode, description: "Of the file's prices; default the shop's" })),
 })
 export const ImportReport = t.Object(
   {

@@ -86,6 +86,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       {
         access: 'management',
         idempotent: true,
+        largeJson: true,
         body: CreateProduct,
         response: { 201: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
@@ -116,6 +117,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
         access: 'management',
         idempotent: true,
         params: RecordId,
+        largeJson: true,
         body: ChangeProduct,
         response: { 200: ManagedProduct, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: { summary: 'Change a product', description: 'Fields that are left out stay as they are; lists are replaced whole.' },

@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { lockedRowsOf, prepare } from '../../../db/prepared.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import type { Sellable, Stock } from './domain.ts'
 
@@ -41,6 +41,8 @@ const sellablesFor = (count: number) =>
       ),
   )
 
+const lockedProduct = lockedRowsOf(products, ['id'])
+
 const changeStock = (
   change: { onHand?: SQL; reserved?: SQL },
   guard?: SQL,
@@ -69,6 +71,11 @@ export const stockStore = {
     const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
     const found: Sellable[] = await from.all(sellablesOf(variantIds.length), ids)
     return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
+  },
+
+  /** Has a product to itself for the rest of a write. */
+  async lockProduct(tx: Writer, id: string): Promise<void> {
+    await tx.first(lockedProduct, { id })
   },
 
   /** Promises so many, where the variant is counted and has them or may be ordered ahead. */

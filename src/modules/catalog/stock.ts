@@ -28,16 +28,16 @@ type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents'>
  * @throws AppError CONFLICT, naming the product and what is left of it; then the write must not go on
  */
 export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<Set<string>> {
-  const counted = new Set<string>()
-  const changes: Change[] = []
-  for (const { variantId, quantity } of merged(lines)) {
-    const after = await store.reserve(tx, variantId, quantity)
-    if (after) counted.add(variantId)
-    else await assertUncounted(tx, variantId)
-    changes.push({ after, before: after && { ...after, reserved: after.reserved - quantity } })
-  }
-  await follow(tx, deps, changes)
-  return counted
+  const reserved = await Promise.all(
+    merged(lines).map(async ({ variantId, quantity }) => ({ variantId, quantity, after: await store.reserve(tx, variantId, quantity) })),
+  )
+  for (const { variantId, after } of reserved) if (!after) await assertUncounted(tx, variantId)
+  await follow(
+    tx,
+    deps,
+    reserved.map(({ after, quantity }) => ({ after, before: after && { ...after, reserved: after.reserved - quantity } })),
+  )
+  return new Set(reserved.flatMap(({ variantId, after }) => (after ? [variantId] : [])))
 }
 
 /** Takes promises back. */
@@ -71,12 +71,11 @@ type Each = {
 }
 
 async function each(tx: Writer, deps: StockDeps, { lines, change, undo }: Each): Promise<void> {
-  const changes: Change[] = []
-  for (const { variantId, quantity } of merged(lines)) {
+  const changes = merged(lines).map(async ({ variantId, quantity }): Promise<Change> => {
     const after = await change(tx, variantId, quantity)
-    changes.push({ after, before: after && { ...after, ...undo(after, quantity) } })
-  }
-  await follow(tx, deps, changes)
+    return { after, before: after && { ...after, ...undo(after, quantity) } }
+  })
+  await follow(tx, deps, await Promise.all(changes))
 }
 
 async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
@@ -88,7 +87,9 @@ async function assertUncounted(tx: Writer, variantId: string): Promise<void> {
 /** Renders the documents of products that a change made available, or took the last one of. */
 async function follow(tx: Writer, { catalogStore, documents }: StockDeps, changes: readonly Change[]): Promise<void> {
   const flipped = changes.flatMap(({ before, after }) => (before && after && isAvailable(before) !== isAvailable(after) ? [after] : []))
-  for (const productId of new Set(flipped.map((row) => row.productId))) {
+  for (const productId of [...new Set(flipped.map((row) => row.productId))].sort()) {
+    // Of two that turn variants of one product the second reads what the first has written.
+    await store.lockProduct(tx, productId)
     const whole = await catalogStore.wholeOf(tx, productId)
     if (!whole) continue
     tx.afterCommit(() => documents.forget(productId))

@@ -3,12 +3,13 @@ export const paymentTokenMax = 512
 /** What a cart lacks to be bought, a sentence each. */
 export function lacking(
   cart: { email: string | null; shippingAddress: unknown; shippingMethod: string | null },
-  { lines, shipsByMethod }: { lines: number; shipsByMethod: boolean },
+  { lines, shipsByMethod, isReached = true }: { lines: number; shipsByMethod: boolean; isReached?: boolean },
 ): string[] {
   return [
     ...(lines === 0 ? ['it is empty'] : []),
     ...(cart.email === null ? ['it has no e-mail address'] : []),
     ...(shipsByMethod && !cart.shippingAddress ? ['it has no shipping address'] : []),
-    ...(shipsByMethod && cart.shippingMethod === null ? ['it has no shipping method'] : []),
+    ...(isReached ? [] : ['no shipping method of the shop goes to its shipping address']),
+    ...(shipsByMethod && isReached && cart.shippingMethod === null ? ['it has no shipping method'] : []),
   ]
 }

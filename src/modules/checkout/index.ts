@@ -1,1 +1,1 @@
-export { checkOut, handleWebhook, returnToOrder } from './service.ts'
+export { checkOut, handleWebhook, returnToOrder, takeCheckoutBack } from './service.ts'

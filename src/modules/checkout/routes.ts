@@ -3,20 +3,21 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { cartOf } from '../cart/index.ts'
+import { CartRecord } from '../cart/model.ts'
 import type { OrderDeps } from '../order/index.ts'
-import { checkOut, handleWebhook, returnToOrder } from './index.ts'
+import { checkOut, handleWebhook, returnToOrder, takeCheckoutBack } from './index.ts'
 import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Carts')
     .post(
       '/cart/:id/checkout',
-      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, once }) =>
+      ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
         once(
           201,
           (_, attempt) => {
             const choice = { method, processor, paymentToken, returnUrl }
-            return checkOut(deps, { caller: { shop, principal }, cartId: params.id, attempt, ...choice })
+            return checkOut(deps, { caller: { shop, principal }, cartId: params.id, address: deps.limitKey(request), attempt, ...choice })
           },
           { sees: () => cartOf(deps, { shop, principal }, params.id) },
         ),
@@ -25,7 +26,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         idempotent: 'required',
         params: CartParam,
         body: CheckoutBody,
-        response: { 201: CheckoutAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        response: { 201: CheckoutAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 422, 429) },
         detail: {
           summary: 'Buy a cart',
           description:
@@ -33,6 +34,16 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
         },
       },
     )
+    .delete('/cart/:id/checkout', ({ params, shop, principal }) => takeCheckoutBack(deps, { shop, principal }, params.id), {
+      access: 'cart',
+      params: CartParam,
+      response: { 200: CartRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Take a checkout back',
+        description:
+          'Of an order that was not paid: what is open at the processor is given up first, then the order is CANCELLED, its stock and gift cards are free, and the cart is OPEN again with its address and e-mail. 200 too when it is open already. 409 while a payment may still succeed, or has.',
+      },
+    })
     .post('/cart/:id/complete', ({ params, shop, principal }) => returnToOrder(deps, { shop, principal }, params.id), {
       access: 'cart',
       params: CartParam,

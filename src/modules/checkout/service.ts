@@ -1,19 +1,35 @@
+import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
-import type { Cart } from '../cart/domain.ts'
-import { type CartCaller, cartOf, changedSince, priced, refreshPrices, snapshotOf } from '../cart/index.ts'
-import type { Order, Saga } from '../order/domain.ts'
+import { hmac } from '../../lib/seal.ts'
+import { type Cart, noticesOf } from '../cart/domain.ts'
+import {
+  type CartCaller,
+  type CartView,
+  cartOf,
+  changedSince,
+  isServer,
+  priced,
+  readCart,
+  refreshPrices,
+  snapshotOf,
+} from '../cart/index.ts'
+import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   completeOrder,
+  type Drive,
   type OrderDeps,
   type OrderView,
   orderOfCart,
   payAgain,
   placeOrder,
   readOrder,
+  requestDrive,
+  returnToSaga,
+  takeOrderBack,
   takeUpPayment,
   withoutReasons,
 } from '../order/index.ts'
@@ -28,6 +44,8 @@ export type CheckoutRequest = {
   processor: string | undefined
   paymentToken: string | undefined
   returnUrl: string | undefined
+  /** Of the shopper: unpaid orders are bounded by it. */
+  address: string
   attempt: Attempt
 }
 
@@ -43,13 +61,22 @@ export type CheckoutAnswer = {
  * @throws AppError INVALID, NOT_FOUND; CONFLICT when the cart cannot be bought as it is, saying what changed
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
-  const { caller, cartId } = request
+  const { caller, cartId, attempt } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
   const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
-  if (!known) return answerOf(deps, caller, await completeOrder(deps, await buy(deps, cart, choice)))
-  const isSameRequest = await goOn(deps, known, choice, request.attempt.resumed)
-  return answerOf(deps, caller, await completeOrder(deps, known.id), isSameRequest || cart.customerId !== null)
+  const isSameRequest = known === undefined || (await isBegunBy(deps, known, choice, attempt.resumed))
+  let kept: CheckoutAnswer | undefined
+  const drive = requestDrive(deps, attempt.key, async (tx, saga) => {
+    const answer = await answerOf(deps, caller, saga, { withPerson: isSameRequest || cart.customerId !== null, tx })
+    await attempt.keep(tx, answer)
+    tx.afterCommit(() => {
+      kept = answer
+    })
+  })
+  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, cart, choice, { request, drive })
+  const saga = await completeOrder(deps, begun.order.id, drive, begun)
+  return kept ?? answerOf(deps, caller, saga, { withPerson: isSameRequest || cart.customerId !== null })
 }
 
 /** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
@@ -61,13 +88,19 @@ function choiceOf(
   return { method, processor: processor.name, token, returnUrl, attemptKey: attempt.key }
 }
 
-/** Makes an order of an open cart. Returns its id. */
-async function buy(deps: OrderDeps, cart: Cart, choice: PaymentChoice): Promise<string> {
+/** Makes an order of an open cart. */
+async function buy(
+  deps: OrderDeps,
+  cart: Cart,
+  choice: PaymentChoice,
+  { request: { caller, address }, drive }: { request: CheckoutRequest; drive: Drive },
+): Promise<Saga> {
   const now = deps.clock.now()
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
   const snapshot = await snapshotOf(deps, cart)
   const { shop, items } = snapshot
-  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0 })
+  const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
+  const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
   const changes = changedSince(snapshot, now)
   if (changes.length > 0) {
@@ -75,35 +108,52 @@ async function buy(deps: OrderDeps, cart: Cart, choice: PaymentChoice): Promise<
     await refreshPrices(deps, cart.id)
     throw new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Look at the cart again`)
   }
-  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email }, choice)
+  // Behind a shop's own server all of its shoppers come from one address.
+  const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
+  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
+}
+
+/** Whether the request that is sent (again) is the one that began a payment of the order that the cart became. */
+async function isBegunBy(deps: OrderDeps, order: Order, { attemptKey }: PaymentChoice, resumed: boolean): Promise<boolean> {
+  // An order that needs no payment has none to tell by whose it is.
+  if (resumed && order.amountDue === 0) return true
+  return (await paymentsOf(deps, order.id)).some((payment) => payment.attemptKey === attemptKey)
 }
 
 /**
  * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
  * that has ended.
- * @returns whether it is the same request
  * @throws AppError CONFLICT when there is nothing left to pay for
  */
-async function goOn(deps: OrderDeps, order: Order, choice: PaymentChoice, resumed: boolean): Promise<boolean> {
-  const begun = await paymentsOf(deps, order.id)
-  if (begun.some(({ attemptKey }) => attemptKey === choice.attemptKey)) return true
-  // An order that needs no payment has none to tell by whose it is.
-  if (resumed && order.amountDue === 0) return true
+async function goOn(
+  deps: OrderDeps,
+  { id }: Order,
+  choice: PaymentChoice,
+  { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
+): Promise<Saga> {
+  if (isSameRequest) return completeOrder(deps, id, drive)
   // The one before may be paid by now, and nobody has told us.
-  const { order: current, payment } = await completeOrder(deps, order.id)
+  const saga = await completeOrder(deps, id, { ...drive, keep: undefined })
+  const { order: current } = saga
+  const payment = paymentOf(saga)
   if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
     throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
   if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
-  await payAgain(deps, current, choice)
-  return false
+  await payAgain(deps, current, choice, drive.holder)
+  return completeOrder(deps, id, drive)
 }
 
 /** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
-async function answerOf(deps: OrderDeps, { shop }: CartCaller, { order, payment }: Saga, withPerson = true): Promise<CheckoutAnswer> {
-  const view = withoutReasons(await readOrder(deps, { shopId: shop.id }, order.id))
+async function answerOf(
+  deps: OrderDeps,
+  { shop }: CartCaller,
+  saga: Saga,
+  { withPerson, tx }: { withPerson: boolean; tx?: Writer },
+): Promise<CheckoutAnswer> {
+  const view = withoutReasons(await readOrder(deps, { shopId: shop.id }, saga.order.id, tx))
   return {
     order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
-    payment: paymentAnswer(payment),
+    payment: paymentAnswer(paymentOf(saga)),
   }
 }
 
@@ -126,11 +176,26 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
   const cart = await cartOf(deps, caller, cartId)
   const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  const { order, payment } = await completeOrder(deps, known.id)
+  const saga = await returnToSaga(deps, known.id, requestDrive(deps, deps.newId('attempt')))
+  const { order } = saga
   return {
     order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },
-    payment: paymentAnswer(payment),
+    payment: paymentAnswer(paymentOf(saga)),
   }
+}
+
+/**
+ * The shopper changes their mind: an unpaid checkout is taken back, and its cart is open again.
+ * @throws AppError NOT_FOUND; CONFLICT while a payment may still succeed, when one has, and for a cart that has expired
+ */
+export async function takeCheckoutBack(deps: OrderDeps, caller: CartCaller, cartId: string): Promise<CartView> {
+  const cart = await cartOf(deps, caller, cartId)
+  if (cart.status === 'EXPIRED') throw new AppError('CONFLICT', 'The cart is not open any more')
+  const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
+  const { principal } = caller
+  const actor = principal.kind === 'customer' ? principal.id : 'shopper'
+  if (known) await takeOrderBack(deps, known.id, requestDrive(deps, deps.newId('attempt')), actor)
+  return readCart(deps, caller, cartId)
 }
 
 /**

@@ -33,3 +33,75 @@ export async function countries(): Promise<Country[]> {
 
 /** Whether the text is a code of ISO 3166-1 alpha-2 that is in use. */
 export const isCountry = (code: string): boolean => Object.hasOwn(alpha3, code) && !unassigned.has(code)
+
+/** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
+export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+export const noProvinces: Provinces = new Map()
+
+let known: Promise<Provinces> | undefined
+
+/** The provinces and states of all countries, by ISO 3166-2 code and English name. Loaded when somebody first asks. */
+export const provinces = (): Promise<Provinces> => (known ??= loadProvinces())
+
+/** Parts of a country that are countries of ISO 3166-1 too; the table of names has them there only. */
+const alsoCountries: Readonly<Record<string, string>> = {
+  CN: 'HK MO TW',
+  FR: 'BL GF GP MF MQ NC PF PM RE TF WF YT',
+  NL: 'AW CW SX',
+  US: 'AS GU MP PR UM VI',
+}
+/** As the standard has it, where the table has something shorter; as people say it, where the table has it for a former code only. */
+const alsoCalled = [
+  ['US', 'DC', 'District of Columbia'],
+  ['FR', '20R', 'Corsica'],
+] as const
+
+async function loadProvinces(): Promise<Provinces> {
+  const [{ default: table }, listed] = await Promise.all([
+    import('cldr-subdivisions-full/subdivisions/en/en.json'),
+    import('countries-list'),
+  ])
+  const found = new Map<string, Map<string, string[]>>()
+  function add(country: string, code: string, name: string): void {
+    const ofCountry = found.getOrInsertComputed(country, () => new Map())
+    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
+      const codes = ofCountry.getOrInsertComputed(spelling, () => [])
+      if (!codes.includes(code)) codes.push(code)
+    }
+  }
+  for (const [joined, name] of Object.entries(table.subdivisions.localeDisplayNames.subdivisions)) {
+    const code = joined.toUpperCase()
+    add(code.slice(0, 2), code.slice(2), name)
+  }
+  for (const [country, codes] of Object.entries(alsoCountries))
+    for (const code of codes.split(' ')) add(country, code, listed.countries[code as keyof typeof listed.countries].name)
+  for (const [country, code, name] of alsoCalled) add(country, code, name)
+  return found
+}
+
+/** A province as people type it, in the one way in which provinces are compared: no capitals, diacritics and punctuation. */
+const spellingOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[’'‘`.]/g, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/**
+ * What tells a province of a country from its others: the codes that the text may mean, or the text itself in a country whose
+ * parts nobody has listed. Empty when the country has no such province.
+ */
+export function provinceCodes(table: Provinces, country: string, text: string): readonly string[] {
+  const spelling = spellingOf(text)
+  const ofCountry = table.get(country)
+  return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
+}
+
+/** Whether two texts name the same province of a country, each by its code or its English name. */
+export function isSameProvince(table: Provinces, country: string, one: string, other: string): boolean {
+  if (spellingOf(one) === spellingOf(other)) return spellingOf(one) !== ''
+  const codes = provinceCodes(table, country, other)
+  return provinceCodes(table, country, one).some((code) => codes.includes(code))
+}

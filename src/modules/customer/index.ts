@@ -2,6 +2,7 @@ export type { CustomerDeps } from './parts.ts'
 export {
   addAddress,
   addSpending,
+  changeCustomerPassword,
   checkedAddress,
   countOrder,
   createBookAddress,

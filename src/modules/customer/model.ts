@@ -1,11 +1,12 @@
 import { t } from 'elysia'
-import { CountryCode, Email, fieldsOf, Instant, integer, maybe, nullable, pageQuery, text } from '../../http/schema.ts'
+import { CountryCode, Email, fieldsOf, Instant, integer, maybe, notBlank, nullable, pageQuery, text } from '../../http/schema.ts'
 import { passwordLength } from '../auth/domain.ts'
+import { NewPassword } from '../auth/model.ts'
 import { addressesPerCustomerMax, orderIdsMax } from './domain.ts'
 
 const shopName = text(63, { minLength: 1 })
 const name = text(200)
-export const CustomerSignup = t.Object({ shopName, email: Email, password: t.String({ ...passwordLength }), name: t.Optional(name) })
+export const CustomerSignup = t.Object({ shopName, email: Email, password: NewPassword, name: t.Optional(name) })
 export const CustomerLogin = t.Object({
   shopName,
   email: text(254, { minLength: 1 }),
@@ -35,7 +36,6 @@ export const CustomerRecord = t.Object(
 )
 export const CustomerPath = t.Object({ customerId: text(64) })
 
-const notBlank = { minLength: 1, pattern: '\\S' }
 /** The fields of an address in a body, for whoever takes one; `addressOf` of the domain makes the stored address of it. */
 const addressFields = {
   name: text(200, notBlank),

@@ -1,5 +1,4 @@
 import type { Principal } from '../../core/principal.ts'
-import { originOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
@@ -43,8 +42,7 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         const customer = await signUpCustomer(
           deps,
           { shopId: shop.id, email: body.email, password: body.password, name: body.name ?? '' },
-          deps.limitKey(request),
-          originOf(deps, request),
+          deps.callerOf(request),
         )
         set.status = 201
         return customerView(customer, shop.currency)
@@ -62,10 +60,10 @@ export const customerLoginRoutes = (deps: HttpDeps & CustomerDeps) =>
         const shop = await deps.identity.shopNamed(body.shopName)
         assertShopOrigin(request.headers, shop?.origins ?? [])
         const { email, password } = body
-        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.limitKey(request), originOf(deps, request))
+        return logInCustomer(deps, { shopId: shop?.id, email, password }, deps.callerOf(request))
       },
       {
-        access: 'public',
+        access: 'login',
         body: CustomerLogin,
         response: { 200: LoginAnswer, ...errorResponses(401, 403, 413, 415, 429) },
         detail: { summary: "Log in as a shop's customer", description: 'Limited like the login of merchants.' },

@@ -1,14 +1,15 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Address } from '../../../db/schema/selling.ts'
-import type { Change, Origin } from '../../core/change.ts'
+import type { Caller } from '../../core/caller.ts'
+import type { Actor, Change, Origin } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type Difference, differenceOf } from '../audit/domain.ts'
+import { type Difference, differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
-import { normalEmail, signupByAddress } from '../auth/domain.ts'
-import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
+import { type Account, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
+import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { isCountry } from '../countries/domain.ts'
 import {
   type AddressFields,
@@ -42,18 +43,20 @@ function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCus
 }
 
 /**
- * Makes a customer of a shop with a password of their own.
- * @throws AppError CONFLICT when the shop knows the e-mail address, RATE_LIMITED
+ * Makes a customer of a shop with a password of their own. An e-mail address that is taken costs as much and counts as much as one
+ * that is not, so that nobody finds out cheaply who has an account.
+ * @throws AppError CONFLICT when the shop knows the e-mail address; INVALID for a common password; RATE_LIMITED, UNAVAILABLE
  */
 export async function signUpCustomer(
   deps: CustomerDeps,
   { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
-  address: string,
-  from: Origin = {},
+  { limitKey: address, ...from }: Origin & Pick<Caller, 'limitKey'>,
 ): Promise<Customer> {
+  await assertUncommon(password)
   await countAttempt(deps, [[signupByAddress, address]])
-  const customer = newCustomer(deps, { shopId, email, name, passwordHash: await deps.passwords.hash(password) })
-  const by = { shop: { id: shopId }, actor: { id: customer.id, ...from } }
+  const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
+  const customer = newCustomer(deps, { shopId, email, name, passwordHash })
+  const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
     tell(customerDifference(customer))
@@ -61,25 +64,52 @@ export async function signUpCustomer(
   }).catch(emailTaken)
 }
 
+const accountOf = (shopId: string | undefined, email: string, customer: Customer | undefined): Account => ({
+  kind: 'customer',
+  name: customerAccount(shopId, email),
+  hash: customer?.passwordHash ?? undefined,
+})
+
 /**
  * @param shopId undefined for a shop that does not exist, which is refused like a wrong password
- * @throws AppError UNAUTHENTICATED, RATE_LIMITED
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED, UNAVAILABLE
  */
 export async function logInCustomer(
   deps: CustomerDeps,
   { shopId, email, password }: { shopId: string | undefined; email: string; password: string },
-  address: string,
-  from: Origin,
+  caller: Caller,
 ): Promise<Login> {
-  const account = normalEmail(email)
-  const customer = shopId === undefined ? undefined : await deps.customerStore.findByEmail(shopId, account)
-  await checkPassword(
-    deps,
-    { account: `customer ${shopId} ${account}`, address, password, hash: customer?.passwordHash ?? undefined },
-    { accountId: customer?.id, shopId, from },
-  )
+  const customer = shopId === undefined ? undefined : await deps.customerStore.findByEmail(shopId, normalEmail(email))
+  const account = accountOf(shopId, email, customer)
+  await checkPassword(deps, account, { address: caller.limitKey, password }, { accountId: customer?.id, shopId, from: caller })
   if (!customer) throw new Error('a password was right for nobody')
-  return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, { id: customer.id, ...from })
+  const actor = { ...caller, id: customer.id }
+  const holds = (tx: Writer) => deps.customerStore.hasPassword(tx, customer.id, account.hash)
+  return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, actor, { caller, holds })
+}
+
+/**
+ * Changes the password of a customer who knows the one before, and ends their other sessions.
+ * @throws AppError UNAUTHENTICATED when that one is wrong; RATE_LIMITED, UNAVAILABLE
+ */
+export async function changeCustomerPassword(
+  deps: CustomerDeps,
+  { id, shopId, sessionId, actor }: { id: string; shopId: string; sessionId: string; actor: Actor },
+  { current, password }: { current: string; password: string },
+  address: string,
+): Promise<void> {
+  const customer = await deps.customerStore.find(shopId, id)
+  if (!customer) throw noSuchCustomer()
+  const account = accountOf(shopId, customer.email, customer)
+  await checkPassword(deps, account, { address, password: current }, { accountId: id, shopId, from: actor })
+  const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
+  await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, tell) => {
+    if (!(await deps.customerStore.hasPassword(tx, id, account.hash)))
+      throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
+    await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
+    await endSessionsOf(tx, deps, id, sessionId)
+    tell(passwordDifference)
+  })
 }
 
 /**

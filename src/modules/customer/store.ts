@@ -35,6 +35,15 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     async findByEmail(shopId: string, email: string): Promise<Customer | undefined> {
       return read.first(byEmail, { shopId, email })
     },
+    /** Whether a customer's password still has this hash. */
+    async hasPassword(tx: Writer, id: string, passwordHash: string | undefined): Promise<boolean> {
+      if (passwordHash === undefined) return false
+      const same = and(eq(customers.id, id), eq(customers.passwordHash, passwordHash))
+      return (await tx.select({ id: customers.id }).from(customers).where(same).limit(1)).length > 0
+    },
+    async setPassword(tx: Writer, id: string, passwordHash: string, updatedAt: number): Promise<void> {
+      await tx.update(customers).set({ passwordHash, updatedAt }).where(eq(customers.id, id))
+    },
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
     },

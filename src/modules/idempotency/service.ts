@@ -1,10 +1,12 @@
+import type { Writer } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
 import { answerSeal } from './domain.ts'
-import { removeExpired, idempotencyStore as store } from './store.ts'
+import { type IdempotencyRow, removeExpired, idempotencyStore as store } from './store.ts'
 
 const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
@@ -12,35 +14,59 @@ const inFlightRetrySeconds = 1
 /** Keys of one write. */
 const forgottenAtOnce = 500
 const keptMs = dayMs
+/** Attempts that are remembered while the database is away: the leases of more run out by themselves. */
+const endedMax = 10_000
+
+type Mine = { scope: string; key: string; attempt: string }
 
 /**
  * Keys that make a request have its effect once. A key is claimed in a write before the effect, under a lease; its answer
  * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again.
  */
 export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring'>): Idempotency {
+  /** Attempts of this process that have ended, and what the database could not be told of them yet. */
+  const ended = new Map<string, (tx: Writer) => Promise<unknown>>()
+
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
+      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => leaseUntil <= now || ended.has(attempt)
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
       const { found, resumed } = await db.write(async (tx) => {
         if (await store.insert(tx, row)) return { resumed: false }
         const known = await store.find(tx, row)
         const forgotten = !known || known.expiresAt <= now
-        const vanished = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && known.leaseUntil <= now
+        const vanished = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && hasEnded(known)
         if (!forgotten && !vanished) return { found: known, resumed: false }
         await store.replace(tx, row)
         return { resumed: vanished }
-      })
+      }, locking)
       if (!found) return claimed({ scope, key, attempt }, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
       return { kind: 'replay', status, body }
     },
+    async tellEnded() {
+      for (const [attempt, how] of ended) {
+        await db.write(how, locking)
+        ended.delete(attempt)
+      }
+    },
   }
 
-  function claimed(mine: { scope: string; key: string; attempt: string }, resumed: boolean): Claim {
+  /** Does something with a key whose attempt has ended. While the database cannot be told, this process remembers. */
+  async function settle(mine: Mine, how: (tx: Writer) => Promise<unknown>): Promise<void> {
+    try {
+      await db.write(how, locking)
+    } catch (error) {
+      if (ended.size < endedMax) ended.set(mine.attempt, how)
+      throw error
+    }
+  }
+
+  function claimed(mine: Mine, resumed: boolean): Claim {
     const sealed = (status: number, answer: unknown) =>
       keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
     return {
@@ -50,10 +76,10 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
         const stillMine = await store.answer(tx, mine, sealed(status, answer))
         if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
       },
-      fail: async (status, answer) => {
-        await db.write((tx) => store.answer(tx, mine, sealed(status, answer)))
-      },
-      release: () => db.write((tx) => store.release(tx, mine)),
+      fail: (status, answer) => settle(mine, (tx) => store.answer(tx, mine, sealed(status, answer))),
+      release: () => settle(mine, (tx) => store.release(tx, mine)),
+      handOver: () => settle(mine, (tx) => store.handOver(tx, mine)),
+      renew: () => db.write((tx) => store.renew(tx, mine, clock.now(), leaseMs), locking),
     }
   }
 }

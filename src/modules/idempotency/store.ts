@@ -1,9 +1,9 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, prepare, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
-type IdempotencyRow = typeof idempotencyKeys.$inferSelect
+export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
 type Key = Pick<IdempotencyRow, 'scope' | 'key'>
 
 type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
@@ -11,13 +11,16 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 /** What was stored stays: a refusal that comes after it must not deny it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertOf(idempotencyKeys, 'skip')
-const find = rowsOf(idempotencyKeys, ['scope', 'key'])
+const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = updateOf(idempotencyKeys, unanswered, ['key'])
+const handOver = updateOf(idempotencyKeys, unanswered, ['key'])
+const renew = updateOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))), ['key'])
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
 
 export const idempotencyStore = {
   /** False when the key is there already. */
   insert,
+  /** As it stands, in a write that has it to itself from then on. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })
   },
@@ -30,6 +33,14 @@ export const idempotencyStore = {
   /** False when another attempt has taken the key over, or an answer is there already. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
     return (await answer(tx, { sealedAnswer }, { scope, key, attempt })).length > 0
+  },
+  /** Ends the lease of an attempt. */
+  async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
+    await handOver(tx, { leaseUntil: 0 }, { scope, key, attempt })
+  },
+  /** Makes the lease of an attempt longer, if it has not ended. */
+  async renew(tx: Writer, { scope, key, attempt }: Attempt, now: number, ms: number): Promise<void> {
+    await renew(tx, { leaseUntil: now + ms }, { scope, key, attempt, now })
   },
   async release(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {
     await tx.run(release, { scope, key, attempt })

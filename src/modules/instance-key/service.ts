@@ -1,4 +1,5 @@
 import type { Deps } from '../../core/deps.ts'
+import { aside } from '../../core/request.ts'
 import { instanceKeySeal } from './domain.ts'
 import { type InstanceKeyRow, type Purpose, instanceKeyStore as store } from './store.ts'
 
@@ -25,10 +26,13 @@ export function createInstanceKeys({
   async function make(purpose: Purpose): Promise<InstanceKeyRow> {
     const key = Buffer.from(randomBytes(keyBytes)).toString('base64')
     const row = { purpose, sealedKey: keyring.seal(key, instanceKeySeal(purpose)), createdAt: clock.now() }
-    const kept = await db.write(async (tx) => {
-      await store.insert(tx, row)
-      return store.find(tx, purpose)
-    })
+    // Nobody asked for it: it is no part of what the request under way changes.
+    const kept = await aside(() =>
+      db.write(async (tx) => {
+        await store.insert(tx, row)
+        return store.find(tx, purpose)
+      }),
+    )
     // Another key than the stored one would protect what nobody can read later.
     if (!kept) throw new Error('a key of the instance was neither made nor found')
     return kept

@@ -23,9 +23,8 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
       select g.order_id as id, coalesce(m.n, 0) as kept
       from order_gift_cards g
         join orders o on o.id = g.order_id
-        join saga_steps h on h.order_id = g.order_id and h.step = 'HOLD_GIFT_CARDS'
         left join moved m on m.order_id = g.order_id and m.gift_card_id = g.gift_card_id
-      where coalesce(m.n, 0) <> case when h.state = 'DONE' then g.refunded - g.amount else 0 end
+      where coalesce(m.n, 0) <> case when o.holds <> 'RELEASED' then g.refunded - g.amount else 0 end
       order by g.order_id`,
     say: ({ id, kept }) => `Of order ${id}, a gift card paid ${-Number(kept)}, which is not what the order says`,
   },
@@ -45,8 +44,7 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
       with promised as (
         select l.variant_id as id, sum(l.quantity) as n
         from order_lines l
-          join saga_steps r on r.order_id = l.order_id and r.step = 'RESERVE_STOCK' and r.state = 'DONE'
-          join saga_steps c on c.order_id = l.order_id and c.step = 'COMMIT_STOCK' and c.state <> 'DONE'
+          join orders o on o.id = l.order_id and o.holds = 'HELD'
         where l.tracked
         group by l.variant_id)
       select v.id as id, v.reserved as kept, coalesce(p.n, 0) as counted
@@ -75,6 +73,34 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
       order by o.shop_id`,
     say: ({ id, counted, kept, drawn }) =>
       `Shop ${id} has ${counted} orders with numbers up to ${kept}, and its counter stands at ${drawn}`,
+  },
+  {
+    subject: 'payments',
+    broken: sql`
+      with back as (
+        select payment_id, sum(amount) as n, sum(case when purpose in ('COMPENSATE', 'LATE_CAPTURE') then amount else 0 end) as owed
+        from refunds where status = 'SUCCEEDED' and payment_id is not null group by payment_id),
+      paid as (
+        select p.id, p.captured, p.refunded, coalesce(b.n, 0) as back,
+          coalesce(b.owed, 0) + case when o.confirmed_at is null or p.status <> 'CAPTURED' then 0
+            when p.captured < o.amount_due then p.captured else o.amount_due end as owned,
+          (select coalesce(sum(t.amount), 0) from unified_transactions t
+            where t.order_id = p.order_id and t.kind = 'CAPTURE' and (t.key = 'capture:' || p.id or t.key like 'capture:' || p.id || ':%')) as booked
+        from payments p join orders o on o.id = p.order_id left join back b on b.payment_id = p.id)
+      select id, captured, refunded, back, owned, booked from paid
+      where refunded <> back or captured < refunded or booked <> owned
+      order by id`,
+    say: ({ id, captured, refunded, back, owned, booked }) =>
+      `Payment ${id} has ${captured} captured and ${refunded} refunded: its refunds add up to ${back}, and the books have ${booked} of ${owned}`,
+  },
+  {
+    subject: 'refunds',
+    broken: sql`
+      select r.id as id, r.amount as kept, coalesce(t.amount, 0) as counted
+      from refunds r left join unified_transactions t on t.key = 'refund:' || r.id
+      where coalesce(t.amount, 0) <> case when r.status = 'SUCCEEDED' then r.amount else 0 end
+      order by r.id`,
+    say: ({ id, kept, counted }) => `Refund ${id} of ${kept} is ${counted} in the books`,
   },
   {
     subject: 'books',

@@ -1,5 +1,6 @@
 export type { MerchantDeps } from './parts.ts'
 export {
+  changeUserPassword,
   createMerchant,
   createSuperAdmin,
   hasSuperAdmin,
@@ -7,6 +8,7 @@ export {
   login,
   merchantShops,
   readMerchant,
+  resetUserPassword,
   signUp,
   userWithEmail,
 } from './service.ts'

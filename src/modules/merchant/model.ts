@@ -2,6 +2,7 @@ import { t } from 'elysia'
 import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../../http/schema.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
+import { NewPassword } from '../auth/model.ts'
 import { ShopName, ShopRecord } from '../shop/model.ts'
 import type { User } from './domain.ts'
 
@@ -9,7 +10,7 @@ import type { User } from './domain.ts'
 export const LoginBody = t.Object({ email: text(254, { minLength: 1 }), password: text(passwordLength.maxLength, { minLength: 1 }) })
 export const SignupBody = t.Object({
   email: Email,
-  password: t.String({ ...passwordLength, description: '10 to 200 characters' }),
+  password: NewPassword,
   shopName: ShopName,
   country: CountryCode,
   currency: CurrencyCode,

@@ -1,4 +1,3 @@
-import { originOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
@@ -8,8 +7,8 @@ import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from '.
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
 
 export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
-  routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.limitKey(request), originOf(deps, request)), {
-    access: 'public',
+  routes(deps, 'Login').post('/merchant/login', ({ body, request }) => login(deps, body, deps.callerOf(request)), {
+    access: 'login',
     body: LoginBody,
     response: { 200: LoginAnswer, ...errorResponses(401, 413, 415, 429) },
     detail: {
@@ -24,13 +23,7 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
       '/merchant/signup',
       async ({ body, request, set }) => {
         const { email, password, shopName: name, country, currency } = body
-        const { user, shop } = await signUp(
-          deps,
-          { email, password },
-          { name, country, currency },
-          deps.limitKey(request),
-          originOf(deps, request),
-        )
+        const { user, shop } = await signUp(deps, { email, password }, { name, country, currency }, deps.callerOf(request))
         set.status = 201
         return { merchant: merchantView(user), shop: shopView(shop) }
       },

@@ -1,31 +1,51 @@
-import { type Actor, type Origin, system } from '../../core/change.ts'
+import type { Writer } from '../../../db/engine.ts'
+import type { Caller } from '../../core/caller.ts'
+import { type Actor, system } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
+import type { PasswordTurn } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
-import { differenceOf } from '../audit/domain.ts'
+import { differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
-import { normalEmail, signupByAddress } from '../auth/domain.ts'
-import { checkPassword, countAttempt, type Login, startSession } from '../auth/index.ts'
+import { type Account, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
+import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
 import type { User } from './domain.ts'
 import type { MerchantDeps } from './parts.ts'
 
 export type Credentials = { email: string; password: string }
 
+const passwordChanged = () => new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
+
+/** Whoever works on the machine itself. */
+const atTheMachine: PasswordTurn = { kind: 'merchant', address: 'here' }
+
+const accountOf = (email: string, user: User | undefined): Account => ({
+  kind: 'merchant',
+  name: userAccount(email),
+  hash: user?.passwordHash,
+})
+
 /**
  * Logs a merchant or a super admin in.
- * @param address what the caller is limited by
- * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password; RATE_LIMITED
+ * @throws AppError UNAUTHENTICATED, alike for an unknown account and a wrong password; RATE_LIMITED, UNAVAILABLE
  */
-export async function login(deps: MerchantDeps, { email, password }: Credentials, address: string, from: Origin): Promise<Login> {
-  const account = normalEmail(email)
-  const user = await deps.userStore.findByEmail(account)
-  await checkPassword(deps, { account: `user ${account}`, address, password, hash: user?.passwordHash }, { accountId: user?.id, from })
+export async function login(deps: MerchantDeps, { email, password }: Credentials, caller: Caller): Promise<Login> {
+  const user = await deps.userStore.findByEmail(normalEmail(email))
+  await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
   if (!user) throw new Error('a password was right for nobody')
-  return startSession(deps, { id: user.id, role: user.role }, { id: user.id, ...from })
+  const actor = { ...caller, id: user.id }
+  const holds = (tx: Writer) => deps.userStore.hasPassword(tx, user.id, user.passwordHash)
+  return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds })
 }
 
-async function newUser(deps: MerchantDeps, id: string, role: User['role'], { email, password }: Credentials): Promise<User> {
-  const passwordHash = await deps.passwords.hash(password)
+async function newUser(
+  deps: MerchantDeps,
+  id: string,
+  role: User['role'],
+  { email, password }: Credentials,
+  turn = atTheMachine,
+): Promise<User> {
+  const passwordHash = await deps.passwords.hash(password, turn)
   return { id, role, email: normalEmail(email), passwordHash, createdAt: deps.clock.now() }
 }
 
@@ -39,9 +59,10 @@ export async function createMerchant(
   credentials: Credentials,
   newShop: NewShop,
   by: Partial<Actor> = {},
+  turn?: PasswordTurn,
 ): Promise<{ user: User; shop: Shop }> {
   assertNewShop(newShop)
-  const user = await newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials)
+  const user = await newUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
   const { id } = user
   return deps.db
     .write(async (tx) => {
@@ -58,16 +79,57 @@ export async function createMerchant(
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
 }
 
-/** Sign-up over the network: limited by address, and counted before the costly hash. */
+/**
+ * Sign-up over the network: limited by address, and counted before the costly hash. An e-mail address that is taken costs as much
+ * and counts as much as one that is not, so that nobody finds out cheaply who has an account.
+ * @throws AppError as `createMerchant`; INVALID for a common password; RATE_LIMITED, UNAVAILABLE
+ */
 export async function signUp(
   deps: MerchantDeps,
   credentials: Credentials,
   newShop: NewShop,
-  address: string,
-  from: Origin,
+  { limitKey: address, agent: _, ...from }: Caller,
 ): Promise<{ user: User; shop: Shop }> {
+  await assertUncommon(credentials.password)
   await countAttempt(deps, [[signupByAddress, address]])
-  return createMerchant(deps, credentials, newShop, from)
+  return createMerchant(deps, credentials, newShop, from, { kind: 'customer', address })
+}
+
+/**
+ * Changes the password of a merchant or a super admin who knows the one before, and ends their other sessions.
+ * @throws AppError UNAUTHENTICATED when that one is wrong; RATE_LIMITED, UNAVAILABLE
+ */
+export async function changeUserPassword(
+  deps: MerchantDeps,
+  { id, sessionId, actor }: { id: string; sessionId: string; actor: Actor },
+  { current, password }: { current: string; password: string },
+  address: string,
+): Promise<void> {
+  const user = await readMerchant(deps, id)
+  await checkPassword(deps, accountOf(user.email, user), { address, password: current }, { accountId: id, from: actor })
+  const passwordHash = await deps.passwords.hash(password, { kind: 'merchant', address })
+  await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, tell) => {
+    if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChanged()
+    await deps.userStore.setPassword(tx, id, passwordHash)
+    await endSessionsOf(tx, deps, id, sessionId)
+    tell(passwordDifference)
+  })
+}
+
+/**
+ * Gives a merchant or a super admin a new password, on the operator's word, and ends all their sessions.
+ * @returns undefined when nobody has this e-mail address
+ */
+export async function resetUserPassword(deps: MerchantDeps, { email, password }: Credentials): Promise<User | undefined> {
+  const user = await userWithEmail(deps, email)
+  if (!user) return undefined
+  const passwordHash = await deps.passwords.hash(password, atTheMachine)
+  return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
+    await deps.userStore.setPassword(tx, user.id, passwordHash)
+    await endSessionsOf(tx, deps, user.id)
+    tell(passwordDifference)
+    return user
+  })
 }
 
 /** @throws AppError CONFLICT when the e-mail address is taken */

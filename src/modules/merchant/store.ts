@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { rowsOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -14,6 +14,14 @@ export function createUserStore({ read }: Pick<Database, 'read'>) {
     },
     async find(id: string): Promise<User | undefined> {
       return read.first(byId, { id })
+    },
+    /** Whether somebody's password still has this hash. */
+    async hasPassword(tx: Writer, id: string, passwordHash: string): Promise<boolean> {
+      const same = and(eq(users.id, id), eq(users.passwordHash, passwordHash))
+      return (await tx.select({ id: users.id }).from(users).where(same).limit(1)).length > 0
+    },
+    async setPassword(tx: Writer, id: string, passwordHash: string): Promise<void> {
+      await tx.update(users).set({ passwordHash }).where(eq(users.id, id))
     },
     async anySuperAdmin(): Promise<boolean> {
       const rows = await read.select({ id: users.id }).from(users).where(eq(users.role, 'SUPER_ADMIN')).limit(1)

@@ -1,6 +1,6 @@
 import { t } from 'elysia'
 import { AppError } from '../../core/errors.ts'
-import { isForwarded } from '../../http/client-ip.ts'
+import { isForwarded, isLoopback, isLoopbackHost } from '../../http/client-ip.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
@@ -12,14 +12,16 @@ const retrySeconds = 5
 /** Probes come from many sides at once, and each check writes. */
 const readinessKeptMs = 1_000
 
+/** Of no concern to those who ask whether to send requests here. */
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady'])
+
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   let checks: Promise<Check[]> | undefined
   let madeAt = 0
   return () => {
-    const now = deps.clock.now()
-    // Either way: the clock may be set back.
-    if (!checks || Math.abs(now - madeAt) >= readinessKeptMs) {
+    const now = deps.clock.monotonic()
+    if (!checks || now - madeAt >= readinessKeptMs) {
       madeAt = now
       checks = readiness(deps)
     }
@@ -30,25 +32,29 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
 export const healthRoutes = (deps: HttpDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
-    .get('/health/live', () => ({ status: 'ok' as const }), {
+    .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
       access: 'public',
+      anyQuery: true,
       response: { 200: Live, ...errorResponses() },
       detail: { summary: 'Whether the process answers' },
     })
     .get(
       '/health/ready',
       async () => {
+        if (deps.life.stopping) throw new AppError('UNAVAILABLE', 'Not ready: stopping', { retryAfterSeconds: retrySeconds })
         const checks = await current()
-        const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+        const failed = checks.filter(({ name, ok }) => !ok && !onlyShown.has(name)).map(({ name }) => name)
         if (failed.length > 0) throw new AppError('UNAVAILABLE', `Not ready: ${failed.join(', ')}`, { retryAfterSeconds: retrySeconds })
-        return { status: 'ok' as const, checks }
+        return { status: 'ok' as const, version: deps.build.version, checks }
       },
       {
         access: 'public',
+        anyQuery: true,
         response: { 200: Ready, ...errorResponses() },
         detail: {
           summary: 'Whether the instance can do its work',
-          description: 'Reads and writes the database, looks for missing migrations and at the space left; 503 names what fails.',
+          description:
+            'Reads and writes the database, looks for missing migrations, at the space left and at the key file; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
         },
       },
     )
@@ -57,7 +63,7 @@ export const healthRoutes = (deps: HttpDeps) => {
       ({ request }) => {
         const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
-        if (!known && (isForwarded(request) || !isLoopback(deps.guardedAddress(request)))) {
+        if (!known && !isFromHere(request, deps)) {
           throw token === undefined
             ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
@@ -68,16 +74,22 @@ export const healthRoutes = (deps: HttpDeps) => {
       },
       {
         access: 'internal',
+        anyQuery: true,
         response: {
           200: t.String({ contentMediaType: 'text/plain', description: "Prometheus' text format" }),
           ...errorResponses(401, 403),
         },
         detail: {
           summary: 'Metrics for Prometheus',
-          description: 'For loopback callers without forwarding headers, or with METRICS_TOKEN as a bearer token.',
+          description:
+            'For loopback callers who name a loopback host and send no forwarding header, or with METRICS_TOKEN as a bearer token.',
         },
       },
     )
 }
 
-const isLoopback = (address: string | undefined) => address !== undefined && (address === '::1' || address.startsWith('127.'))
+/** A page of another origin whose name resolves to this machine is on the same loopback, and says its own name in `Host`. */
+function isFromHere(request: Request, { guardedAddress }: Pick<HttpDeps, 'guardedAddress'>): boolean {
+  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
+  return !isForwarded(request) && isLoopbackHost(host) && isLoopback(guardedAddress(request) ?? '')
+}

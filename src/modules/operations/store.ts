@@ -2,10 +2,16 @@ import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { postgresMigrations, sqliteMigrations } from '../../../db/migrations/index.ts'
+import { holdsWithin } from '../../../db/within.ts'
 
 const migrations = engine === 'sqlite' ? sqliteMigrations : postgresMigrations
 
+/** Who asks whether we are ready waits no longer, and takes a late answer for a no. */
+const checkMaxMs = 2_000
+
 export const operationsStore = {
+  /** Whether a check holds, in time and without an error. */
+  holds: (check: () => Promise<boolean>): Promise<boolean> => holdsWithin(checkMaxMs, check),
   /** Whether the database has every migration of this program. A newer program may have added to them. */
   async isMigrated(read: Reader): Promise<boolean> {
     const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))

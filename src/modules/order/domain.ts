@@ -1,14 +1,15 @@
-import type { orderEvents, orderGiftCards, orderLines, orders, refunds, sagaSteps } from '../../../db/schema/selling.ts'
-import { dayMs } from '../../lib/day.ts'
+import type { orderEvents, orderGiftCards, orderLines, orders, refunds } from '../../../db/schema/selling.ts'
+import { AppError } from '../../core/errors.ts'
+import { dayMs, isDay, startOf } from '../../lib/day.ts'
+import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { isUnderWay, type Payment } from '../payment/domain.ts'
+import { hasPaid, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
 export type OrderGiftCard = typeof orderGiftCards.$inferSelect
 export type OrderEvent = typeof orderEvents.$inferSelect
 export type Refund = typeof refunds.$inferSelect
-export type SagaStep = typeof sagaSteps.$inferSelect
 export type OrderStatus = Order['status']
 
 /** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
@@ -31,63 +32,97 @@ export const refundTransitions = reachable('PENDING', {
 } as const satisfies Transitions<Refund['status']>)
 
 export const orderStatuses = statesOf(orderTransitions)
+export const orderPaymentStatuses = [
+  'PENDING',
+  'AUTHORIZED',
+  'CAPTURED',
+  'FAILED',
+  'VOIDED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+] as const satisfies readonly Order['paymentStatus'][]
+
+/** Which orders of a shop are asked for; moments in milliseconds, `until` is the first one after. */
+export type OrderFilter = { readonly shopId: string } & Optional<
+  Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & { emailPart: string; from: number; until: number }
+>
+
+const daysMax = 365
 
 /**
- * What takes an order from cart to CONFIRMED, in this order. The first two are done in the write that places the order, so
- * that an order without its stock never exists; every other one has a write of its own.
+ * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is an order's number, also as `#12`, its id, or else a
+ * part of an e-mail address.
+ * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
  */
-export const stepNames = [
-  'RESERVE_STOCK',
-  'HOLD_GIFT_CARDS',
-  'AUTHORIZE',
-  'CAPTURE',
-  'COMMIT_STOCK',
-  'SETTLE_GIFT_CARDS',
-  'ATTRIBUTE_AFFILIATE',
-  'WRITE_OUTBOX',
-  'CONFIRM',
-] as const
-export type StepName = (typeof stepNames)[number]
-/** The steps that a processor decides; the others are ours alone. */
-type RemoteStep = 'AUTHORIZE' | 'CAPTURE'
-export type LocalStep = Exclude<StepName, RemoteStep>
+export function filterOf({ from, to, q, number, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
+  for (const [name, day] of Object.entries({ from, to }))
+    if (day !== undefined && !isDay(day)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
+  const until = to === undefined ? undefined : startOf(to) + dayMs
+  const begin = from === undefined ? undefined : startOf(from)
+  if (begin !== undefined && until !== undefined) {
+    if (until <= begin) throw new AppError('INVALID', 'to (query): before from')
+    if (until - begin > daysMax * dayMs) throw new AppError('INVALID', `to (query): more than ${daysMax} days from the first`)
+  }
+  return { ...rest, ...(number === undefined ? {} : { number: Number(number) }), from: begin, until, ...lookedFor(q?.trim() ?? '', number) }
+}
 
-/** An order as the saga sees it: its steps in order, and the payment that was begun last. */
-export type Saga = { readonly order: Order; readonly steps: readonly SagaStep[]; readonly payment: Payment | undefined }
+export type OrderQuery = Optional<
+  Pick<Order, 'status' | 'paymentStatus'> & { customerId: string; email: string; number: string; from: string; to: string; q: string }
+>
 
-/** What the saga does next. */
+/** A number that is asked for beside is no other order's. */
+function lookedFor(q: string, number: string | undefined): Partial<OrderFilter> {
+  const [, digits] = /^#?0*([1-9]\d{0,8})$/.exec(q) ?? []
+  if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
+  if (q.startsWith('order_')) return { id: q }
+  return q === '' ? {} : { emailPart: q }
+}
+
+/** An order as the saga sees it, with the payments that were begun for it, oldest first. */
+export type Saga = { readonly order: Order; readonly payments: readonly Payment[] }
+
+/** The payment that an order is being paid by, or was; else the one that was begun last. */
+export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
+  payments.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
+
+/** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
 export type Move =
   /** Nothing, until somebody else does something. */
   | { readonly kind: 'rest' }
   /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
   | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
-  /** There is nothing to pay: the order counts as paid. */
-  | { readonly kind: 'payNothing' }
-  | { readonly kind: 'run' | 'undo'; readonly step: SagaStep }
-  /** Everything is undone. */
+  /** The money came on a payment that had ended: it counts all the same. */
+  | { readonly kind: 'accept'; readonly payment: Payment }
+  /** All that makes a sale of an order that is paid, or has nothing to pay. */
+  | { readonly kind: 'confirm' }
+  /** Stock and gift cards go back. */
+  | { readonly kind: 'release' }
+  /** Everything is undone but the money, which must be back. */
   | { readonly kind: 'endCompensation' }
 
 const rest: Move = { kind: 'rest' }
 
 /** What comes next. The same state always leads to the same move, so that a saga goes on wherever it broke off, and whoever drives it. */
-export function nextMove({ order, steps, payment }: Saga, now: number): Move {
+export function nextMove({ order, payments }: Saga, now: number): Move {
+  const live = payments.find(isUnderWay)
   switch (order.status) {
-    case 'PENDING_PAYMENT':
-      return order.amountDue === 0 ? { kind: 'payNothing' } : nextPaymentMove(payment, order.expiresAt <= now)
-    case 'PAID': {
-      const step = steps.find(({ state }) => state === 'PENDING')
-      return step ? { kind: 'run', step } : rest
+    case 'PENDING_PAYMENT': {
+      if (order.amountDue === 0) return { kind: 'confirm' }
+      const paid = payments.find(hasPaid)
+      // Two of them must not both take money: the one that has not is given up first.
+      if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
+      return nextPaymentMove(live, order.expiresAt <= now)
     }
+    case 'PAID':
+      return { kind: 'confirm' }
     case 'EXPIRED':
     case 'COMPENSATING':
-    case 'CANCELLED': {
+    case 'CANCELLED':
       // A sale that was cancelled: the write that gave its money back has undone the rest.
       if (order.confirmedAt !== null) return rest
-      if (payment && isUnderWay(payment)) return { kind: 'void', payment }
-      const step = steps.findLast(({ state }) => state === 'DONE')
-      if (step) return { kind: 'undo', step }
+      if (live) return { kind: 'void', payment: live }
+      if (order.holds !== 'RELEASED') return { kind: 'release' }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : rest
-    }
     case 'CONFIRMED':
     case 'FULFILLED':
     case 'COMPLETED':
@@ -96,21 +131,11 @@ export function nextMove({ order, steps, payment }: Saga, now: number): Move {
 }
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
-function nextPaymentMove(payment: Payment | undefined, isOver: boolean): Move {
-  if (!payment) return rest
-  if (isOver && isUnderWay(payment)) return payment.processorReference === null ? rest : { kind: 'ask', payment }
-  switch (payment.status) {
-    case 'PENDING':
-      return { kind: payment.processorReference === null ? 'create' : 'ask', payment }
-    case 'REQUIRES_ACTION':
-      return { kind: 'ask', payment }
-    case 'AUTHORIZED':
-      return { kind: 'capture', payment }
-    case 'CAPTURED':
-    case 'FAILED':
-    case 'VOIDED':
-      return rest
-  }
+function nextPaymentMove(live: Payment | undefined, isOver: boolean): Move {
+  if (!live) return rest
+  if (isOver) return live.processorReference === null ? rest : { kind: 'ask', payment: live }
+  if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
+  return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }
 
 /** How long an order waits for its payment before its stock goes back on the shelf. */
@@ -121,12 +146,14 @@ export const refundWindowMs = 14 * dayMs
 export const resumeAfterMs = 60_000
 /** Whoever has declined so often is not going to pay, but to try cards out. */
 export const paymentsPerOrderMax = 10
+/** Whoever has taken a checkout back so often is not going to buy. */
+export const ordersPerCartMax = 10
 /** A payment that was begun in the last minutes of its order is given so much time. */
 export const paymentTimeMs = 15 * 60 * 1000
 /** A payment that its processor cannot decide is given up after so many questions. */
 export const undecidedAsksMax = 5
-/** A paid order whose steps keep failing gives the money back after so many tries. */
-export const stepAttemptsMax = 20
+/** A paid order that cannot be confirmed gives the money back after so many tries. */
+export const confirmAttemptsMax = 20
 const backoffFirstMs = 15_000
 const backoffMaxMs = 30 * 60 * 1000
 
@@ -134,6 +161,31 @@ const backoffMaxMs = 30 * 60 * 1000
 export const backoffMs = (failures: number): number => Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.max(0, failures - 1))
 
 type GiftCardShare = { readonly giftCardId: string; readonly amount: number }
+/**
+ * What of a payment's money nobody waits for (any more, or not this much), and is not on its way back yet: minor units.
+ * While an order waits for its payment, whatever came may yet be a part of it. Of an order that was paid, its price counts, on the payment
+ * that paid it; of one that came to nothing, nothing does.
+ */
+export function unawaited(
+  order: Pick<Order, 'status' | 'confirmedAt' | 'amountDue'>,
+  payment: Pick<Payment, 'id' | 'status' | 'captured'>,
+  refunds: readonly Pick<Refund, 'paymentId' | 'purpose' | 'status' | 'amount'>[],
+): number {
+  const back = refunds
+    .filter(({ paymentId, purpose, status }) => paymentId === payment.id && isOwed({ purpose }) && status !== 'FAILED')
+    .reduce((sum, { amount }) => sum + amount, 0)
+  const counts = payment.status === 'CAPTURED' && !cameToNothing(order)
+  const awaited = order.status === 'PENDING_PAYMENT' ? payment.captured : counts ? Math.min(payment.captured, order.amountDue) : 0
+  return Math.max(0, payment.captured - awaited - back)
+}
+
+/** Whether an order ended, or is about to, without having been a sale. */
+export const cameToNothing = ({ status, confirmedAt }: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
+  confirmedAt === null && (status === 'EXPIRED' || status === 'COMPENSATING' || status === 'CANCELLED')
+
+/** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
+export const isOwed = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+
 /** What of a refund goes where. */
 export type RefundParts = { amount: number; giftCardAmount: number; giftCards: GiftCardShare[] }
 

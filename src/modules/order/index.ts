@@ -1,17 +1,17 @@
+export { type Drive, requestDrive } from './drive.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
-export { completeOrder } from './saga.ts'
+export { expireOrders, resumeOrders, takeUpPayment } from './resuming.ts'
+export { completeOrder, returnToSaga } from './saga.ts'
 export {
   cancelOrder,
   completeFulfilled,
-  expireOrders,
   findOrder,
   fulfilOrder,
   listOrders,
   orderOfCart,
   readOrder,
   refundOrder,
-  resumeOrders,
-  takeUpPayment,
 } from './service.ts'
+export { takeOrderBack } from './taking-back.ts'
 export { type OrderView, withoutReasons } from './view.ts'

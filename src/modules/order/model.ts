@@ -1,9 +1,10 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
+import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
-import { orderStatuses } from './domain.ts'
+import { orderPaymentStatuses, orderStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
@@ -24,6 +25,13 @@ export const RefundRecord = t.Object(
     ...fieldsOf(nullable(t.String()), 'paymentId', 'processor', 'processorReference'),
     amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
     giftCardAmount: t.Object(MoneySchema.properties, { description: 'The part that goes back to gift cards' }),
+    lines: t.Array(
+      t.Object(
+        { lineId: t.String(), quantity: integer(), amount: MoneySchema, restock: t.Boolean({ description: 'Put back in stock' }) },
+        { title: 'RefundedLine' },
+      ),
+      { description: 'Which lines it is of; none: an amount of the whole order' },
+    ),
     reason: nullable(t.String()),
     status: oneOf(['PENDING', 'SUCCEEDED', 'FAILED'], { description: 'PENDING: the processor has not answered yet; it is asked again' }),
     failureCode: nullable(t.String()),
@@ -53,7 +61,7 @@ export const OrderRecord = t.Object(
     email: nullable(t.String({ description: 'Null where a guest’s order is paid by another request than the one that placed it' })),
     currency: t.String(),
     status: oneOf(orderStatuses),
-    paymentStatus: oneOf(['PENDING', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
+    paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),
     lines: t.Array(Line),
     ...fieldsOf(
@@ -86,21 +94,46 @@ export const OrderRecord = t.Object(
 )
 export const Orders = pageOf(OrderRecord)
 
+const day = (description: string) => text(10, { ...dayForm, description })
+
 export const ListOrders = t.Object({
   ...pageQuery,
   status: t.Optional(oneOf(orderStatuses)),
+  paymentStatus: t.Optional(oneOf(orderPaymentStatuses)),
   customerId: t.Optional(text(64)),
+  number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', maxLength: 9, rule: 'a whole number from 1', 'x-type': 'integer' })),
+  email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),
+  from: t.Optional(day('The first day on which they were placed, UTC')),
+  to: t.Optional(day('The last such day; at most 365 days with `from`')),
+  q: t.Optional(text(254, { description: 'A number, also as `#12`; an id; else a part of the e-mail address' })),
 })
 export const OrderIdParam = t.Object({ id: text(64) })
 const reason = maybe(text(500))
-export const RefundBody = t.Object({
-  amount: t.Optional(
-    t.Object({
-      amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
-      currency: MoneySchema.properties.currency,
-    }),
-  ),
-  reason,
-})
+export const RefundBody = t.Object(
+  {
+    amount: t.Optional(
+      t.Object(
+        {
+          amount: integer({ minimum: 1, maximum: amountMax, description: 'Minor units' }),
+          currency: MoneySchema.properties.currency,
+        },
+        { description: "In the order's currency" },
+      ),
+    ),
+    lines: t.Optional(
+      t.Array(
+        t.Object({
+          lineId: text(64, { minLength: 1 }),
+          quantity: integer({ minimum: 1, maximum: quantityMax }),
+          restock: t.Optional(t.Boolean({ description: 'Put back in stock what is counted, once the money has gone back; default false' })),
+        }),
+        { minItems: 1, maxItems: linesMax, description: 'So many of these lines' },
+      ),
+    ),
+    all: t.Optional(t.Literal(true, { description: 'All that is left, shipping too' })),
+    reason,
+  },
+  { description: 'Exactly one of `amount`, `lines` and `all`' },
+)
 export const CancelBody = t.Object({ reason })
 export const FulfilBody = t.Object({ trackingNumber: maybe(text(100)), carrier: maybe(text(100)) })

@@ -18,6 +18,11 @@ export function orderCacheParts({ db }: Deps) {
 
 export function orderParts({ db, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
   const orderStore = createOrderStore(db, orderChanged)
-  return { orderStore, orderDocuments: createOrderDocuments(orderCache, orderStore) }
+  return {
+    orderStore,
+    orderDocuments: createOrderDocuments(orderCache, orderStore),
+    /** What the jobs of this process are resuming just now, a word a lane. */
+    lanesAtWork: new Set<string>(),
+  }
 }
 export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & ReturnType<typeof orderParts>

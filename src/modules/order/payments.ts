@@ -1,112 +1,191 @@
-import type { Writer } from '../../../db/engine.ts'
+import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { isUnderWay, type Payment, type PaymentStatus } from '../payment/domain.ts'
-import { askProcessor, noteCapture, noteProgress, paymentWithin, type Question } from '../payment/index.ts'
-import { type Order, type Refund, resumeAfterMs } from './domain.ts'
+import { locking } from '../../core/change.ts'
+import { hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
+import { askProcessor, giveUpUnwanted, noteCapture, noteProgress, paymentsWithin, type Question } from '../payment/index.ts'
+import { confirm } from './confirming.ts'
+import { cameToNothing, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
+import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { beginMoneyBack, settleRefund } from './refunds.ts'
+import { returnUnawaited, settleRefund } from './refunds.ts'
 
 /**
  * Asks a payment's processor, and notes what it says on the payment and its order.
- * @returns false when it said nothing that can be relied on: then nothing has changed
+ * @returns the order as it is then; `silent` when nothing was said that can be relied on, `taken` while somebody else is asking: then
+ *   nothing has changed
  */
-export const askPayment = (deps: OrderDeps, question: Question, payment: Payment): Promise<boolean> =>
-  askProcessor(deps, question, payment, (answer) => noteAnswer(deps, payment.id, answer))
+export async function askPayment(deps: OrderDeps, question: Question, payment: Payment, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
+  const asked = await askProcessor(deps, question, payment, drive.holder)
+  if (asked === 'silent' || asked === 'taken') return asked
+  const after = await noteAnswer(deps, payment, asked.answer, drive)
+  const unwanted = question === 'create' ? await giveUpUnwanted(deps, payment.id, asked.answer) : undefined
+  return unwanted ? noteAnswer(deps, payment, unwanted, drive) : after
+}
+
+type Noted = { saga: Saga; refunds: readonly Refund[] }
 
 /**
  * Writes down what a processor says of a payment. Said twice, late or in another order, it leads to the same: a payment only
- * ever moves on, money counts once, and money that nobody waits for any more goes back.
+ * ever moves on, money counts once, and money that nobody waits for goes back. Money that makes an order paid makes it a sale in the same write.
  */
-export async function noteAnswer(deps: OrderDeps, paymentId: string, answer: ProcessorPayment): Promise<void> {
-  const refund = await deps.db.write(async (tx) => {
-    const payment = await paymentWithin(tx, deps, paymentId)
-    const order = payment && (await deps.orderStore.get(tx, payment.orderId))
-    if (!payment || !order) return undefined
-    if (answer.captured > payment.captured) return capture(tx, deps, { order, payment, answer })
-    if (answer.captured === 0 && isUnderWay(payment)) await progress(tx, deps, { order, payment, answer })
-    return undefined
+export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: ProcessorPayment, drive: Drive): Promise<Saga> {
+  const note = (mayConfirm: boolean) => deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, mayConfirm }), locking)
+  const { saga, refunds } = await note(true).catch((error: unknown) => {
+    if (isDatabaseAway(error)) throw error
+    // Whatever keeps it from becoming a sale, that its money is there must not get lost.
+    deps.log.error('order.not_confirmed', { order: payment.orderId, payment: payment.id, processor: payment.processor, error })
+    return note(false)
   })
-  if (refund) await settleRefund(deps, refund.id)
+  for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
+  return saga
 }
 
-type Noted = { order: Order; payment: Payment; answer: ProcessorPayment }
+type Answered = { payment: Payment; answer: ProcessorPayment; drive: Drive; mayConfirm: boolean }
 
-/** The money is there: the order is paid, or it is money that nobody waits for (any more, or not this much), and goes back. */
-async function capture(tx: Writer, deps: OrderDeps, { order, payment, answer }: Noted): Promise<Refund | undefined> {
-  const { orderStore: store } = deps
-  const { captured } = answer
-  const { id, processor, amount } = payment
-  const updatedAt = deps.clock.now()
-  const isAwaited = order.status === 'PENDING_PAYMENT' && isUnderWay(payment)
-  // A part of it: the rest may come yet, and what was authorized is given up when the order's time is over.
-  if (isAwaited && captured < amount) return undefined
-  if (isAwaited && captured === amount) {
-    await noteCapture(tx, deps, { payment, answer, ends: 'CAPTURED' })
-    const paid = { paymentStatus: 'CAPTURED', capturedTotal: captured, resumeAt: updatedAt + resumeAfterMs, updatedAt } as const
-    await store.move(tx, order.id, ['PENDING_PAYMENT'], 'PAID', paid)
-    await store.stepsDone(tx, order.id, ['AUTHORIZE', 'CAPTURE'], updatedAt)
-    await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_CAPTURED', detail: { payment: id, processor, amount: captured } })
-    return undefined
+async function noteWithin(tx: Writer, deps: OrderDeps, { payment: { id, orderId }, answer, drive, mayConfirm }: Answered): Promise<Noted> {
+  const saga = await lockedSaga(tx, deps, orderId)
+  const payment = saga.payments.find((one) => one.id === id)
+  if (!payment) throw new Error('a payment without its order')
+  const about = { saga, payment, answer, drive }
+  if (answer.captured <= payment.captured) return { saga: isUnderWay(payment) ? await progress(tx, deps, about) : saga, refunds: [] }
+  if (saga.order.status !== 'PENDING_PAYMENT') {
+    const after = await lateCaptured(tx, deps, about)
+    return { saga: after, refunds: await returnUnawaited(tx, deps, after, drive.holder) }
   }
-  const more = captured - payment.captured
-  // An order that ended unpaid shows the money that came and went; one that waits for another payment, or had one, does not.
-  const counts = (order.status === 'EXPIRED' || order.status === 'CANCELLED') && order.confirmedAt === null
-  await noteCapture(tx, deps, { payment, answer, ends: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined })
-  if (counts) await store.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + more, updatedAt })
-  else if (isUnderWay(payment))
-    await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt })
-  await appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail: { payment: id, processor, amount: more } })
-  return beginMoneyBack(tx, deps, {
-    order,
-    purpose: counts ? 'COMPENSATE' : 'LATE_CAPTURE',
-    attemptKey: `late:${id}:${captured}`,
-    payment,
-    parts: { amount: more, giftCardAmount: 0, giftCards: [] },
-  })
+  const othersAreLive = saga.payments.some((one) => one.id !== id && isUnderWay(one))
+  if (answer.captured < payment.amount || othersAreLive) return { saga: await partlyCaptured(tx, deps, about), refunds: [] }
+  return paid(tx, deps, about, mayConfirm)
+}
+
+/** An order and its payments as they stand, in a write that has them to itself from then on. */
+async function lockedSaga(tx: Writer, deps: OrderDeps, orderId: string): Promise<Saga> {
+  const [order, payments] = await Promise.all([deps.orderStore.lock(tx, orderId), paymentsWithin(tx, deps, orderId)])
+  if (!order) throw new Error('an order is gone')
+  return { order, payments }
+}
+
+type About = { saga: Saga; payment: Payment; answer: ProcessorPayment; drive: Drive }
+
+const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order | undefined): Saga => ({
+  order: changed ?? order,
+  payments: payments.map((one) => (one.id === after.id ? after : one)),
+})
+
+/** The order's money is there: it is paid, and a sale. What came besides (of another payment, or too much) goes back. */
+async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About, mayConfirm: boolean): Promise<Noted> {
+  const { id, amountDue } = saga.order
+  const updatedAt = deps.clock.now()
+  const change = {
+    paymentStatus: 'CAPTURED',
+    capturedTotal: amountDue,
+    attempts: 0,
+    resumeAt: updatedAt + resumeAfterMs,
+    updatedAt,
+  } as const
+  const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
+  const [captured, order] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' }),
+    deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', change),
+    appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
+  ])
+  if (!order) throw new Error('an order changed under its lock')
+  const after = withPayment(saga, captured, order)
+  const refunds = await returnUnawaited(tx, deps, after, drive.holder)
+  return { saga: mayConfirm ? await confirm(tx, deps, after, drive) : after, refunds }
+}
+
+/** Counts the money that had come on a payment after it had ended, now that no other one is under way. */
+export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, drive: Drive): Promise<Saga> {
+  const { saga, refunds } = await deps.db.write(async (tx): Promise<Noted> => {
+    const found = await lockedSaga(tx, deps, orderId)
+    const payment = found.payments.find((one) => one.id === id)
+    if (found.order.status !== 'PENDING_PAYMENT' || !payment || found.payments.some(isUnderWay)) return { saga: found, refunds: [] }
+    const { processorReference, authorized, captured } = payment
+    const answer = { reference: processorReference ?? id, state: 'CAPTURED', authorized, captured } as const
+    return paid(tx, deps, { saga: found, payment, answer, drive }, true)
+  }, locking)
+  for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
+  return saga
+}
+
+/** A part of the money, or all of it on a payment that had ended while another is under way: the order goes on waiting for the rest. */
+async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+  const { order } = saga
+  const updatedAt = deps.clock.now()
+  const { state, captured } = answer
+  const ended = isUnderWay(payment) && (state === 'FAILED' || state === 'VOIDED') ? state : undefined
+  const amount = captured - payment.captured
+  const resumeAt = updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs)
+  const detail = { payment: payment.id, processor: payment.processor, amount }
+  const [after, changed] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: ended }),
+    deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
+    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
+  ])
+  return withPayment(saga, after, changed)
+}
+
+/** Money that nobody waits for any more. An order that came to nothing shows that it came and went; one that was paid otherwise does not. */
+async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+  const { order } = saga
+  const updatedAt = deps.clock.now()
+  const amount = answer.captured - payment.captured
+  const counts = cameToNothing(order)
+  const detail = { payment: payment.id, processor: payment.processor, amount }
+  const [after, changed] = await Promise.all([
+    noteCapture(tx, deps, { payment, answer, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
+    counts ? deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
+    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
+  ])
+  return withPayment(saga, after, changed)
 }
 
 /** Everything else than money. */
-async function progress(tx: Writer, deps: OrderDeps, { order, payment, answer }: Noted): Promise<void> {
-  const { orderStore: store } = deps
+async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About): Promise<Saga> {
+  const { order, payments } = saga
+  const { state, failureCode } = answer
+  const isAwaited = order.status === 'PENDING_PAYMENT'
   // An authorization for an order that has ended is given up, and never counts.
-  if (answer.state === 'AUTHORIZED' && order.status !== 'PENDING_PAYMENT') return
-  const status = await noteProgress(tx, deps, { payment, answer })
-  if (!status) return
-  const detail = { payment: payment.id, processor: payment.processor }
+  if (state === 'AUTHORIZED' && !isAwaited) return saga
+  const noted = noteProgress(tx, deps, { payment, answer, holder: drive.holder })
   const updatedAt = deps.clock.now()
-  switch (status) {
+  const standing = isAwaited ? standingAt(state, { updatedAt, isPaidOtherwise: payments.some(hasPaid) }) : endedAs(state, order)
+  if (!standing || !movesOn(payment.status, state)) return withPayment(saga, await noted, undefined)
+  const detail = {
+    payment: payment.id,
+    processor: payment.processor,
+    ...(state === 'AUTHORIZED' ? { amount: answer.authorized } : failureCode === undefined ? {} : { code: failureCode }),
+  }
+  const [after, changed] = await Promise.all([
+    noted,
+    deps.orderStore.change(tx, order.id, [order.status], { ...standing, updatedAt }),
+    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }),
+  ])
+  return withPayment(saga, after, changed)
+}
+
+/** What an order that waits shows of its payment, and when it is looked at again. */
+function standingAt(
+  state: PaymentStatus,
+  { updatedAt, isPaidOtherwise }: { updatedAt: number; isPaidOtherwise: boolean },
+): Partial<Order> | undefined {
+  switch (state) {
     case 'REQUIRES_ACTION':
       // The shopper is at work now: nobody needs to look before they come back, a message arrives or the order expires.
-      await store.change(tx, order.id, ['PENDING_PAYMENT'], { resumeAt: null, updatedAt })
-      await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_REQUIRES_ACTION', detail })
-      return
-    case 'AUTHORIZED': {
-      const authorized = { paymentStatus: 'AUTHORIZED', resumeAt: updatedAt + resumeAfterMs, updatedAt } as const
-      await store.change(tx, order.id, ['PENDING_PAYMENT'], authorized)
-      await store.stepsDone(tx, order.id, ['AUTHORIZE'], updatedAt)
-      await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_AUTHORIZED', detail: { ...detail, amount: answer.authorized } })
-      return
-    }
+      return { attempts: 0, resumeAt: null }
+    case 'AUTHORIZED':
+      return { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: updatedAt + resumeAfterMs }
     case 'FAILED':
     case 'VOIDED':
-      await noteEnd(tx, deps, {
-        order,
-        status,
-        detail: { ...detail, ...(answer.failureCode === undefined ? {} : { code: answer.failureCode }) },
-      })
+      // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
+      return { paymentStatus: 'FAILED', attempts: 0, resumeAt: isPaidOtherwise ? updatedAt : null }
+    case 'PENDING':
+    case 'CAPTURED':
+      return undefined
   }
 }
 
-async function noteEnd(
-  tx: Writer,
-  deps: OrderDeps,
-  { order, status, detail }: { order: Order; status: Extract<PaymentStatus, 'FAILED' | 'VOIDED'>; detail: Record<string, string> },
-): Promise<void> {
-  const { orderStore: store } = deps
-  const updatedAt = deps.clock.now()
-  // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
-  await store.change(tx, order.id, ['PENDING_PAYMENT'], { paymentStatus: 'FAILED', resumeAt: null, updatedAt })
-  if (order.confirmedAt === null) await store.change(tx, order.id, ['EXPIRED', 'CANCELLED'], { paymentStatus: status, updatedAt })
-  await appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${status}`, detail })
-}
+/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale. */
+const endedAs = (state: PaymentStatus, { confirmedAt }: Order): Partial<Order> | undefined =>
+  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null ? { paymentStatus: state } : {}) : undefined

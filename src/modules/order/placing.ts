@@ -1,3 +1,5 @@
+import type { Writer } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
 import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
@@ -10,68 +12,128 @@ import {
   type Order,
   type OrderGiftCard,
   type OrderLine,
+  ordersPerCartMax,
   paymentsPerOrderMax,
   paymentTimeMs,
   pendingPaymentMs,
   resumeAfterMs,
-  type SagaStep,
-  stepNames,
+  type Saga,
 } from './domain.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 
+/** Some of them will be paid, or over, by then. */
+const unpaidRetrySeconds = 60
+
 /** A cart that was found fit to be bought, as it was read just now. */
-export type Purchase = { snapshot: CartSnapshot; priced: Priced; email: string }
+export type Purchase = {
+  snapshot: CartSnapshot
+  priced: Priced
+  email: string
+  /** The shopper's address, as a keyed hash; null for a shop's own server. */
+  placedFrom: string | null
+}
 
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
  * of two who want the last one only one has an order, and no number is lost.
- * @returns the order's id
+ * @param holder who goes on to tell the processor
+ * @returns the order and its payment
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
-export function placeOrder(deps: OrderDeps, { snapshot, priced, email }: Purchase, choice: PaymentChoice): Promise<string> {
+export function placeOrder(
+  deps: OrderDeps,
+  { snapshot, priced, email, placedFrom }: Purchase,
+  choice: PaymentChoice,
+  holder: string,
+): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
   return deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const draft = orderOf(deps.newId('order'), { snapshot, priced, email }, now)
+    const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
-    if (!(await convertCart(tx, deps, cart))) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    const reserved = await reserveStock(tx, deps, wanted)
-    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
-    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
-    const number = await store.nextNumber(tx, cart.shopId)
-    await store.insert(tx, { ...draft, number }, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced), stepsOf(id, now))
-    if (draft.amountDue > 0) await beginPayment(tx, deps, { order: draft, choice })
+    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    const converted = convertCart(tx, deps, cart)
+    const rest = Promise.all([
+      reserveStock(tx, deps, wanted),
+      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
+      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
+      assertMayHold(tx, deps, draft),
+      store.nextNumber(tx, cart.shopId),
+    ])
+    // Whatever else there is to say, the cart comes first.
+    rest.catch(() => undefined)
+    if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
+    const [reserved, , , , number] = await rest
+    const order = { ...draft, number }
+    await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
+    const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
-    return id
-  })
+    return { order, payments }
+  }, locking)
 }
 
 /**
  * Begins another payment for an order whose last one failed.
  * @throws AppError CONFLICT when the order is not waiting for one
  */
-export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice): Promise<void> {
+export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice, holder: string): Promise<void> {
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
+    await store.lock(tx, order.id)
     const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
     if (count >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
-    const change = { paymentStatus: 'PENDING', expiresAt, resumeAt: now + resumeAfterMs, updatedAt: now } as const
+    const change = {
+      paymentStatus: 'PENDING',
+      processor: choice.processor,
+      expiresAt,
+      // What the last one used up of the processor's time is not this one's.
+      attempts: 0,
+      resumeAt: now + resumeAfterMs,
+      updatedAt: now,
+    } as const
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
-    // What the last one used up of the processor's time is not this one's.
-    await store.forgetAttempts(tx, order.id, ['AUTHORIZE', 'CAPTURE'])
-    const { id, processor } = await beginPayment(tx, deps, { order, choice })
+    const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
-  })
+  }, locking)
 }
 
-function orderOf(id: string, { snapshot: { cart }, priced: { totals, shipping }, email }: Purchase, now: number): Omit<Order, 'number'> {
+/**
+ * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
+ * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
+ */
+async function assertMayHold(
+  tx: Writer,
+  { orderStore, config }: OrderDeps,
+  { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
+): Promise<void> {
+  const { unpaidOrdersPerAddress: perAddress, unpaidOrdersPerShop: perShop } = config
+  const held = await orderStore.unpaid(tx, { shopId, cartId, placedFrom, most: Math.max(perAddress, perShop) })
+  const retry = { retryAfterSeconds: unpaidRetrySeconds }
+  if (held.ofCart >= ordersPerCartMax)
+    throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
+  if (placedFrom !== null && held.fromAddress >= perAddress)
+    throw new AppError(
+      'RATE_LIMITED',
+      `${perAddress} orders from this address wait for their payment: pay or take back some of them`,
+      retry,
+    )
+  if (held.ofShop >= perShop)
+    throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
+}
+
+function orderOf(
+  id: string,
+  { snapshot: { cart }, priced: { totals, shipping }, email, placedFrom }: Purchase,
+  choice: PaymentChoice,
+  now: number,
+): Omit<Order, 'number'> {
   return {
     id,
     ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),
@@ -98,6 +160,10 @@ function orderOf(id: string, { snapshot: { cart }, priced: { totals, shipping },
     carrier: null,
     expiresAt: now + pendingPaymentMs,
     resumeAt: now + resumeAfterMs,
+    attempts: 0,
+    holds: 'HELD',
+    processor: totals.amountDue > 0 ? choice.processor : null,
+    placedFrom,
     createdAt: now,
     updatedAt: now,
     confirmedAt: null,
@@ -123,14 +189,3 @@ const linesOf = (orderId: string, { items }: CartSnapshot, { lines }: Priced, re
 
 const cardsOf = (orderId: string, { draws }: Priced): OrderGiftCard[] =>
   draws.map(({ giftCardId, last4, amount }) => ({ orderId, giftCardId, last4, amount, refunded: 0, settledAt: null }))
-
-/** The steps of a new order: the first two are done with it. */
-const stepsOf = (orderId: string, at: number): SagaStep[] =>
-  stepNames.map((step, position) => ({
-    orderId,
-    position,
-    step,
-    state: step === 'RESERVE_STOCK' || step === 'HOLD_GIFT_CARDS' ? 'DONE' : 'PENDING',
-    attempts: 0,
-    at,
-  }))

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { RefundAnswer } from '../../clients/processors/processor.ts'
-import type { Actor } from '../../core/change.ts'
+import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayOf } from '../../lib/day.ts'
 import { reverseCommission } from '../affiliate/index.ts'
@@ -9,26 +9,44 @@ import { restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
-import type { Payment } from '../payment/domain.ts'
+import { isFree, leaseOf, noLease, type Payment } from '../payment/domain.ts'
 import { askRefund, capturedPayment, noteRefunded } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { backoffMs, type Order, type OrderStatus, type Refund, type RefundParts, refundable, refundParts, resumeAfterMs } from './domain.ts'
+import {
+  backoffMs,
+  cameToNothing,
+  isOwed,
+  type Order,
+  type OrderStatus,
+  type Refund,
+  type RefundParts,
+  refundable,
+  refundParts,
+  resumeAfterMs,
+  type Saga,
+  unawaited,
+} from './domain.ts'
+import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import { type Asked, amountAsked, isOf, leftOf, linesBack, type RefundedLine, shelvedBy } from './refund-parts.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
   payment: Payment | undefined
   parts: RefundParts
+  lines?: RefundedLine[]
   reason?: string | null | undefined
   actor?: string
+  /** Who goes on to tell the processor. */
+  holder: string
 }
 
 /** Writes down that money is to go back, before its processor is asked: `settleRefund` does that. */
 export async function beginMoneyBack(
   tx: Writer,
   { orderStore, newId, clock }: OrderDeps,
-  { order, purpose, attemptKey, payment, parts, reason, actor = 'system' }: NewRefund,
+  { order, purpose, attemptKey, payment, parts, lines = [], reason, actor = 'system', holder }: NewRefund,
 ): Promise<Refund> {
   const now = clock.now()
   const through = parts.amount > 0 ? payment : undefined
@@ -41,6 +59,7 @@ export async function beginMoneyBack(
     processorReference: null,
     currency: order.currency,
     ...parts,
+    lines,
     reason: reason ?? null,
     purpose,
     attemptKey,
@@ -49,11 +68,40 @@ export async function beginMoneyBack(
     failureCode: null,
     attempts: 0,
     resumeAt: now + resumeAfterMs,
+    sentAt: now,
+    ...leaseOf(holder, now),
     createdAt: now,
     updatedAt: now,
   }
   await orderStore.insertRefund(tx, refund)
   return refund
+}
+
+/**
+ * Begins to give back what nobody waits for, of all the payments of an order, inside the write that found it so.
+ * @param saga the order and its payments as this write leaves them
+ * @returns the refunds, which `settleRefund` asks for
+ */
+export async function returnUnawaited(
+  tx: Writer,
+  deps: OrderDeps,
+  { order, payments }: Saga,
+  holder: string,
+  { reason, actor }: { reason: string | null; actor: string } = { reason: null, actor: 'system' },
+): Promise<Refund[]> {
+  // What is captured and counts is the rule: then nothing was refunded yet that matters here.
+  if (payments.every((payment) => unawaited(order, payment, []) === 0)) return []
+  const before = await deps.orderStore.refundsOf(tx, order.id)
+  const purpose = cameToNothing(order) ? 'COMPENSATE' : 'LATE_CAPTURE'
+  const begun: Refund[] = []
+  for (const payment of payments) {
+    const amount = unawaited(order, payment, before)
+    if (amount === 0) continue
+    const attemptKey = `${purpose}:${payment.id}:${payment.captured}`
+    const parts = { amount, giftCardAmount: 0, giftCards: [] }
+    begun.push(await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor, holder }))
+  }
+  return begun
 }
 
 /** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
@@ -62,8 +110,7 @@ const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'C
 export type RefundRequest = {
   shopId: string
   orderId: string
-  /** Minor units; undefined: all that is left. */
-  amount: number | undefined
+  asked: Asked
   reason: string | undefined
   /** The same request sent again goes on with the same refund. */
   attemptKey: string
@@ -73,17 +120,22 @@ export type RefundRequest = {
 /**
  * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
  * two at once never give back more than there is.
- * @throws AppError NOT_FOUND, CONFLICT
+ * @returns the refund, and whether this call made it
+ * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
  */
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Refund> {
+export async function beginRefund(
+  deps: OrderDeps,
+  request: RefundRequest,
+  purpose: 'REFUND' | 'CANCEL',
+): Promise<{ refund: Refund; isNew: boolean }> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
-    const order = await store.get(tx, request.orderId)
+    const order = await store.lock(tx, request.orderId)
     if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.refundsOf(tx, order.id)
     const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
     if (known) {
-      if (request.amount === undefined || request.amount === known.amount + known.giftCardAmount) return known
+      if (isOf(request.asked, known)) return { refund: known, isNew: false }
       throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
     }
     const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
@@ -93,22 +145,37 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
     // Should that fail, there would be more to give back than this one knows of.
     if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
       throw new AppError('CONFLICT', 'A refund of the order is still under way')
-    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), request.amount)
+    const { asked } = request
+    const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
+    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), amountAsked(asked, lines))
     const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
-    if (!parts || (isEmpty && purpose === 'REFUND')) throw new AppError('CONFLICT', 'There is not that much left to refund')
+    // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
+    if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
+      throw new AppError('CONFLICT', 'There is not that much left to refund')
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
     const { attemptKey, reason, actor, shopId } = request
-    const refund = await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor: actor.id })
+    const refund = await beginMoneyBack(tx, deps, {
+      order,
+      purpose,
+      attemptKey,
+      payment,
+      parts,
+      lines,
+      reason,
+      actor: actor.id,
+      holder: attemptKey,
+    })
+    const detail = { refund: refund.id, amount: parts.amount + parts.giftCardAmount }
     await appendEvent(tx, deps, {
       orderId: order.id,
       type: purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED',
-      detail: { refund: refund.id, amount: parts.amount + parts.giftCardAmount },
+      detail,
       actor: actor.id,
     })
     const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
-    await audit(tx, deps, { actor, action, subject: order.id, shopId })
-    return refund
-  })
+    await audit(tx, deps, { actor, action, subject: order.id, shopId, after: detail })
+    return { refund, isNew: true }
+  }, locking)
 }
 
 /** Whether an order is on its way to CANCELLED by this refund. */
@@ -116,66 +183,94 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
   purpose === 'CANCEL' && status === 'PENDING'
 
 /**
- * Asks the processor to give money back and notes that it did. Called again, it goes on where it was.
+ * Asks the processor to give money back and notes that it did. Called again, it goes on where it was; of many at once one asks.
+ * @param isNew the write before this call made the refund: the processor cannot know it yet
  * @returns the refund as it is then: PENDING when the processor has not answered; the job asks again
  */
-export async function settleRefund(deps: OrderDeps, refundId: string): Promise<Refund> {
-  const refund = await deps.orderStore.findRefund(deps.db.read, refundId)
-  if (!refund) throw new AppError('NOT_FOUND', 'No such refund')
-  if (refund.status !== 'PENDING') return refund
-  const answer = await answerOf(deps, refund)
-  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund)
+export async function settleRefund(
+  deps: OrderDeps,
+  refundId: string,
+  { holder }: Pick<Drive, 'holder'>,
+  { isNew = false }: { isNew?: boolean } = {},
+): Promise<Refund> {
+  const found = await deps.orderStore.findRefund(deps.db.read, refundId)
+  if (!found) throw new AppError('NOT_FOUND', 'No such refund')
+  if (found.status !== 'PENDING') return found
+  const refund = isNew ? found : await leased(deps, found, holder)
+  if (!refund) return found
+  const answer = await answerOf(deps, refund, !isNew && found.sentAt !== null)
+  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer)
   if (answer.state === 'FAILED') return isOwed(refund) ? insist(deps, refund, answer) : fail(deps, refund, answer.failureCode ?? 'refused')
-  return succeed(deps, refund, answer.reference)
+  return succeed(deps, refund, answer.reference ?? null)
 }
 
-/** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
-const isOwed = ({ purpose }: Refund): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+/** Takes a refund for a call. Undefined while somebody else has it: then the job looks again once they cannot have it any more. */
+async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refund, holder: string): Promise<Refund | undefined> {
+  const now = clock.now()
+  return db.write(async (tx) => {
+    const taken = await store.leaseRefund(tx, refund, holder, now)
+    const isDue = refund.resumeAt !== null && refund.resumeAt <= now
+    if (!taken && isDue && !isFree(refund, holder, now))
+      await store.changeRefund(tx, refund.id, ['PENDING'], { resumeAt: refund.leaseUntil })
+    return taken
+  }, locking)
+}
 
 /** A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. */
-function insist(deps: OrderDeps, refund: Refund, { failureCode }: RefundAnswer): Promise<Refund> {
-  deps.log.error('refund.failed', { refund: refund.id, processor: refund.processor, code: failureCode })
-  return postpone(deps, refund)
+function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer): Promise<Refund> {
+  const { id, orderId, processor } = refund
+  deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: answer.failureCode })
+  return postpone(deps, refund, answer)
 }
 
-async function answerOf(deps: OrderDeps, { id, paymentId, amount, currency }: Refund): Promise<RefundAnswer | undefined> {
+async function answerOf(
+  deps: OrderDeps,
+  { id, orderId, paymentId, amount, currency, processorReference }: Refund,
+  wasSent: boolean,
+): Promise<RefundAnswer | undefined> {
   if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
-  return paymentId === null ? { reference: id, state: 'SUCCEEDED' } : askRefund(deps, { refundId: id, paymentId, amount, currency })
+  if (paymentId === null) return { reference: id, state: 'SUCCEEDED' }
+  const refundReference = processorReference ?? undefined
+  return askRefund(deps, { refundId: id, orderId, paymentId, amount, currency, refundReference, wasSent })
 }
 
-async function postpone(deps: OrderDeps, refund: Refund): Promise<Refund> {
+/** Notes what the processor calls a refund, and when it is asked about it again. */
+async function postpone(deps: OrderDeps, refund: Refund, answer: RefundAnswer | undefined): Promise<Refund> {
   const attempts = refund.attempts + 1
+  const processorReference = answer?.reference ?? refund.processorReference
   const changed = await deps.db.write((tx) => {
     const now = deps.clock.now()
-    return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], { attempts, resumeAt: now + backoffMs(attempts), updatedAt: now })
-  })
+    const change = { attempts, processorReference, resumeAt: now + backoffMs(attempts), ...noLease, updatedAt: now }
+    return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], change)
+  }, locking)
   return changed ?? refund
 }
 
 async function fail(deps: OrderDeps, refund: Refund, failureCode: string): Promise<Refund> {
   const { id, orderId, processor } = refund
-  deps.log.error('refund.failed', { refund: id, processor, code: failureCode })
+  deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: failureCode })
   const failed = await deps.db.write(async (tx) => {
-    const change = { failureCode, resumeAt: null, updatedAt: deps.clock.now() }
+    await deps.orderStore.lock(tx, orderId)
+    const change = { failureCode, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const changed = await deps.orderStore.moveRefund(tx, id, ['PENDING'], 'FAILED', change)
     if (changed) await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
     return changed
-  })
+  }, locking)
   return failed ?? refund
 }
 
 /** Money has gone back: everything that follows from it happens in one write, once. */
-async function succeed(deps: OrderDeps, refund: Refund, processorReference: string): Promise<Refund> {
+async function succeed(deps: OrderDeps, refund: Refund, processorReference: string | null): Promise<Refund> {
   const { orderStore: store } = deps
   const done = await deps.db.write(async (tx) => {
-    const change = { processorReference, resumeAt: null, updatedAt: deps.clock.now() }
-    const settled = await store.moveRefund(tx, refund.id, ['PENDING'], 'SUCCEEDED', change)
-    const order = settled && (await store.get(tx, settled.orderId))
-    if (!settled) return undefined
+    const order = await store.lock(tx, refund.orderId)
     if (!order) throw new Error('a refund without its order')
+    const change = { processorReference, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
+    const settled = await store.moveRefund(tx, refund.id, ['PENDING'], 'SUCCEEDED', change)
+    if (!settled) return undefined
     await noteSettled(tx, deps, { order, refund: settled })
     return settled
-  })
+  }, locking)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }
 
@@ -192,6 +287,8 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
+  if (refund.lines.some(({ restock: isBack }) => isBack))
+    await restock(tx, deps, shelvedBy(refund, await deps.orderStore.lines(order.id, tx)))
   if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
 }
 
@@ -217,10 +314,11 @@ async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, 
   const giftCardRefundedTotal = order.giftCardRefundedTotal + refund.giftCardAmount
   const isWhole =
     refundedTotal === order.capturedTotal && (refund.purpose === 'COMPENSATE' || giftCardRefundedTotal === order.giftCardTotal)
+  const isNothing = refund.purpose === 'REFUND' && refund.amount + refund.giftCardAmount === 0
   await store.change(tx, order.id, [order.status], {
     refundedTotal,
     giftCardRefundedTotal,
-    paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED',
+    ...(isNothing ? {} : { paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED' }),
     updatedAt: clock.now(),
   })
 }
@@ -242,7 +340,7 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
   return [
     ...(refund.amount > 0 ? [{ ...common, kind: 'REFUND' as const, key: `refund:${refund.id}`, processor, amount: refund.amount }] : []),
     ...(refund.amount > 0 && !confirmed
-      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}`, processor, amount: refund.amount }]
+      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}:${refund.id}`, processor, amount: refund.amount }]
       : []),
     ...refund.giftCards.map(({ giftCardId, amount }) => ({
       ...common,
@@ -258,7 +356,7 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
 async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, trackedLines(await store.lines(order.id, tx)))
+  await restock(tx, deps, leftOf(await store.lines(order.id, tx), await store.refundsOf(tx, order.id)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
 }

@@ -9,12 +9,18 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Orders')
     .get(
       '/v2/orders',
-      ({ query, shop }) => listOrders(deps, { shopId: shop.id, status: query.status, customerId: query.customerId }, sliceOf(query)),
+      ({ query, shop }) => {
+        const { page, limit, ...filter } = query
+        return listOrders(deps, { ...filter, shopId: shop.id }, sliceOf({ page, limit }))
+      },
       {
         access: 'management',
         query: ListOrders,
         response: { 200: Orders, ...errorResponses(401, 403, 404) },
-        detail: { summary: "The shop's orders", description: 'Newest first.' },
+        detail: {
+          summary: "The shop's orders",
+          description: 'By number, newest first; of several filters all count, and totals are exact.',
+        },
       },
     )
     .get(
@@ -33,11 +39,11 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     )
     .post(
       '/v2/orders/:id/refunds',
-      ({ params, body: { amount, reason }, shop, actor, once }) =>
+      ({ params, body: { amount, lines, all, reason }, shop, actor, once }) =>
         once(
           201,
           (_, { key: attemptKey }) =>
-            refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, reason: reason ?? undefined }),
+            refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, lines, all, reason: reason ?? undefined }),
           { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
@@ -49,7 +55,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Refund an order',
           description:
-            'Without `amount` all that is left. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells.',
+            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells.',
         },
       },
     )

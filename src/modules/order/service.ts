@@ -1,19 +1,21 @@
 import type { Writer } from '../../../db/engine.ts'
-import { type Actor, system } from '../../core/change.ts'
+import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { defined } from '../../lib/records.ts'
+import { defined, type Optional } from '../../lib/records.ts'
 import { audit } from '../audit/index.ts'
-import type { Payment } from '../payment/domain.ts'
-import { whatBecameOf } from '../payment/index.ts'
+import { isUnderWay } from '../payment/domain.ts'
+import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Order, type OrderStatus, orderStatuses, refundWindowMs } from './domain.ts'
+import { release } from './confirming.ts'
+import { filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
+import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { noteAnswer } from './payments.ts'
-import { beginRefund, isCancelling, type RefundRequest, settleRefund, tellCancelled } from './refunds.ts'
+import type { Asked, AskedLine } from './refund-parts.ts'
+import { beginRefund, isCancelling, type RefundRequest, returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
@@ -22,22 +24,30 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 /** Who asks for orders: a shop sees its own, a customer theirs. */
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
-/** @throws AppError NOT_FOUND, also for somebody else's */
-export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
-  const whole = await orderStore.whole(id)
+/**
+ * @param tx the write to read in; undefined: what is committed
+ * @throws AppError NOT_FOUND, also for somebody else's
+ */
+export async function readOrder(
+  { orderStore }: OrderDeps,
+  { shopId, customerId }: OrderReader,
+  id: string,
+  tx?: Writer,
+): Promise<OrderView> {
+  const whole = await (tx ? orderStore.wholeWithin(tx, id) : orderStore.whole(id))
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
   if (customerId === undefined) return orderView(whole)
   if (whole.order.customerId !== customerId) throw noSuchOrder()
   return withoutReasons(orderView(whole))
 }
 
-/** The shop's orders, newest first. */
+/** The shop's orders, by number, newest first. @throws AppError INVALID for days that are none, or too many */
 export async function listOrders(
   { orderStore }: OrderDeps,
-  filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
+  query: OrderQuery & { shopId: string },
   slice: Slice,
 ): Promise<Page<OrderView>> {
-  const { ids, total } = await orderStore.list(filter, slice)
+  const { ids, total } = await orderStore.list(filterOf(query), slice)
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   return pageOf(
     found.flatMap((whole) => (whole ? [orderView(whole)] : [])),
@@ -48,17 +58,30 @@ export async function listOrders(
 
 /**
  * Gives money back. When the processor does not answer, the refund stays PENDING and the job asks again.
- * @param amount undefined: all that is left
- * @throws AppError NOT_FOUND; INVALID for another currency; CONFLICT when there is not that much left, or the order is in no state for it
+ * @throws AppError NOT_FOUND; INVALID for another currency, a line that the order does not have, or unless exactly one of `amount`,
+ *   `lines` and `all` is there; CONFLICT when there is not that much left, or the order is in no state for it
  */
 export async function refundOrder(
   deps: OrderDeps,
-  { amount, ...request }: Omit<RefundRequest, 'amount'> & { amount: Money | undefined },
+  { amount, lines, all, ...request }: Omit<RefundRequest, 'asked'> & RefundInput,
 ): Promise<RefundView> {
+  const asked = askedOf({ amount, lines, all })
   const { currency } = await ownOrder(deps, request)
   if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
-  const { id } = await beginRefund(deps, { ...request, amount: amount?.amount }, 'REFUND')
-  return refundView(await settleRefund(deps, id))
+  const { refund, isNew } = await beginRefund(deps, { ...request, asked }, 'REFUND')
+  return refundView(await settleRefund(deps, refund.id, { holder: request.attemptKey }, { isNew }))
+}
+
+/** What a request says that it wants back: one of these. */
+export type RefundInput = Optional<{ amount: Money; lines: Unsure<AskedLine, 'restock'>[]; all: true }>
+type Unsure<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<Of, Field>>
+
+/** A word left out, or mistyped, must not give a whole order back. */
+function askedOf({ amount, lines, all }: RefundInput): Asked {
+  const said = [amount, lines, all].filter((one) => one !== undefined)
+  if (said.length !== 1) throw new AppError('INVALID', 'body: exactly one of amount, lines and all says what is refunded')
+  if (amount) return { amount: amount.amount }
+  return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
 
 /** What is done to an order on somebody's request. */
@@ -78,7 +101,7 @@ export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Prom
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
   if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request)
-  await completeOrder(deps, order.id)
+  await completeOrder(deps, order.id, requestDrive(deps, request.attempt.key))
   return readOrder(deps, request, order.id)
 }
 
@@ -90,12 +113,13 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, sho
       await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null })
       break
     case 'PAID':
-      if (!(await compensate(deps, order, actor, reason ?? null))) throw changedMeanwhile()
+      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive: requestDrive(deps, attempt.key) })))
+        throw changedMeanwhile()
       break
     case 'CONFIRMED': {
-      const request = { shopId, orderId, actor, reason, amount: undefined, attemptKey: attempt.key }
-      const { id } = await beginRefund(deps, request, 'CANCEL')
-      const { status } = await settleRefund(deps, id)
+      const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
+      const { refund, isNew } = await beginRefund(deps, request, 'CANCEL')
+      const { status } = await settleRefund(deps, refund.id, { holder: attempt.key }, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
     }
@@ -114,20 +138,31 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
 
 type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null }
 
-/** Ends an order that was not paid; what it held goes back by its saga. @throws AppError CONFLICT */
-async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
+/**
+ * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
+ * saga. A part that was captured goes back, too.
+ * @throws AppError CONFLICT
+ */
+export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
-  await deps.db.write(async (tx) => {
+  const holder = deps.newId('attempt')
+  const refunds = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { resumeAt: now, updatedAt: now })
+    const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
     // Nobody asked for it to expire: it was paid or ended meanwhile.
-    if (!order && status === 'EXPIRED') return
+    if (!order && status === 'EXPIRED') return []
     if (!order) throw changedMeanwhile()
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
-    if (status === 'EXPIRED') return
+    const payments = await paymentsWithin(tx, deps, id)
+    const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
+    if (!payments.some(isUnderWay)) await release(tx, deps, order)
+    if (status === 'EXPIRED') return begun
     await tellCancelled(tx, deps, { order, reason })
-    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId })
-  })
+    const difference = { before: { status: 'PENDING_PAYMENT' }, after: { status } }
+    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
+    return begun
+  }, locking)
+  for (const refund of refunds) await settleRefund(deps, refund.id, { holder }, { isNew: true })
 }
 
 /**
@@ -144,6 +179,7 @@ export async function fulfilOrder(
   if (!(attempt.resumed && status === 'FULFILLED'))
     await deps.db.write(async (tx) => {
       const now = deps.clock.now()
+      await store.lock(tx, orderId)
       if ((await store.refundsOf(tx, orderId)).some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
       const tracking = defined({ trackingNumber, carrier })
       const sent = { fulfilmentStatus: 'FULFILLED', ...tracking, fulfilledAt: now, updatedAt: now } as const
@@ -157,89 +193,15 @@ export async function fulfilOrder(
         data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
         held: false,
       })
-      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId })
-    })
+      const difference = { before: { status: 'CONFIRMED' }, after: { status: 'FULFILLED' } }
+      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId, ...difference })
+    }, locking)
   return readOrder(deps, { shopId }, orderId)
-}
-
-/**
- * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
- * @throws AppError UNAVAILABLE when it does not say: then it may send its message again
- */
-export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
-  const answer = await whatBecameOf(deps, payment)
-  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
-  await noteAnswer(deps, payment.id, answer)
-  await completeOrder(deps, payment.orderId)
 }
 
 const jobBatch = 100
 /** Of one run: what is left then comes with the next. */
 const batchesMax = 100
-/** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
-const afterFailureMs = 5 * 60 * 1000
-
-/** Takes on what was left half-done: by a crash, or by a processor that did not answer. Returns how much there was. */
-export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
-  const { orderStore: store } = deps
-  const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, jobBatch), store.toResume(dueBy, jobBatch)])
-  for (const id of refunds) {
-    await guarded(
-      deps,
-      id,
-      async () => {
-        const { orderId } = await settleRefund(deps, id)
-        await completeOrder(deps, orderId)
-      },
-      (tx, resumeAt) => store.changeRefund(tx, id, ['PENDING'], { resumeAt }),
-    )
-  }
-  for (const id of orders) {
-    await guarded(
-      deps,
-      id,
-      () => completeOrder(deps, id),
-      (tx, resumeAt) => store.change(tx, id, orderStatuses, { resumeAt }),
-    )
-  }
-  return refunds.length + orders.length
-}
-
-/** One that fails must not hold up the others, now or at the next run. */
-async function guarded(
-  deps: OrderDeps,
-  id: string,
-  run: () => Promise<unknown>,
-  putOff?: (tx: Writer, resumeAt: number) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    deps.log.error('order.not_resumed', { id, error })
-    const resumeAt = deps.clock.now() + afterFailureMs
-    if (putOff) await deps.db.write(async (tx) => void (await putOff(tx, resumeAt)))
-  }
-}
-
-/** Ends the orders that nobody paid in time. */
-export async function expireOrders(deps: OrderDeps): Promise<void> {
-  for (let batch = 0; batch < batchesMax; batch++) {
-    const due = await deps.orderStore.toExpire(deps.clock.now(), jobBatch)
-    for (const id of due) {
-      // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
-      await guarded(deps, id, () => completeOrder(deps, id))
-      await guarded(deps, id, () => expireOrder(deps, id))
-    }
-    if (due.length < jobBatch) return
-  }
-}
-
-async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
-  const order = await deps.orderStore.find(id)
-  if (order?.status !== 'PENDING_PAYMENT') return
-  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
-  await completeOrder(deps, id)
-}
 
 /** Orders that were sent are complete once the refund window has passed. */
 export async function completeFulfilled(deps: OrderDeps): Promise<void> {
@@ -251,7 +213,7 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
       for (const orderId of due)
         if (await store.move(tx, orderId, ['FULFILLED'], 'COMPLETED', { updatedAt: now }))
           await appendEvent(tx, deps, { orderId, type: 'COMPLETED' })
-    })
+    }, locking)
     if (due.length < jobBatch) return
   }
 }

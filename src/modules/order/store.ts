@@ -1,24 +1,26 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, lte, ne, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
-import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds, sagaSteps } from '../../../db/schema/selling.ts'
+import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
-import { isUnderWay, type Payment } from '../payment/domain.ts'
+import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,
+  type OrderFilter,
   type OrderGiftCard,
   type OrderLine,
-  type OrderStatus,
   orderTransitions,
   type Refund,
   refundTransitions,
   type Saga,
-  type SagaStep,
 } from './domain.ts'
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
+
+/** What is to be looked at, and in whose lane; null where no processor is concerned. */
+export type Due = { id: string; processor: string | null }
 
 /** All that an order is shown with. */
 type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[]]
@@ -26,14 +28,30 @@ type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Pay
 const which = sql.placeholder('which')
 const prepared = {
   order: rowsOf(orders, ['id']),
-  byCart: rowsOf(orders, ['cartId']),
+  /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
+  byCart: rowsOf(orders, ['cartId'], desc(orders.number)),
   lines: rowsOf(orderLines, ['orderId'], asc(orderLines.position)),
   giftCards: rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId)),
-  events: rowsOf(orderEvents, ['orderId'], asc(orderEvents.id)),
+  events: rowsOf(orderEvents, ['orderId'], asc(orderEvents.position)),
   payments: rowsOf(payments, ['orderId'], asc(payments.id)),
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
-  steps: rowsOf(sagaSteps, ['orderId'], asc(sagaSteps.position)),
+  // Spelt out, as the indexes of unpaid orders have it.
+  unpaid: prepare((queries) =>
+    queries
+      .select({
+        ofShop:
+          sql<number>`(select count(*) from (select 1 as one from orders where shop_id = ${sql.placeholder('shopId')} and status = 'PENDING_PAYMENT' limit ${sql.placeholder('most')}) as a)`.mapWith(
+            Number,
+          ),
+        fromAddress:
+          sql<number>`(select count(*) from (select 1 as one from orders where placed_from = ${sql.placeholder('placedFrom')} and status = 'PENDING_PAYMENT' limit ${sql.placeholder('most')}) as b)`.mapWith(
+            Number,
+          ),
+        ofCart: sql<number>`(select count(*) from orders where cart_id = ${sql.placeholder('cartId')})`.mapWith(Number),
+      })
+      .from(sql`(select 1 as one) as once`),
+  ),
   nextNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
@@ -42,30 +60,39 @@ const prepared = {
       .returning({ last: orderNumbers.last }),
   ),
 }
+const locked = lockedRowsOf(orders, ['id'])
 const inserts = {
   order: insertOf(orders),
-  line: insertOf(orderLines),
-  giftCard: insertOf(orderGiftCards),
-  step: insertOf(sagaSteps),
-  event: insertOf(orderEvents),
+  lines: insertAllOf(orderLines),
+  giftCards: insertAllOf(orderGiftCards),
 }
+const { position: _, ...eventColumns } = getTableColumns(orderEvents)
+const insertEvent = prepare((queries) =>
+  queries.insert(orderEvents).values({
+    ...(Object.fromEntries(Object.keys(eventColumns).map((name) => [name, sql.placeholder(name)])) as unknown as OrderEvent),
+    position: sql`(select coalesce(max(position), 0) + 1 from order_events where order_id = ${sql.placeholder('orderId')})`,
+  }),
+)
 const resting = updateOf(
   orders,
   and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.resumeAt, sql.placeholder('wasToResumeAt'))),
 )
-const stepsTakenOf = onceFor((statuses: readonly OrderStatus[]) =>
-  updateOf(
-    sagaSteps,
-    and(
-      eq(sagaSteps.orderId, which),
-      eq(sagaSteps.position, sql.placeholder('nth')),
-      eq(sagaSteps.state, sql.placeholder('from')),
-      inArray(sql`(select ${orders.status} from ${orders} where ${orders.id} = ${which})`, [...statuses]),
+const failing = updateOf(
+  orders,
+  and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.attempts, sql.placeholder('before'))),
+)
+const refundLease = updateOf(
+  refunds,
+  and(
+    eq(refunds.id, which),
+    eq(refunds.status, 'PENDING'),
+    or(
+      isNull(refunds.leaseHolder),
+      eq(refunds.leaseHolder, sql.placeholder('holder')),
+      lte(refunds.leaseUntil, sql.placeholder('now')),
+      gt(refunds.leaseUntil, sql.placeholder('farAhead')),
     ),
   ),
-)
-const stepsDoneOf = onceFor((steps: readonly string[]) =>
-  updateOf(sagaSteps, and(eq(sagaSteps.orderId, which), inArray(sagaSteps.step, [...steps]), ne(sagaSteps.state, 'DONE'))),
 )
 
 /** @param changed called inside every write that changes what an order shows */
@@ -82,9 +109,15 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async findByCart(cartId: string): Promise<Order | undefined> {
       return read.first(prepared.byCart, { cartId })
     },
-    /** Inside a write. */
-    async get(tx: Writer, id: string): Promise<Order | undefined> {
-      return tx.first(prepared.order, { id })
+    /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
+    async lock(tx: Writer, id: string): Promise<Order | undefined> {
+      return tx.first(locked, { id })
+    },
+    /** The same inside a write. */
+    async wholeWithin(tx: Writer, id: string): Promise<WholeOrder | undefined> {
+      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
+      const allOf = <Row>(query: Prepared<Row, 'read'>) => tx.all(query, { orderId: id })
+      return wholeOf(await Promise.all([tx.first(order, { id }), allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back)]))
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
@@ -102,47 +135,45 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
       from.all(prepared.giftCards, { orderId }),
     async saga(id: string): Promise<Saga | undefined> {
-      const parts = read.together(
-        () =>
-          [
-            read.first(prepared.order, { id }),
-            read.all(prepared.steps, { orderId: id }),
-            read.all(prepared.payments, { orderId: id }),
-          ] as const,
-      )
-      const [order, steps, paid] = await Promise.all(parts)
-      if (!order) return undefined
-      // Of several at most one is alive; ids of two processes need not be in the order of their making.
-      const live = paid.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
-      return { order, steps, payment: live ?? paid.at(-1) }
+      const parts = read.together(() => [read.first(prepared.order, { id }), read.all(prepared.payments, { orderId: id })] as const)
+      const [order, paid] = await Promise.all(parts)
+      return order && { order, payments: paid }
     },
 
-    async list(
-      filter: { shopId: string; status?: OrderStatus | undefined; customerId?: string | undefined },
-      { limit, offset }: { limit: number; offset: number },
-    ): Promise<{ ids: string[]; total: number }> {
-      const condition = and(
-        eq(orders.shopId, filter.shopId),
-        filter.status ? eq(orders.status, filter.status) : undefined,
-        filter.customerId ? eq(orders.customerId, filter.customerId) : undefined,
-      )
-      const narrowed = filter.status !== undefined || filter.customerId !== undefined
-      const total = narrowed ? await countOrders(condition) : await lastNumber(filter.shopId)
-      const rows = await read.select({ id: orders.id }).from(orders).where(condition).orderBy(desc(orders.id)).limit(limit).offset(offset)
+    /** By number, newest first. */
+    async list(filter: OrderFilter, { limit, offset }: { limit: number; offset: number }): Promise<{ ids: string[]; total: number }> {
+      const conditions = conditionsOf(filter)
+      const condition = and(eq(orders.shopId, filter.shopId), ...conditions)
+      const total = conditions.length > 0 ? await countOrders(condition) : await lastNumber(filter.shopId)
+      const rows = await read
+        .select({ id: orders.id })
+        .from(orders)
+        .where(condition)
+        .orderBy(desc(orders.number))
+        .limit(limit)
+        .offset(offset)
       return { ids: rows.map(({ id }) => id), total }
     },
 
+    /** How many orders wait for their payment, up to `most`: of the shop, from an address; and how often the cart was checked out. */
+    async unpaid(
+      tx: Writer,
+      { shopId, cartId, placedFrom, most }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'> & { most: number },
+    ): Promise<{ ofShop: number; fromAddress: number; ofCart: number }> {
+      const counts = await tx.first(prepared.unpaid, { shopId, cartId, placedFrom, most })
+      if (!counts) throw new Error('a count gave nothing')
+      return counts
+    },
     /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
     async nextNumber(tx: Writer, shopId: string): Promise<number> {
       const row = await tx.first(prepared.nextNumber, { shopId })
       if (!row) throw new Error('a counter gave no number')
       return row.last
     },
-    async insert(tx: Writer, order: Order, lines: OrderLine[], cards: OrderGiftCard[], steps: SagaStep[]): Promise<void> {
+    async insert(tx: Writer, order: Order, lines: readonly OrderLine[], cards: readonly OrderGiftCard[]): Promise<void> {
       await inserts.order(tx, order)
-      for (const line of lines) await inserts.line(tx, line)
-      for (const card of cards) await inserts.giftCard(tx, card)
-      for (const step of steps) await inserts.step(tx, step)
+      await inserts.lines(tx, lines)
+      await inserts.giftCards(tx, cards)
     },
     ...orderMoves,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
@@ -151,45 +182,19 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       changed(tx, id)
       return order
     },
-    async appendEvent(tx: Writer, event: OrderEvent): Promise<void> {
-      await inserts.event(tx, event)
+    /** Notes that what comes next has failed as often as `attempts` says; undefined when somebody else has changed the order since. */
+    async countFailure(tx: Writer, { id, status, attempts }: Order, resumeAt: number, updatedAt: number): Promise<Order | undefined> {
+      const change = { attempts: attempts + 1, resumeAt, updatedAt }
+      const [order] = await failing(tx, change, { which: id, inStatus: status, before: attempts })
+      changed(tx, id)
+      return order
+    },
+    /** Appends to the trail of an order whose row this write has: the events of one order are in the order of their writes. */
+    async appendEvent(tx: Writer, event: Omit<OrderEvent, 'position'>): Promise<void> {
+      await tx.run(insertEvent, event)
       changed(tx, event.orderId)
     },
 
-    /**
-     * Takes a step from one state to the next while the order is in one of `statuses`.
-     * @returns false when somebody else did, or the order has moved on: then nothing of the step may be done
-     */
-    async takeStep(
-      tx: Writer,
-      { orderId, position }: SagaStep,
-      [from, to]: readonly [SagaStep['state'], SagaStep['state']],
-      statuses: readonly OrderStatus[],
-      at: number,
-    ): Promise<boolean> {
-      const rows = await stepsTakenOf(statuses)(tx, { state: to, at }, { which: orderId, nth: position, from })
-      return rows.length > 0
-    },
-    /** Notes that these steps are done, which were not. */
-    async stepsDone(tx: Writer, orderId: string, steps: readonly string[], at: number): Promise<void> {
-      await stepsDoneOf(steps)(tx, { state: 'DONE', at }, { which: orderId })
-    },
-    /** Counts a failure of a step that had failed so often before. Returns how often it has by now; undefined when somebody else counted. */
-    async countAttempt(tx: Writer, orderId: string, position: number, before: number): Promise<number | undefined> {
-      const [row] = await tx
-        .update(sagaSteps)
-        .set({ attempts: sql`${sagaSteps.attempts} + 1` })
-        .where(and(eq(sagaSteps.orderId, orderId), eq(sagaSteps.position, position), eq(sagaSteps.attempts, before)))
-        .returning({ attempts: sagaSteps.attempts })
-      return row?.attempts
-    },
-    /** Begins to count anew how often these steps have failed. */
-    async forgetAttempts(tx: Writer, orderId: string, steps: readonly string[]): Promise<void> {
-      await tx
-        .update(sagaSteps)
-        .set({ attempts: 0 })
-        .where(and(eq(sagaSteps.orderId, orderId), inArray(sagaSteps.step, [...steps])))
-    },
     async settleGiftCards(tx: Writer, orderId: string, settledAt: number | null): Promise<void> {
       await tx.update(orderGiftCards).set({ settledAt }).where(eq(orderGiftCards.orderId, orderId))
     },
@@ -211,30 +216,37 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })
     },
+    /** Takes a refund that is not settled for a call to its processor; undefined while somebody else has it. */
+    async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
+      const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
+      const [refund] = await refundLease(tx, change, { which: id, holder, now, farAhead: now + leaseMs })
+      return refund
+    },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
 
-    /** Orders whose saga nobody has finished by `now`, the longest waiting first. */
-    async toResume(now: number, limit: number): Promise<string[]> {
-      const due = and(isNotNull(orders.resumeAt), lte(orders.resumeAt, now))
-      const rows = await read.select({ id: orders.id }).from(orders).where(due).orderBy(asc(orders.resumeAt)).limit(limit)
-      return rows.map(({ id }) => id)
-    },
-    async refundsToResume(now: number, limit: number): Promise<string[]> {
-      const due = and(isNotNull(refunds.resumeAt), lte(refunds.resumeAt, now))
-      const rows = await read.select({ id: refunds.id }).from(refunds).where(due).orderBy(asc(refunds.resumeAt)).limit(limit)
-      return rows.map(({ id }) => id)
-    },
-    async toExpire(now: number, limit: number): Promise<string[]> {
-      const due = and(sql`status = 'PENDING_PAYMENT'`, lte(orders.expiresAt, now))
-      const rows = await read.select({ id: orders.id }).from(orders).where(due).orderBy(asc(orders.expiresAt)).limit(limit)
-      return rows.map(({ id }) => id)
-    },
+    /** Orders whose saga nobody has finished by `now`: the longest waiting of each processor. */
+    toResume: (now: number, limit: number): Promise<Due[]> =>
+      dueOf(sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+    refundsToResume: (now: number, limit: number): Promise<Due[]> =>
+      dueOf(sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+    /** Orders whose time to be paid is over: the longest of each processor. */
+    toExpire: (now: number, limit: number): Promise<Due[]> =>
+      dueOf(sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
     async toComplete(sentBefore: number, limit: number): Promise<string[]> {
       const due = and(sql`status = 'FULFILLED'`, lte(orders.fulfilledAt, sentBefore))
       const rows = await read.select({ id: orders.id }).from(orders).where(due).orderBy(asc(orders.fulfilledAt)).limit(limit)
       return rows.map(({ id }) => id)
     },
+  }
+
+  /** Of rows that are due, so many of each processor, the longest waiting first. */
+  async function dueOf(rows: SQL, since: 'resume_at' | 'expires_at', limit: number): Promise<Due[]> {
+    return read.rows<Due>(
+      sql`select id, processor from (
+            select id, processor, row_number() over (partition by processor order by ${sql.raw(since)}) as nth from ${rows}) as due
+          where nth <= ${limit} order by nth`,
+    )
   }
 
   async function countOrders(condition: SQL | undefined): Promise<number> {
@@ -249,10 +261,27 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
   }
 }
 
-/** Makes something for each list of words once. */
-function onceFor<Word extends string, Made>(make: (words: readonly Word[]) => Made): (words: readonly Word[]) => Made {
-  const made = new Map<string, Made>()
-  return (words) => made.getOrInsertComputed(words.join(), () => make(words))
+const emailOf = sql`lower(${orders.email})`
+
+/** What narrows a list, besides its shop. */
+function conditionsOf(filter: OrderFilter): SQL[] {
+  const { shopId, status, paymentStatus, customerId, number, id, email, emailPart, from, until } = filter
+  const same = [
+    status === undefined ? undefined : eq(orders.status, status),
+    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
+    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
+    number === undefined ? undefined : eq(orders.number, number),
+    id === undefined ? undefined : eq(orders.id, id),
+    email === undefined ? undefined : sql`${emailOf} = lower(${email})`,
+    from === undefined ? undefined : gte(orders.createdAt, from),
+    until === undefined ? undefined : lt(orders.createdAt, until),
+  ]
+  if (emailPart !== undefined) {
+    const pattern = `%${emailPart.replace(/[\\%_]/g, '\\$&')}%`
+    // By itself, so that the index of e-mail addresses is looked through and not the orders.
+    same.push(sql`${orders.id} in (select id from orders where shop_id = ${shopId} and lower(email) like lower(${pattern}) escape '\\')`)
+  }
+  return same.filter((condition) => condition !== undefined)
 }
 
 /** Whether nothing of it is still to come. */

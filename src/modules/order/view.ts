@@ -56,6 +56,12 @@ export const withoutReasons = (view: OrderView): OrderView => ({
 export const refundView = (refund: Refund) => ({
   ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
   ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),
+  lines: refund.lines.map(({ lineId, quantity, amount, restock }) => ({
+    lineId,
+    quantity,
+    amount: { amount, currency: refund.currency },
+    restock,
+  })),
   ...pick(refund, 'reason', 'status', 'failureCode'),
   ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
 })

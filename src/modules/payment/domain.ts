@@ -1,33 +1,44 @@
 import type { payments } from '../../../db/schema/selling.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-import { type OpenStateOf, reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
+import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 
 export type Payment = typeof payments.$inferSelect
 export type PaymentStatus = Payment['status']
 
-/** What may become of a payment. A capture that reaches one that has ended is noted on it and refunded; it stays ended. */
+/**
+ * What may become of a payment. One that has ended may be paid after all: the shopper tries again on the same page. Where its
+ * order waits no more, what was captured is noted on it and refunded; it stays ended.
+ */
 export const paymentTransitions = reachable('PENDING', {
   PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
   CAPTURED: [],
-  FAILED: [],
-  VOIDED: [],
+  FAILED: ['CAPTURED'],
+  VOIDED: ['CAPTURED'],
 } as const satisfies Transitions<PaymentStatus>)
 
 export const paymentStatuses = statesOf(paymentTransitions)
-type OpenPaymentStatus = OpenStateOf<typeof paymentTransitions>
+type OpenPaymentStatus = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED'
+
+/** Ended without money; what was captured is no business of this. */
+export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => status === 'FAILED' || status === 'VOIDED'
 
 /** Whether the processor may still take money by itself or for us. */
 export const isUnderWay = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
-  paymentTransitions[payment.status].length > 0
+  payment.status !== 'CAPTURED' && !hasFailed(payment)
+
+/** Whether what its processor says moves a payment on from where it stands. */
+export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
+  (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)
 
 /** The statuses of payments that are under way. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))
 
-/** Ended without money; what was captured is no business of this. */
-export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => status === 'FAILED' || status === 'VOIDED'
+/** Whether all of it was captured although it had ended before. */
+export const hasPaid = (payment: Pick<Payment, 'status' | 'captured' | 'amount'>): boolean =>
+  hasFailed(payment) && payment.captured >= payment.amount
 
 export const paymentMethods = ['card', 'paypal', 'crypto', 'wallet'] as const
 /** The processor of shops in mode TEST, unless the checkout names another. */
@@ -42,6 +53,21 @@ export type PaymentChoice = {
   /** The idempotency key of the request, hashed. */
   attemptKey: string
 }
+
+/**
+ * How long whoever asks a processor has it to themselves: longer than the one call takes at most.
+ * A lease is taken by a conditional update before the call, and given back in the write of the answer.
+ */
+export const leaseMs = 30_000
+
+/** Whoever holds a lease, and until when it counts. */
+export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
+export const noLease = { leaseHolder: null, leaseUntil: null } as const
+
+type Leased = { leaseHolder: string | null; leaseUntil: number | null }
+/** Whether nobody else is asking. A lease further ahead than any is given for comes from a clock that has stepped back since. */
+export const isFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
+  leaseHolder === null || leaseHolder === holder || leaseUntil === null || leaseUntil <= now || leaseUntil > now + leaseMs
 
 /** What the sealed payment token of a checkout is bound to. */
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`

@@ -1,15 +1,18 @@
 export { noteCapture, noteProgress, noteRefunded } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
+  type Asked,
   askProcessor,
   askRefund,
   beginPayment,
   capturedPayment,
   chooseProcessor,
+  endLeases,
+  giveUpUnwanted,
   paymentOfMessage,
   paymentsBegun,
   paymentsOf,
-  paymentWithin,
+  paymentsWithin,
   type Question,
   whatBecameOf,
 } from './service.ts'

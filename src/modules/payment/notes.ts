@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { openPaymentStatuses, type Payment, type PaymentStatus } from './domain.ts'
+import { leaseOf, movesOn, noLease, openPaymentStatuses, type Payment } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
@@ -8,56 +8,73 @@ import type { PaymentDeps } from './parts.ts'
 
 type Noted = { payment: Payment; answer: ProcessorPayment }
 
-/** Once it has a name for the payment, the processor needs nothing more of us to begin it. */
-const seenBy = ({ reference }: ProcessorPayment, updatedAt: number) => ({ processorReference: reference, sealedToken: null, updatedAt })
+/** Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer. */
+const seenBy = ({ reference }: ProcessorPayment, updatedAt: number) => ({
+  processorReference: reference,
+  sealedToken: null,
+  ...noLease,
+  updatedAt,
+})
 
 /**
  * Notes how far a payment has come, short of its money.
- * @returns the status that it moved to; undefined when it stays where it was
+ * @param payment as it stands, in a write that has its order
+ * @param holder who goes on to take the money of one that is authorized, and keeps it for that; undefined: nobody does at once
+ * @returns the payment after it
  */
 export async function noteProgress(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { payment: { id }, answer }: Noted,
-): Promise<PaymentStatus | undefined> {
+  { payment, answer, holder }: Noted & { holder?: string | undefined },
+): Promise<Payment> {
+  const { id, status } = payment
   const { state, clientParameters } = answer
   const seen = seenBy(answer, clock.now())
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
+  if (!movesOn(status, state)) {
+    const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
+    return (tells && (await store.change(tx, id, [status], shown))) || payment
+  }
   switch (state) {
-    case 'PENDING':
-      await store.change(tx, id, ['PENDING'], shown)
-      return undefined
     case 'REQUIRES_ACTION':
-      if (clientParameters) await store.change(tx, id, ['REQUIRES_ACTION'], shown)
-      return (await store.move(tx, id, ['PENDING'], 'REQUIRES_ACTION', shown))?.status
+      return (await store.move(tx, id, ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
-      const authorized = { ...seen, authorized: answer.authorized }
-      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION'], 'AUTHORIZED', authorized))?.status
+      const lease = holder === undefined ? noLease : leaseOf(holder, clock.now())
+      const authorized = { ...seen, ...lease, authorized: answer.authorized }
+      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION'], state, authorized)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
       const ended = { ...seen, clientParameters: {}, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, id, openPaymentStatuses, state, ended))?.status
+      return (await store.move(tx, id, openPaymentStatuses, state, ended)) ?? payment
     }
+    case 'PENDING':
     case 'CAPTURED':
-      // Without an amount it is no capture.
-      return undefined
+      // Nothing becomes PENDING again, and without an amount it is no capture.
+      return payment
   }
 }
 
 /**
  * Notes money that was taken.
- * @param ends what the payment becomes by it; undefined for one that has ended before
+ * @param becomes what the payment becomes by it; undefined: it stays what it is
+ * @returns the payment after it
  */
 export async function noteCapture(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { payment, answer, ends }: Noted & { ends: 'CAPTURED' | 'FAILED' | undefined },
-): Promise<void> {
+  { payment, answer, becomes }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
+): Promise<Payment> {
   const { captured } = answer
   const taken = { ...seenBy(answer, clock.now()), captured, authorized: Math.max(answer.authorized, captured), clientParameters: {} }
-  if (ends) await store.move(tx, payment.id, openPaymentStatuses, ends, taken)
-  else await store.change(tx, payment.id, [payment.status], taken)
+  const after =
+    becomes === 'CAPTURED'
+      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, taken)
+      : becomes
+        ? await store.move(tx, payment.id, openPaymentStatuses, becomes, taken)
+        : await store.change(tx, payment.id, [payment.status], taken)
+  if (!after) throw new Error('a payment changed under its lock')
+  return after
 }
 
 /** Notes money that went back. */

@@ -8,9 +8,10 @@ import {
   ProcessorUnavailable,
   type RefundAnswer,
 } from '../../clients/processors/processor.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import { hasFailed, isUnderWay, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
+import { hasFailed, isUnderWay, leaseMs, leaseOf, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 /** The processor of this name that a shop's payments go through; undefined when none is set up. The one place that is asked. */
@@ -40,11 +41,14 @@ export function chooseProcessor(
 /** An order, as far as it is paid for. */
 type Payable = { id: string; shopId: string; amountDue: number; currency: string }
 
-/** Begins a payment, inside the write of its order: its row is there before the processor hears of it. */
+/**
+ * Begins a payment, inside the write of its order: its row is there before the processor hears of it.
+ * @param holder who goes on to tell the processor
+ */
 export async function beginPayment(
   tx: Writer,
   deps: PaymentDeps,
-  { order, choice }: { order: Payable; choice: PaymentChoice },
+  { order, choice, holder }: { order: Payable; choice: PaymentChoice; holder: string },
 ): Promise<Payment> {
   const id = deps.newId('payment')
   const now = deps.clock.now()
@@ -66,6 +70,7 @@ export async function beginPayment(
     refunded: 0,
     status: 'PENDING',
     failureCode: null,
+    ...leaseOf(holder, now),
     createdAt: now,
     updatedAt: now,
   }
@@ -76,39 +81,52 @@ export async function beginPayment(
 /** What may be asked of a processor about a payment. */
 export type Question = 'create' | 'ask' | 'capture' | 'void'
 
+/** What came of a question: `taken` while somebody else is asking, `silent` when nothing was said that can be relied on. */
+export type Asked = { readonly answer: ProcessorPayment } | 'silent' | 'taken'
+
 /**
- * Asks a payment's processor.
- * @param note writes the answer down, before anything else is asked
- * @returns false when it said nothing that can be relied on: then nothing has changed
+ * Asks a payment's processor. Whatever is more than a question is asked by whoever holds the payment's lease, and by nobody else:
+ * it is taken here, unless `holder` has it from the write before. The write that notes the answer gives it back.
  */
-export async function askProcessor(
-  deps: PaymentDeps,
-  question: Question,
-  payment: Payment,
-  note: (answer: ProcessorPayment) => Promise<void>,
-): Promise<boolean> {
+export async function askProcessor(deps: PaymentDeps, question: Question, payment: Payment, holder: string): Promise<Asked> {
   const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
   if (!processor) {
-    deps.log.error('payment.processor_missing', { payment: payment.id, processor: payment.processor })
-    return false
+    deps.log.error('payment.processor_missing', traceOf(payment))
+    return 'silent'
   }
+  if (question !== 'ask' && !(await isLeased(deps, payment, holder))) return 'taken'
   const answer = await answerOf(deps, processor, question, payment)
-  if (!answer) return false
-  await note(answer)
-  if (question === 'create') await giveUpUnwanted(deps, processor, { paymentId: payment.id, answer, note })
-  return true
+  if (!answer) return 'silent'
+  const { state, failureCode: code } = answer
+  const fields = { ...traceOf(payment), question, state, ...(code === undefined ? {} : { code }) }
+  deps.log.info(state === 'FAILED' ? 'payment.declined' : 'payment.answered', fields)
+  return { answer }
 }
 
-/** A payment that was ended before its processor had heard of it must not be paid any more, now that it has. */
-async function giveUpUnwanted(
+/** What every line of the log about a payment bears, so that it can be followed. */
+const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, payment: id, processor })
+
+async function isLeased({ db, clock, paymentStore }: PaymentDeps, payment: Payment, holder: string): Promise<boolean> {
+  const now = clock.now()
+  const { leaseHolder, leaseUntil } = payment
+  // Taken a moment ago in the write that came to this question: there is a whole call's time left of it.
+  if (leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2) return true
+  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now), locking)) !== undefined
+}
+
+/**
+ * Gives up a payment that was ended before its processor had heard of it, now that it has: it must not be paid any more.
+ * @returns what the processor says of it then; undefined when there is nothing to give up, or it does not say
+ */
+export async function giveUpUnwanted(
   deps: PaymentDeps,
-  processor: Processor,
-  { paymentId, answer, note }: { paymentId: string; answer: ProcessorPayment; note: (answer: ProcessorPayment) => Promise<void> },
-): Promise<void> {
+  paymentId: string,
+  answer: ProcessorPayment,
+): Promise<ProcessorPayment | undefined> {
   const payment = await deps.paymentStore.find(paymentId)
-  if (!payment || !hasFailed(payment) || !isUnderWay({ status: answer.state })) return
-  const after = await answerOf(deps, processor, 'void', payment)
-  if (after) await note(after)
+  if (!payment || !hasFailed(payment) || !isUnderWay({ status: answer.state })) return undefined
+  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
+  return processor && answerOf(deps, processor, 'void', payment)
 }
 
 const nameOf = ({ id, processorReference }: Payment): PaymentName => ({ paymentId: id, reference: processorReference ?? undefined })
@@ -126,7 +144,7 @@ async function answerOf(
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
     if (error instanceof ProcessorRefused && question === 'create') return refusal(payment, 'FAILED', error)
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
-    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question, error })
+    deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
     return found(deps, processor, payment)
@@ -161,7 +179,7 @@ async function found(deps: PaymentDeps, processor: Processor, payment: Payment):
     return await processor.retrieve(nameOf(payment))
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('payment.no_answer', { payment: payment.id, processor: processor.name, question: 'ask', error })
+    deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
     return undefined
   }
 }
@@ -172,25 +190,46 @@ export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise
   return processor && found(deps, processor, payment)
 }
 
-export type MoneyBack = { refundId: string; paymentId: string; amount: number; currency: string }
+export type MoneyBack = {
+  refundId: string
+  orderId: string
+  paymentId: string
+  amount: number
+  currency: string
+  /** The processor's name for it, once it has one. */
+  refundReference: string | undefined
+  /** Whether it may have been sent before. */
+  wasSent: boolean
+}
 
-/** Asks a payment's processor to give money back. Undefined when it said nothing that can be relied on. */
-export async function askRefund(
-  deps: PaymentDeps,
-  { refundId, paymentId, amount, currency }: MoneyBack,
-): Promise<RefundAnswer | undefined> {
+/**
+ * Asks a payment's processor to give money back. What may have been sent before is asked about first, and sent again only if the processor
+ * never heard of it; what has a name at the processor is never sent again, since one that has forgotten our ids would give it twice.
+ * @returns undefined when it said nothing that can be relied on
+ */
+export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAnswer | undefined> {
+  const { refundId, paymentId, orderId, amount, currency, refundReference, wasSent } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const processor = payment && processorFor(deps, { shopId: payment.shopId, name: payment.processor })
+  const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
   if (!processor) {
-    deps.log.error('refund.processor_missing', { refund: refundId, processor: payment?.processor })
+    deps.log.error('refund.processor_missing', trace)
     return undefined
   }
+  const name = { ...nameOf(payment), refundId }
   try {
-    return await processor.refund({ ...nameOf(payment), refundId, amount, currency })
+    const known = wasSent ? await processor.retrieveRefund({ ...name, refundReference }) : undefined
+    if (!known && refundReference !== undefined) {
+      deps.log.error('refund.forgotten', trace)
+      return undefined
+    }
+    const answer = known ?? (await processor.refund({ ...name, amount, currency }))
+    deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
+    return answer
   } catch (error) {
-    if (error instanceof ProcessorRefused) return { reference: refundId, state: 'FAILED', failureCode: error.code }
+    if (error instanceof ProcessorRefused) return { reference: undefined, state: 'FAILED', failureCode: error.code }
     if (!(error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('refund.no_answer', { refund: refundId, processor: processor.name, error })
+    deps.log.warn('refund.no_answer', { ...trace, error })
     return undefined
   }
 }
@@ -222,9 +261,13 @@ export async function paymentOfMessage(
 /** All payments that were begun for an order, oldest first. */
 export const paymentsOf = ({ paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> => paymentStore.ofOrder(orderId)
 
-/** A payment as it stands, inside a write. */
-export const paymentWithin = (tx: Writer, { paymentStore }: PaymentDeps, id: string): Promise<Payment | undefined> =>
-  paymentStore.get(tx, id)
+/** Gives back what somebody holds of an order's payments, inside a write. */
+export const endLeases = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string, holder: string): Promise<void> =>
+  paymentStore.endLeases(tx, orderId, holder)
+
+/** The payments of an order as they stand, inside a write, oldest first. */
+export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> =>
+  paymentStore.ofOrderWithin(tx, orderId)
 
 /** The payment that an order was paid with. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>

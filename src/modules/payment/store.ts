@@ -1,9 +1,9 @@
-import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf } from '../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
-import { openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
+import { leaseMs, leaseOf, openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
@@ -12,6 +12,15 @@ const byReference = rowsOf(payments, ['processor', 'processorReference'])
 const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
+/** As `isFree` of the domain has it. */
+const free = or(
+  isNull(payments.leaseHolder),
+  eq(payments.leaseHolder, sql.placeholder('holder')),
+  lte(payments.leaseUntil, sql.placeholder('now')),
+  gt(payments.leaseUntil, sql.placeholder('farAhead')),
+)
+const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
+const lease = updateOf(payments, and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...openPaymentStatuses]), free))
 
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
 export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {
@@ -32,6 +41,19 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     /** Oldest first. */
     async ofOrder(orderId: string): Promise<Payment[]> {
       return read.all(ofOrder, { orderId })
+    },
+    /** Those of an order inside a write, oldest first. */
+    async ofOrderWithin(tx: Writer, orderId: string): Promise<Payment[]> {
+      return tx.all(ofOrder, { orderId })
+    },
+    /** Takes a payment that is under way for a call to its processor; undefined while somebody else has it. */
+    async lease(tx: Writer, id: string, holder: string, now: number): Promise<Payment | undefined> {
+      const [payment] = await lease(tx, leaseOf(holder, now), { which: id, holder, now, farAhead: now + leaseMs })
+      return payment
+    },
+    /** Gives back what somebody holds of an order's payments. */
+    async endLeases(tx: Writer, orderId: string, leaseHolder: string): Promise<void> {
+      await leased(tx, { leaseUntil: 0 }, { orderId, leaseHolder })
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {

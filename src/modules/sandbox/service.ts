@@ -1,3 +1,4 @@
+import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { hmac } from '../../lib/seal.ts'
 import type { InstanceKeys } from '../instance-key/index.ts'
@@ -48,6 +49,8 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
       return move(deps, id, 'PENDING', 'CAPTURED')
     case 'POST payments void':
       return voidPayment(deps, id)
+    case 'GET refunds':
+      return (await deps.sandboxStore.findRefund(deps.db.read, id)) ? { status: 200, body: { id, status: 'SUCCEEDED' } } : notFound
     case 'POST refunds':
       return refund(deps, body)
     default:
@@ -68,18 +71,18 @@ async function create(
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
   const payment = await db.write(async (tx) => {
     await store.insert(tx, row)
-    return store.get(tx, id)
-  })
+    return store.lock(tx, id)
+  }, locking)
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment ?? row) }
 }
 
 /** Takes the money; of a payment that is captured already it says so again. */
 async function move({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING', to: 'CAPTURED'): Promise<Reply> {
   const { before, after } = await db.write(async (tx) => {
-    const found = await store.get(tx, id)
-    if (found) await store.move(tx, id, from, { status: to, captured: found.amount })
-    return { before: found, after: await store.get(tx, id) }
-  })
+    const found = await store.lock(tx, id)
+    const moved = found && (await store.move(tx, id, from, { status: to, captured: found.amount }))
+    return { before: found, after: moved ?? found }
+  }, locking)
   if (!before || !after) return notFound
   if (after.status !== to) return refuse(`payment_${after.status.toLowerCase()}`)
   const lost = before.status === 'AUTHORIZED' && isToken(before.token) && behaviours[before.token].capture === 'breaks off'
@@ -90,14 +93,18 @@ async function voidPayment({ db, sandboxStore: store }: SandboxDeps, id: string)
   const payment = await db.write(async (tx) => {
     await store.move(tx, id, 'AUTHORIZED', { status: 'VOIDED' })
     await store.move(tx, id, 'PENDING', { status: 'VOIDED' })
-    return store.get(tx, id)
-  })
+    return store.lock(tx, id)
+  }, locking)
   return payment ? { status: 200, body: view(payment) } : notFound
 }
 
 async function refund({ db, clock, sandboxStore: store }: SandboxDeps, { id, paymentId, amount }: Record<string, unknown>): Promise<Reply> {
   if (typeof id !== 'string' || typeof paymentId !== 'string' || !isAmount(amount)) return refuse('invalid_request')
   const row = { id, paymentId, amount, createdAt: clock.now() }
-  const made = await db.write(async (tx) => (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row))
+  const made = await db.write(async (tx) => {
+    // Whoever sends the same refund at the same time waits here, and then finds it.
+    await store.lock(tx, paymentId)
+    return (await store.findRefund(tx, id)) !== undefined || store.refund(tx, row)
+  }, locking)
   return made ? { status: 201, body: { id, status: 'SUCCEEDED' } } : refuse('exceeds_captured')
 }

@@ -1,13 +1,14 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
-import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
-import { sandboxPayments, sandboxRefunds } from '../../../db/schema/selling.ts'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { sandboxPayments, sandboxRefunds } from '../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 export type SandboxRefund = typeof sandboxRefunds.$inferSelect
 export type SandboxStore = ReturnType<typeof createSandboxStore>
 
 const paymentById = rowsOf(sandboxPayments, ['id'])
+const lockedPayment = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
 const insertPayment = insertOf(sandboxPayments, 'skip')
 const updatePayment = updateOf(
@@ -20,23 +21,24 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async find(id: string): Promise<SandboxPayment | undefined> {
       return read.first(paymentById, { id })
     },
-    /** Inside a write. */
-    async get(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
-      return tx.first(paymentById, { id })
+    /** As it stands, in a write that has it to itself from then on. */
+    async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
+      return tx.first(lockedPayment, { id })
     },
     /** False when it is there already. */
     insert: insertPayment,
-    /** Moves a payment on from `from`; does nothing in any other status. */
+    /** Moves a payment on from `from`; undefined, and nothing is done, in any other status. */
     async move(
       tx: Writer,
       id: string,
       from: SandboxPayment['status'],
       change: Partial<Pick<SandboxPayment, 'status' | 'captured'>>,
-    ): Promise<void> {
-      await updatePayment(tx, change, { which: id, from })
+    ): Promise<SandboxPayment | undefined> {
+      const [moved] = await updatePayment(tx, change, { which: id, from })
+      return moved
     },
-    async findRefund(tx: Writer, id: string): Promise<SandboxRefund | undefined> {
-      return tx.first(refundById, { id })
+    async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<SandboxRefund | undefined> {
+      return from.first(refundById, { id })
     },
     /** False when more would go back than was captured. */
     async refund(tx: Writer, refund: SandboxRefund): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import { dayMs } from '../../lib/day.ts'
 
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
@@ -11,8 +12,23 @@ export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expires
 /** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
 export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'
 
-/** Readings of the secret key, and as many rotations. */
-export const privateKeyTimesPerHour = 10
+/** Names that look like the instance's own, in paths and before a domain; besides those of versions (`v2`). */
+const reservedNames: ReadonlySet<string> = new Set(
+  `about account accounts addresses admin administrator affiliates api app assets auth billing blog blogs cart cdn checkout collection-v2
+  collections console contact custody customer customers dashboard demo-shop dev docs favicon ftp giftcard health help host hosts imap internal
+  kyb lending lenders live login logout mail media merchant merchants metrics name ns1 ns2 null openapi operator orders password payments
+  pop private product-v2 products public root sandbox security settings shop shops signup smtp souk staff static status superadmin support
+  system test trust undefined v3 webhook-endpoints webhooks www`.split(/\s+/),
+)
+
+/** Whether no shop may have this name. */
+export const isReservedName = (name: string): boolean => reservedNames.has(name) || /^v\d+$/.test(name)
+
+/** Of a shop. */
+export const privateKeyReadsPerHour = 10
+export const keyRotationsPerHour = 10
+/** How long a key that has ended is kept. */
+export const endedKeysKeptMs = 30 * dayMs
 export const hourMs = 60 * 60 * 1000
 export const graceSecondsMax = 86_400
 /** What sealed secrets of a shop are bound to. */

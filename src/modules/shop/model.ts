@@ -16,8 +16,9 @@ import {
 import { isoTimes, pick } from '../../lib/records.ts'
 import { graceSecondsMax, type Shop, shopNamePattern, type Wallet } from './domain.ts'
 
-export const ShopName = t.String({
+export const ShopName = text(63, {
   pattern: shopNamePattern,
+  rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen at the ends',
   description: 'The handle: lower-case letters, digits and hyphens, 3 to 63 of them',
 })
 export const ShopNameParam = t.Object({ shopName: text(63) })
@@ -73,10 +74,13 @@ export const PublicShop = t.Object(
   { title: 'PublicShop' },
 )
 
+const region = text(100, {
+  description: 'ISO 3166-2 code (`CA`, `US-CA`) or English name (`California`) of a part of the country; none: all of it',
+})
 const TaxRate = t.Object(
   {
     country: CountryCode,
-    region: nullable(text(10)),
+    region: nullable(region),
     rateBps: integer({ minimum: 0, maximum: 10_000, description: 'Hundredths of a percent' }),
     inclusive: t.Boolean({ description: 'Whether prices hold the tax already' }),
   },
@@ -84,12 +88,14 @@ const TaxRate = t.Object(
 )
 export const TaxRates = t.Object({ data: t.Array(TaxRate) })
 export const SetTaxRates = t.Object({
-  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(text(10)), inclusive: t.Optional(t.Boolean()) }), { maxItems: 500 }),
+  data: t.Array(t.Object({ ...TaxRate.properties, region: maybe(region), inclusive: t.Optional(t.Boolean()) }), {
+    maxItems: 500,
+  }),
 })
 
 const ShippingMethod = t.Object(
   {
-    code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$' }),
+    code: text(50, { minLength: 1, pattern: '^[a-z0-9_-]+$', rule: 'lower-case letters, digits, - and _' }),
     title: text(200, { minLength: 1 }),
     countries: t.Array(CountryCode, { description: 'None: everywhere', maxItems: 249 }),
     price: MoneySchema,

@@ -1,9 +1,9 @@
 import type { Deps } from '../../core/deps.ts'
-import { createKeyTouches } from './key-touches.ts'
+import { createTouch } from '../../core/touches.ts'
 import { createShopStore } from './store.ts'
 
 export function shopParts(deps: Deps) {
   const shopStore = createShopStore(deps.db)
-  return { shopStore, touchKey: createKeyTouches({ ...deps, shopStore }) }
+  return { shopStore, touchKey: createTouch(deps, 'key', shopStore.touchKey) }
 }
 export type ShopDeps = Deps & ReturnType<typeof shopParts>

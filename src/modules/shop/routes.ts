@@ -5,7 +5,7 @@ import { assertOriginOf } from '../../http/shop.ts'
 import {
   changeShop,
   custodyWallet,
-  notePrivateKeyShown,
+  noteToldAgain,
   publicIdentityOf,
   readPrivateKey,
   readShop,
@@ -45,13 +45,17 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     .patch('/shops/v2', async ({ shop, body, actor }) => shopView(await changeShop(deps, { shop, actor }, body)), {
       access: 'merchant',
       body: ChangeShop,
-      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 413, 415) },
-      detail: { summary: 'Change the shop', description: 'Fields that are left out stay as they are.' },
+      response: { 200: ShopRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Change the shop',
+        description:
+          'Fields that are left out stay as they are. Another `currency` is 409 once the shop has prices: products, shipping methods or gift cards.',
+      },
     })
     .get('/shops/v2/tax-rates', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).taxRates }), {
       access: 'management',
       response: { 200: TaxRates, ...errorResponses(401, 403, 404) },
-      detail: { summary: 'Tax rates', description: 'By country and region. None: no tax.' },
+      detail: { summary: 'Tax rates', description: 'By country and region, in the form in which they were put. None: no tax.' },
     })
     .put(
       '/shops/v2/tax-rates',
@@ -61,9 +65,14 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'management',
+        largeJson: true,
         body: SetTaxRates,
         response: { 200: TaxRates, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the tax rates' },
+        detail: {
+          summary: 'Replace the tax rates',
+          description:
+            'A region is a province or state of its country, by ISO 3166-2 code or English name, and addresses match it by either; one that the country does not have is 400. An address that no rate covers is told so in the `notices` of its cart.',
+        },
       },
     )
     .get('/shops/v2/shipping-methods', async ({ shop }) => ({ data: (await readShop(deps, shop.id)).shippingMethods }), {
@@ -79,9 +88,10 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       },
       {
         access: 'management',
+        largeJson: true,
         body: SetShippingMethods,
         response: { 200: ShippingMethods, ...errorResponses(401, 403, 404, 413, 415) },
-        detail: { summary: 'Replace the shipping methods' },
+        detail: { summary: 'Replace the shipping methods', description: "Prices are in the shop's currency; any other is 400." },
       },
     )
     .get(
@@ -101,7 +111,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
       ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
         return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0), {
-          shown: () => notePrivateKeyShown(deps, { shop, actor }),
+          shown: () => noteToldAgain(deps, { shop, actor }),
         })
       },
       {

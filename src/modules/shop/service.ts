@@ -5,19 +5,23 @@ import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { isApiKey, newApiKey, prefixOf } from '../../lib/api-keys.ts'
+import { inBatches } from '../../lib/batches.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { type AuditEntry, type Difference, differenceOf } from '../audit/domain.ts'
-import { audit, audited, timesDone } from '../audit/index.ts'
-import { isCountry } from '../countries/domain.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
+import { audit, audited, nthLastTime } from '../audit/index.ts'
+import { isCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import {
   type ApiKey,
+  endedKeysKeptMs,
   hourMs,
+  isReservedName,
   type KnownKey,
+  keyRotationsPerHour,
   keySeal,
   normalOrigin,
-  privateKeyTimesPerHour,
+  privateKeyReadsPerHour,
   type Shop,
   type Wallet,
   walletSeal,
@@ -27,6 +31,7 @@ import type { ShopDeps } from './parts.ts'
 /** A shop as far as every request needs it. */
 export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
 
+const keysForgottenAtOnce = 500
 const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
 /** @throws AppError NOT_FOUND */
@@ -79,8 +84,9 @@ export async function shopContextOf(
 /** What is needed to open a shop. */
 export type NewShop = Pick<Shop, 'name' | 'country' | 'currency'> & { title?: string }
 
-/** @throws AppError INVALID for an unknown currency or country */
-export function assertNewShop({ currency, country }: NewShop): void {
+/** @throws AppError INVALID for an unknown currency or country, and for a name that is reserved */
+export function assertNewShop({ name, currency, country }: NewShop): void {
+  if (isReservedName(name)) throw new AppError('INVALID', 'shopName (body): a reserved name, choose another')
   assertCurrency(currency, 'currency')
   assertCountry(country, 'country')
 }
@@ -175,7 +181,7 @@ export type ShopChange = Optional<
   Pick<Shop, 'title' | 'description' | 'currency' | 'logoUrl' | 'contact' | 'address'> & { storefrontOrigins: string[] }
 >
 
-/** @throws AppError INVALID, NOT_FOUND */
+/** @throws AppError INVALID, NOT_FOUND; CONFLICT for another currency once there are prices */
 export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins, ...change }: ShopChange): Promise<Shop> {
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
@@ -183,42 +189,48 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (origins?.some((origin) => origin === undefined))
     throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
   const { contact, address, ...rest } = change
-  return update(deps, by, 'shop.changed', (before) => ({
-    ...defined(rest),
-    ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
-    // Within these, too, what is left out stays.
-    contact: { ...before.contact, ...contact },
-    address: { ...before.address, ...address },
-  }))
+  return update(deps, by, 'shop.changed', async (before, tx) => {
+    if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
+      throw new AppError('CONFLICT', 'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has')
+    return {
+      ...defined(rest),
+      ...(origins ? { origins: [...new Set(origins as string[])] } : {}),
+      // Within these, too, what is left out stays.
+      contact: { ...before.contact, ...contact },
+      address: { ...before.address, ...address },
+    }
+  })
 }
 
 /**
  * Replaces all tax rates.
- * @throws AppError INVALID for an unknown country, or a place that stands twice; NOT_FOUND
+ * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
   for (const { country } of taxRates) assertCountry(country, 'data.country')
-  const places = taxRates.map(({ country, region }) => `${country}/${region ?? ''}`)
+  const table = taxRates.some(({ region }) => region) ? await provinces() : noProvinces
+  const places = taxRates.flatMap(({ country, region }) => {
+    const codes = region ? provinceCodes(table, country, region) : ['']
+    if (codes.length === 0) throw new AppError('INVALID', 'data.region (body): no ISO 3166-2 code or English name of a part of its country')
+    return codes.map((code) => `${country}/${code}`)
+  })
   if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
-  return update(deps, by, 'shop.tax_rates_set', () => ({ taxRates }))
+  return update(deps, by, 'shop.tax_rates_set', async () => ({ taxRates }))
 }
 
 /**
  * Replaces all shipping methods.
  * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND
  */
-export async function setShippingMethods(
-  deps: ShopDeps,
-  by: Change<Pick<ShopContext, 'id' | 'currency'>>,
-  shippingMethods: ShippingMethod[],
-): Promise<Shop> {
+export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMethods: ShippingMethod[]): Promise<Shop> {
   const codes = shippingMethods.map(({ code }) => code)
   if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
-  for (const { price, countries } of shippingMethods) {
-    if (price.currency !== by.shop.currency) throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
-    for (const country of countries) assertCountry(country, 'data.countries')
-  }
-  return update(deps, by, 'shop.shipping_methods_set', () => ({ shippingMethods }))
+  for (const country of shippingMethods.flatMap(({ countries }) => countries)) assertCountry(country, 'data.countries')
+  return update(deps, by, 'shop.shipping_methods_set', ({ currency }) => {
+    if (shippingMethods.some(({ price }) => price.currency !== currency))
+      throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
+    return { shippingMethods }
+  })
 }
 
 /** What of a shop is on record when it changes: its contact and postal address by their names alone. */
@@ -228,11 +240,17 @@ const shopDifference = (before: Shop, after: Shop): Difference =>
     ...(['origins', 'taxRates', 'shippingMethods'] as const),
   ])
 
-function update(deps: ShopDeps, by: Change, action: string, change: (before: Shop) => Partial<Shop>): Promise<Shop> {
+/** @param change decides inside the write, by the shop as it is then */
+function update(
+  deps: ShopDeps,
+  by: Change,
+  action: string,
+  change: (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>,
+): Promise<Shop> {
   const { id } = by.shop
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.shopStore.find(id, tx)
-    const shop = before && (await deps.shopStore.update(tx, id, { ...change(before), updatedAt: deps.clock.now() }))
+    const shop = before && (await deps.shopStore.update(tx, id, { ...(await change(before, tx)), updatedAt: deps.clock.now() }))
     if (!shop) throw noSuchShop()
     tell(shopDifference(before, shop))
     return shop
@@ -247,36 +265,44 @@ function assertCountry(code: string, field: string): void {
   if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
+const keyRead = 'shop.private_key_read'
+const keyRotated = 'shop.private_key_rotated'
+
+/** @throws AppError RATE_LIMITED when this was done to the shop as often as it may be within an hour */
+async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most }: { action: string; subject: string; most: number }) {
+  const now = clock.now()
+  const first = await nthLastTime(tx, { action, subject, since: now - hourMs, nth: most })
+  if (first === undefined) return
+  throw new AppError('RATE_LIMITED', 'The private key was asked for too often: try again within the hour', {
+    retryAfterSeconds: (first + hourMs - now) / 1000,
+  })
+}
+
+/** Puts a reading of the secret key on record before the key is told, and reads it in the same write. */
+function reading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
+  const entry = { action: keyRead, subject: by.shop.id }
+  return audited(deps, by, entry, async (tx) => {
+    await assertSeldom(tx, deps, { ...entry, most: privateKeyReadsPerHour })
+    return read(tx)
+  })
+}
+
 /**
  * The shop's secret key. An audit row is on disk before the answer.
  * @throws AppError RATE_LIMITED after ten readings within an hour
  */
 export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): Promise<string> {
   const { shop } = by
-  const entry = { action: 'shop.private_key_read', subject: shop.id }
-  const key = await audited(deps, by, entry, async (tx) => {
-    await assertNotTooOften(tx, deps, entry, 'read')
-    return deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx)
-  })
+  const key = await reading(deps, by, (tx) => deps.shopStore.currentKey(shop.id, 'SECRET', shop.mode, tx))
   if (!key?.sealed) throw new AppError('NOT_FOUND', 'The shop has no private key')
   return deps.keyring.unseal(key.sealed, keySeal(shop.id, key.id))
 }
 
 /**
- * The answer of a rotation is about to be shown again: a reading of the key like any other, on record before it is shown.
- * @throws AppError RATE_LIMITED after ten readings within an hour
+ * A rotation that is asked for again under its idempotency key tells the key once more: a reading like any other, on record before it is told.
+ * @throws AppError RATE_LIMITED as `readPrivateKey` does
  */
-export function notePrivateKeyShown(deps: ShopDeps, by: Change<ShopContext>): Promise<void> {
-  const entry = { action: 'shop.private_key_read', subject: by.shop.id }
-  return audited(deps, by, entry, (tx) => assertNotTooOften(tx, deps, entry, 'read'))
-}
-
-async function assertNotTooOften(tx: Writer, { clock }: ShopDeps, entry: AuditEntry, done: 'read' | 'rotated'): Promise<void> {
-  if ((await timesDone(tx, { ...entry, since: clock.now() - hourMs })) < privateKeyTimesPerHour) return
-  throw new AppError('RATE_LIMITED', `The private key was ${done} too often: try again within the hour`, {
-    retryAfterSeconds: hourMs / 1000,
-  })
-}
+export const noteToldAgain = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> => reading(deps, by, async () => undefined)
 
 /**
  * Gives the shop a new secret key; the one before stays valid for `graceSeconds`, and any older one ends at once.
@@ -289,10 +315,10 @@ export function rotatePrivateKey(
 ): Promise<{ privateKey: string; previousKeyExpiresAt: string }> {
   const { shopStore: store, clock } = deps
   const { id, mode } = by.shop
+  const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
-  const entry = { action: 'shop.private_key_rotated', subject: id }
   return audited(deps, by, entry, async (tx, tell) => {
-    await assertNotTooOften(tx, deps, entry, 'rotated')
+    await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
     const current = await store.currentKey(id, 'SECRET', mode, tx)
@@ -302,6 +328,12 @@ export function rotatePrivateKey(
     tell({ before: { key: current?.id ?? null }, after: { key: row.id, previousKeyExpiresAt } })
     return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
+}
+
+/** Forgets keys that ended long ago; the audit trail goes on naming them by their ids. */
+export async function forgetEndedKeys({ db, clock, shopStore }: ShopDeps): Promise<void> {
+  const before = clock.now() - endedKeysKeptMs
+  await inBatches(keysForgottenAtOnce, () => db.write((tx) => shopStore.removeEndedKeys(tx, before, keysForgottenAtOnce)))
 }
 
 /** The shop's custodial wallet, made on first call. Its key is sealed at rest and never leaves. */

@@ -1,6 +1,8 @@
-import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
+import { products } from '../../../db/schema/catalog.ts'
+import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { createCache } from '../../core/cache.ts'
 import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
@@ -97,11 +99,29 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       await tx.update(apiKeys).set({ expiresAt }).where(eq(apiKeys.id, id))
       forgetKeys(tx, (key) => key.id === id)
     },
+    /** Removes some of the keys that ended before a time; how many it was. */
+    async removeEndedKeys(tx: Writer, endedBefore: number, limit: number): Promise<number> {
+      const ended = tx.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.expiresAt, endedBefore)).limit(limit)
+      const rows = await tx.delete(apiKeys).where(inArray(apiKeys.id, ended)).returning({ id: apiKeys.id })
+      return rows.length
+    },
     async touchKey(tx: Writer, id: string, lastUsedAt: number): Promise<void> {
       await tx.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id))
       forgetKeys(tx, (key) => key.id === id)
     },
 
+    /** Whether anything of a shop has a price in its currency: a product, a way of shipping, a gift card. */
+    async hasPrices(tx: Writer, { id, shippingMethods }: Pick<Shop, 'id' | 'shippingMethods'>): Promise<boolean> {
+      if (shippingMethods.length > 0) return true
+      for (const [priced, ofShop] of [
+        [products, products.shopId],
+        [giftCards, giftCards.shopId],
+      ] as const) {
+        const [found] = await tx.select({ shopId: ofShop }).from(priced).where(eq(ofShop, id)).limit(1)
+        if (found) return true
+      }
+      return false
+    },
     async findWallet(shopId: string): Promise<Wallet | undefined> {
       return read.first(walletOf, { shopId })
     },

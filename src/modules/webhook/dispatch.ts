@@ -2,16 +2,21 @@ import type { Deps } from '../../core/deps.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
 import { signedHeaders } from '../../lib/standard-webhooks.ts'
 import {
+  type Attempt,
   afterAttempt,
   crowded,
+  givingWay,
+  healthAfter,
+  isFailing,
   type Outcome,
-  type Place,
-  underWayMax,
+  onlyHealthy,
+  placesMax,
   type WebhookDelivery,
+  waitingMax,
   webhookSecretSeal,
   withRoom,
 } from './domain.ts'
-import { type DueDelivery, webhookStore as store } from './store.ts'
+import { type ClaimedRow, type Lane, webhookStore as store } from './store.ts'
 
 export type Webhooks = {
   /** Hands new messages out to the endpoints that want them, and begins to send what is due. Does not wait for the answers. */
@@ -23,21 +28,29 @@ export type Webhooks = {
 }
 
 type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' | 'keyring' | 'safeFetch' | 'build'>
-type Claimed = DueDelivery & Pick<WebhookDelivery, 'attempts'> & { body: string }
+type Claimed = Lane & ClaimedRow & { body: string }
+type Sending = Attempt & { giveWay: AbortController }
 
 /** Messages of one write: each may become a delivery for every endpoint of its shop. */
 const messagesPerWrite = 20
-const dueAtOnce = 50
+const lanesAtOnce = 50
+const abandonedAtOnce = 500
 const sendTimeoutMs = 10_000
 const answerBytesMax = 64 * 1024
 /** Well above what an attempt and the write of its result take: whoever claimed a delivery and vanished leaves it to others after that. */
 export const leaseMs = 60_000
 
-/** Sends the messages of the outbox. Every process may: what one has claimed, the others leave alone. */
+/**
+ * Sends the messages of the outbox. Every process may: what one has claimed, the others leave alone. Each endpoint is a lane of its own,
+ * and they have their turns one after the other, so that what waits for one holds up no other; see `placesMax` for who may have how much
+ * under way.
+ */
 export function createWebhooks(deps: DispatchDeps): Webhooks {
   const { db, clock, log } = deps
-  const underWay = new Map<string, Place>()
+  const underWay = new Map<string, Sending>()
   const sends = new Set<Promise<void>>()
+  /** The endpoint that had the last turn. */
+  let lastTurn = ''
   let filling: Promise<void> | undefined
   let fillAgain = false
   let stopped = false
@@ -62,24 +75,55 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
     }
   }
 
+  /** Goes from endpoint to endpoint, around and around, until there is no more room or nothing more to begin. */
   async function fillOnce(): Promise<void> {
-    while (!stopped && underWay.size < underWayMax.all) {
+    let begun = false
+    while (!stopped) {
+      if (underWay.size >= placesMax.all) return makeRoom()
       const now = clock.now()
-      const due = await store.dueDeliveries(db.read, { now, except: crowded(underWay.values()), limit: dueAtOnce })
-      const orphans = due.filter(({ removedAt }) => removedAt !== null)
+      const fromTheStart = lastTurn === ''
+      const lanes = await store.lanes(db.read, {
+        now,
+        after: lastTurn,
+        except: crowded(underWay.values()),
+        onlyHealthy: onlyHealthy(underWay.size),
+        limit: lanesAtOnce,
+      })
+      const over = lanes.filter(({ over }) => over !== null)
       const chosen = withRoom(
-        due.filter(({ removedAt }) => removedAt === null),
+        lanes.filter(({ over }) => over === null),
         underWay.values(),
       )
-      for (const one of await claim(deps, chosen, orphans, now)) begin(one)
-      // Else there may be more behind those that were looked at.
-      if (due.length < dueAtOnce) return
+      const claimed = await claim(deps, chosen, over, now)
+      for (const one of claimed) begin(one)
+      begun ||= claimed.length + over.length > 0
+      const isFull = underWay.size >= placesMax.all
+      lastTurn = (isFull ? chosen.at(-1) : lanes.length < lanesAtOnce ? undefined : lanes.at(-1))?.endpointId ?? ''
+      if (isFull || lastTurn !== '') continue
+      // The last one had its turn.
+      if (fromTheStart && !begun) return
+      begun = false
     }
   }
 
+  /** Ends attempts that last, for the sake of shops that have none under way. Their ends have the rest looked at. */
+  async function makeRoom(): Promise<void> {
+    const sending = [...underWay.values()]
+    const shops = [...new Set(sending.map(({ shopId }) => shopId))]
+    const now = clock.now()
+    const except = { shops, endpoints: [] }
+    const lanes = await store.lanes(db.read, { now, after: '', except, onlyHealthy: true, limit: placesMax.all })
+    const waiting = new Set(lanes.filter(({ over }) => over === null).map(({ shopId }) => shopId)).size
+    const giving = sending.filter(({ giveWay }) => giveWay.signal.aborted).length
+    const others = sending.filter(({ giveWay }) => !giveWay.signal.aborted)
+    for (const { giveWay } of givingWay(others, Math.max(0, waiting - giving), now)) giveWay.abort()
+  }
+
   function begin(delivery: Claimed): void {
-    underWay.set(delivery.id, delivery)
-    const sending = send(deps, delivery)
+    const { shopId, endpointId, failures } = delivery
+    const giveWay = new AbortController()
+    underWay.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), giveWay })
+    const sending = send(deps, delivery, giveWay.signal)
       // Its claim runs out, and then it is sent again.
       .catch((error) => log.error('webhook.result_lost', { delivery: delivery.id, error }))
       .then(() => {
@@ -98,7 +142,8 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   return {
     async run() {
       if (stopped || !(await store.hasWork(db.read, clock.now()))) return
-      await handOut(deps)
+      // Turn by turn: a shop that has much to tell keeps nobody from being told.
+      while ((await handOut(deps)) === messagesPerWrite && !stopped) await fill()
       await fill()
     },
     idle,
@@ -109,31 +154,38 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   }
 }
 
-/** Makes of every new message a delivery to each endpoint that wants it. */
-async function handOut({ db, clock, newId }: DispatchDeps): Promise<void> {
-  for (;;) {
-    const messages = await store.pendingMessages(db.read, messagesPerWrite)
-    if (messages.length === 0) return
-    // Read after the messages: an endpoint that was there before one of them is among these.
-    const endpoints = await store.endpointsOf(db.read, [...new Set(messages.map(({ shopId }) => shopId))])
-    const now = clock.now()
-    const deliveries = messages.flatMap(({ id: outboxId, shopId, event }) =>
-      endpoints
-        .filter((endpoint) => endpoint.shopId === shopId && endpoint.events.includes(event))
-        .map(({ id: endpointId }) => newDelivery({ id: newId('delivery'), endpointId, outboxId, event }, now)),
+/** Makes of some new messages a delivery to each endpoint that wants it, and says how many messages it were. */
+async function handOut({ db, clock, newId }: DispatchDeps): Promise<number> {
+  const messages = await store.pendingMessages(db.read, messagesPerWrite)
+  if (messages.length === 0) return 0
+  // Read after the messages: an endpoint that was there before one of them is among these.
+  const endpoints = await store.endpointsOf(db.read, [...new Set(messages.map(({ shopId }) => shopId))])
+  const waiting = await store.waiting(
+    db.read,
+    endpoints.filter(isFailing).map(({ id }) => id),
+  )
+  const now = clock.now()
+  const deliveries = messages.flatMap(({ id: outboxId, shopId, event }) =>
+    endpoints
+      .filter((endpoint) => endpoint.shopId === shopId && endpoint.events.includes(event))
+      .map(({ id: endpointId }) => {
+        const before = waiting.get(endpointId) ?? 0
+        if (waiting.has(endpointId)) waiting.set(endpointId, before + 1)
+        const delivery = newDelivery({ id: newId('delivery'), endpointId, outboxId, event }, now)
+        return before < waitingMax ? delivery : { ...delivery, status: 'FAILED' as const, lastError: 'too many waiting' }
+      }),
+  )
+  await db.write(async (tx) => {
+    const finished = new Set(
+      await store.finishMessages(
+        tx,
+        messages.map(({ id }) => id),
+      ),
     )
-    await db.write(async (tx) => {
-      const finished = new Set(
-        await store.finishMessages(
-          tx,
-          messages.map(({ id }) => id),
-        ),
-      )
-      const ours = deliveries.filter(({ outboxId }) => finished.has(outboxId))
-      if (ours.length > 0) await store.insertDeliveries(tx, ours)
-    })
-    if (messages.length < messagesPerWrite) return
-  }
+    const ours = deliveries.filter(({ outboxId }) => finished.has(outboxId))
+    if (ours.length > 0) await store.insertDeliveries(tx, ours)
+  })
+  return messages.length
 }
 
 const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' | 'event'>, now: number): WebhookDelivery => ({
@@ -147,39 +199,45 @@ const newDelivery = (of: Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId' 
   updatedAt: now,
 })
 
-/** Takes deliveries for an attempt, and gives up those whose endpoint is gone. */
-async function claim(
-  { db }: DispatchDeps,
-  chosen: readonly DueDelivery[],
-  orphans: readonly DueDelivery[],
-  now: number,
-): Promise<Claimed[]> {
-  if (chosen.length + orphans.length === 0) return []
+/** Takes deliveries for an attempt, and gives up those whose endpoint is to get nothing more. */
+async function claim({ db }: DispatchDeps, chosen: readonly Lane[], over: readonly Lane[], now: number): Promise<Claimed[]> {
+  if (chosen.length + over.length === 0) return []
+  const failing = chosen.filter(isFailing).map(({ endpointId }) => endpointId)
   const claimed = await db.write(async (tx) => {
-    if (orphans.length > 0) await store.abandon(tx, idsOf(orphans), now, 'endpoint removed')
-    return chosen.length > 0 ? store.claim(tx, idsOf(chosen), now, now + leaseMs) : []
+    for (const { endpointId, over: why } of over) await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonedAtOnce)
+    const ours = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
+    const free = chosen.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
+    return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
   })
   if (claimed.length === 0) return []
-  const bodies = await store.bodies(db.read, [...new Set(chosen.map(({ outboxId }) => outboxId))])
-  return claimed.flatMap(({ id, attempts }) => {
-    const due = chosen.find((one) => one.id === id)
-    return due ? [{ ...due, attempts, body: bodies.get(due.outboxId) ?? '' }] : []
+  const bodies = await store.bodies(db.read, [...new Set(claimed.map(({ outboxId }) => outboxId))])
+  return claimed.flatMap((row) => {
+    const lane = chosen.find(({ deliveryId }) => deliveryId === row.id)
+    return lane ? [{ ...lane, ...row, body: bodies.get(row.outboxId) ?? '' }] : []
   })
 }
 
-const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
-
 /** One attempt, and what came of it. */
-async function send(deps: DispatchDeps, delivery: Claimed): Promise<void> {
+async function send(deps: DispatchDeps, delivery: Claimed, giveWay: AbortSignal): Promise<void> {
   const { db, clock, randomBytes, log } = deps
-  const outcome = await attempt(deps, delivery)
+  const { endpointId } = delivery
+  const outcome = await attempt(deps, delivery, giveWay)
   const now = clock.now()
-  const result = afterAttempt(outcome, delivery.attempts, now, Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32)
-  await db.write((tx) => store.settle(tx, delivery, { ...result, updatedAt: now }))
-  if (result.status === 'FAILED') log.warn('webhook.given_up', { delivery: delivery.id, endpoint: delivery.endpointId })
+  const chance = Buffer.from(randomBytes(4)).readUInt32BE() / 2 ** 32
+  const result = afterAttempt(outcome, delivery.attempts, now, chance)
+  const isDisabled = await db.write(async (tx) => {
+    await store.settle(tx, delivery, { ...result, updatedAt: now })
+    const before = await store.healthOf(tx, endpointId)
+    const after = before && healthAfter(before, outcome, now, chance)
+    if (!after || Bun.deepEquals(before, after)) return false
+    await store.setHealth(tx, endpointId, after)
+    return before.disabledAt === null && after.disabledAt !== null
+  })
+  if (result.status === 'FAILED') log.warn('webhook.given_up', { delivery: delivery.id, endpoint: endpointId })
+  if (isDisabled) log.warn('webhook.endpoint_disabled', { endpoint: endpointId })
 }
 
-async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, delivery: Claimed): Promise<Outcome> {
+async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, delivery: Claimed, signal: AbortSignal): Promise<Outcome> {
   const { id, shopId, endpointId, outboxId, url, sealedSecret, body } = delivery
   try {
     const secret = keyring.unseal(sealedSecret, webhookSecretSeal(shopId, endpointId))
@@ -194,6 +252,7 @@ async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, 
       body,
       timeoutMs: sendTimeoutMs,
       bytesMax: answerBytesMax,
+      signal,
     })
     return { answered: status, failure: null }
   } catch (error) {

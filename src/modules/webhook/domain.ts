@@ -8,6 +8,7 @@ export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 /** What the outside may be told of. */
 export const webhookEvents = ['order.confirmed', 'order.refunded', 'order.cancelled', 'order.fulfilled'] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
+export const disabledReasons = ['GONE', 'FAILING'] as const
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const
 
 export const endpointsPerShopMax = 20
@@ -30,6 +31,9 @@ export const pausesMs = [5 * seconds, minutes, 5 * minutes, 30 * minutes, 2 * ho
 export const jitter = 0.1
 const gone = 410
 
+const isSuccess = (answered: number | null) => answered !== null && answered >= 200 && answered < 300
+const jittered = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
+
 /** What came of an attempt. */
 export type Outcome = {
   /** Of the answer; null where there was none. */
@@ -49,43 +53,111 @@ export function afterAttempt(
   now: number,
   chance: number,
 ): Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError'> {
-  if (answered !== null && answered >= 200 && answered < 300)
-    return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
+  if (isSuccess(answered)) return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
   const last = { lastStatus: answered, lastError: failure ?? `answered ${answered}` }
   const pause = pausesMs[attempts - 1]
   if (answered === gone || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }
-  return { status: 'PENDING', nextAt: now + Math.round(pause * (1 - jitter + 2 * jitter * chance)), ...last }
+  return { status: 'PENDING', nextAt: now + jittered(pause, chance), ...last }
 }
 
-/** How many may be under way at once: one that hangs holds up neither the others of its shop nor other shops. */
-export const underWayMax = { all: 24, shop: 4, endpoint: 2 } as const
+/** How many attempts may be under way at once in a process. */
+export const placesMax = { all: 64, shop: 4, endpoint: 2 } as const
+/** An attempt that has lasted so long gives its place to a shop that has none, once there are no more places. */
+export const patienceMs = 2 * seconds
 
 export type Place = { shopId: string; endpointId: string }
+/** @property failures of its endpoint in a row, when it was chosen */
+export type Turn = Place & { failures: number }
+export type Attempt = Turn & { beganAt: number }
+
+/** The last places are for endpoints that did not fail last time. */
+export const leftForHealthy = 16
+
+/**
+ * How many places a shop may have while so many are free: the fewer are left, the fewer it may take (dynamic thresholds, Choudhury
+ * and Hahne 1998). Shops whose endpoints hang can take most of the places, and never the last ones.
+ */
+export const shareOf = (free: number): number => Math.min(placesMax.shop, Math.max(1, Math.floor(free / 8)))
 
 /** Which shops and endpoints have as many under way as they may. */
 export function crowded(underWay: Iterable<Place>): { shops: string[]; endpoints: string[] } {
   const places = [...underWay]
   const full = (by: keyof Place, max: number) =>
     [...Map.groupBy(places, (place) => place[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
-  return { shops: full('shopId', underWayMax.shop), endpoints: full('endpointId', underWayMax.endpoint) }
+  return { shops: full('shopId', shareOf(placesMax.all - places.length)), endpoints: full('endpointId', placesMax.endpoint) }
 }
 
+/** Whether only endpoints that did not fail last time may have one more. */
+export const onlyHealthy = (underWay: number): boolean => placesMax.all - underWay <= leftForHealthy
+
 /** Those of the due that there is room for beside what is under way, in their order. */
-export function withRoom<Due extends Place>(due: readonly Due[], underWay: Iterable<Place>): Due[] {
+export function withRoom<Due extends Turn>(due: readonly Due[], underWay: Iterable<Place>): Due[] {
   const places: Place[] = [...underWay]
   return due.filter((one) => {
     const { shops, endpoints } = crowded(places)
-    if (places.length >= underWayMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
+    if (one.failures > 0 && onlyHealthy(places.length)) return false
+    if (places.length >= placesMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
     places.push(one)
     return true
   })
+}
+
+/**
+ * Which attempts give their places to shops that have none: of those that have lasted longer than we are patient, first of endpoints that
+ * have failed before, then of shops with many under way, then those that have lasted longest.
+ * @param waiting how many shops are without a place
+ */
+export function givingWay<One extends Attempt>(underWay: readonly One[], waiting: number, now: number): One[] {
+  const ofShop = Map.groupBy(underWay, ({ shopId }) => shopId)
+  const isFailing = ({ failures }: One) => Number(failures > 0)
+  const count = ({ shopId }: One) => ofShop.get(shopId)?.length ?? 0
+  return underWay
+    .filter(({ beganAt }) => now - beganAt >= patienceMs)
+    .sort((a, b) => isFailing(b) - isFailing(a) || count(b) - count(a) || a.beganAt - b.beganAt)
+    .slice(0, waiting)
+}
+
+/** How an endpoint has answered lately. */
+export type Health = Pick<WebhookEndpoint, 'failures' | 'failingSince' | 'retryAt' | 'disabledAt' | 'disabledReason'>
+
+/** After so many failures in a row an endpoint counts as failing: one attempt at a time, with growing pauses. */
+export const failuresTolerated = 3
+const endpointPauseMs = { first: 5 * seconds, longest: 10 * minutes }
+/** An endpoint of which nothing came in all of this time, nor in so many attempts, gets nothing more. */
+export const disabledAfter = { ms: 5 * 24 * hours, failures: 20 } as const
+/** So many deliveries may wait for an endpoint that is failing; what comes beyond them is not kept for it. */
+export const waitingMax = 1_000
+/** What could not be delivered by then is given up. */
+export const waitedMaxMs = 3 * 24 * hours
+
+export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= failuresTolerated
+export const healthy: Health = { failures: 0, failingSince: null, retryAt: null, disabledAt: null, disabledReason: null }
+
+/**
+ * What an attempt says of its endpoint. Standard Webhooks asks to disable one that answers 410, and one that has failed for days.
+ * @param chance from 0 to 1
+ * @returns undefined where it says nothing: it was our own fault
+ */
+export function healthAfter(before: Health, { answered, failure }: Outcome, now: number, chance: number): Health | undefined {
+  if (failure === 'internal error') return undefined
+  const { disabledAt, disabledReason } = before
+  if (isSuccess(answered)) return { ...healthy, disabledAt, disabledReason }
+  const failures = before.failures + 1
+  const failingSince = before.failingSince ?? now
+  const pause = Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** (failures - failuresTolerated))
+  const retryAt = failures < failuresTolerated ? null : now + jittered(pause, chance)
+  const isHopeless = failures >= disabledAfter.failures && now - failingSince >= disabledAfter.ms
+  const reason = answered === gone ? 'GONE' : isHopeless ? 'FAILING' : null
+  if (disabledAt !== null || reason === null) return { failures, failingSince, retryAt, disabledAt, disabledReason }
+  return { failures, failingSince, retryAt, disabledAt: now, disabledReason: reason }
 }
 
 /** An endpoint as its shop sees it: never with its secret. */
 export const endpointView = (endpoint: WebhookEndpoint) => ({
   ...pick(endpoint, 'id', 'shopId', 'url'),
   events: endpoint.events as WebhookEvent[],
-  ...isoTimes(pick(endpoint, 'createdAt')),
+  ...isoTimes(pick(endpoint, 'createdAt', 'failingSince', 'disabledAt')),
+  disabledReason: endpoint.disabledReason,
 })
 export type EndpointView = ReturnType<typeof endpointView>
 

@@ -1,11 +1,14 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, Url } from '../../http/schema.ts'
-import { deliveryStatuses, webhookEvents } from './domain.ts'
+import { deliveryStatuses, disabledReasons, webhookEvents } from './domain.ts'
 
 const fields = {
   ...fieldsOf(t.String(), 'id', 'shopId', 'url'),
   events: t.Array(oneOf(webhookEvents)),
   createdAt: Instant,
+  failingSince: nullable(t.String({ ...Instant, description: 'Since when no attempt was answered with success' })),
+  disabledAt: nullable(t.String({ ...Instant, description: 'Since when nothing is sent to it any more' })),
+  disabledReason: nullable(oneOf(disabledReasons, { description: 'GONE: it answered 410. FAILING: it failed for five days' })),
 }
 export const EndpointRecord = t.Object(fields, { title: 'WebhookEndpoint' })
 export const NewEndpoint = t.Object(

@@ -4,16 +4,27 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { createEndpoint, findEndpoint, listDeliveries, listEndpoints, removeEndpoint } from './index.ts'
+import { messageData } from './messages.ts'
 import { CreateEndpoint, Deliveries, EndpointRecord, Endpoints, NewEndpoint } from './model.ts'
 
-const howItIsSent = `Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
+const howItIsSent = `What each event tells is in this document under \`webhooks\`. Messages are sent as Standard Webhooks asks: a POST of \`{ type, timestamp, data }\` with the headers \`webhook-id\`, \
 \`webhook-timestamp\` and \`webhook-signature\` (\`v1,\` and the base64 HMAC-SHA256 of \`id.timestamp.body\` under the key that \`secret\` holds \
 after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
 
 Any 2xx status within 10 seconds is a success. Anything else is tried again after about 5 seconds, 1, 5 and 30 minutes, 2, 5, 7 and 10 hours: \
-nine times in about a day, and then no more. An answer of 410 ends a delivery at once. Redirects are not followed.
+nine times in about a day, and then no more. Redirects are not followed.
 
-The URL must lead to a public address: an address that is not is refused here, and a name that leads to one when it is called.`
+An endpoint that has failed three times in a row gets one attempt at a time, with rests of 5 seconds to 10 minutes between them, until it \
+succeeds again. Meanwhile 1,000 deliveries wait for it at most, and none for longer than three days. As Standard Webhooks asks, one that \
+answers 410, or that has failed for five days, is disabled (\`disabledAt\`, \`disabledReason\`): nothing more is sent to it. Remove it and \
+register it anew.
+
+The URL must lead to a public address and to a port of a web server: below 1024 that is 80 or 443, and above it any that is not known to be \
+another service's (databases, caches, queues, …). An address or a port that is not is refused here, and a name that leads to such an address \
+when it is called.`
+
+/** For the OpenAPI document. */
+const toldEvents: object = { 'x-events': messageData }
 
 export const webhookRoutes = (deps: HttpDeps) =>
   routes(deps, 'Webhooks')
@@ -22,7 +33,7 @@ export const webhookRoutes = (deps: HttpDeps) =>
       idempotent: true,
       body: CreateEndpoint,
       response: { 201: NewEndpoint, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-      detail: { summary: 'Have events sent to a URL', description: howItIsSent },
+      detail: { summary: 'Have events sent to a URL', description: howItIsSent, ...toldEvents },
     })
     .get('/webhook-endpoints', ({ query, shop }) => listEndpoints(deps, shop, sliceOf(query)), {
       access: 'management',

@@ -7,6 +7,7 @@ import { inBatches } from '../../lib/batches.ts'
 import { idBoundary } from '../../lib/ids.ts'
 import { createAddressGuard, literalAddressOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { isServicePort } from '../../lib/service-ports.ts'
 import { webhookSecret, webhookSecretBytes } from '../../lib/standard-webhooks.ts'
 import { audited } from '../audit/index.ts'
 import {
@@ -14,12 +15,15 @@ import {
   type EndpointView,
   endpointsPerShopMax,
   endpointView,
+  healthy,
   keptMs,
   messageBody,
   type WebhookEndpoint,
   type WebhookEvent,
+  waitedMaxMs,
   webhookSecretSeal,
 } from './domain.ts'
+import type { MessageData } from './messages.ts'
 import { webhookStore as store } from './store.ts'
 
 type Shop = Pick<ShopContext, 'id'>
@@ -27,16 +31,17 @@ type Shop = Pick<ShopContext, 'id'>
 /** Rows of one write. */
 const forgottenAtOnce = 500
 
-export type Message = {
+type Told<Event extends WebhookEvent> = {
   shopId: string
-  event: WebhookEvent
+  event: Event
   /** Names what happened, so that it is told once: `order.confirmed:order_…`. */
   key: string
   /** What the receivers get to see, as JSON. */
-  data: unknown
+  data: MessageData[Event]
   /** Not to be sent before `releaseMessage`: what it tells of is not final yet. */
   held: boolean
 }
+export type Message = { [Event in WebhookEvent]: Told<Event> }[WebhookEvent]
 
 /** Writes a message to the shop's webhook endpoints into the outbox. A second message under a key changes nothing. */
 export function enqueueMessage(
@@ -73,6 +78,7 @@ function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: st
   if (!url || !/^https?:$/.test(url.protocol)) throw new AppError('INVALID', 'url (body): must be an http or https URL')
   if (url.username || url.password) throw new AppError('INVALID', 'url (body): must hold no user name and no password')
   const literal = literalAddressOf(url)
+  if (isServicePort(url)) throw new AppError('INVALID', 'url (body): must not name the port of another service than a web server')
   if (literal !== undefined && !createAddressGuard(outgoingAllowedNetworks)(literal))
     throw new AppError('INVALID', 'url (body): must be a public address')
 }
@@ -92,7 +98,7 @@ export async function createEndpoint(
   const shopId = by.shop.id
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
   const sealedSecret = keyring.seal(secret, webhookSecretSeal(shopId, id))
-  const endpoint = { id, shopId, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null }
+  const endpoint = { id, shopId, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null, ...healthy }
   return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
@@ -135,10 +141,16 @@ export async function listDeliveries(
   return pageOf(rows.map(deliveryView), total, slice)
 }
 
-/** Forgets what was told a month ago, and endpoints that were removed by then: in small writes, so that nobody waits long behind one. */
+/**
+ * Gives up what could not be delivered in three days, and forgets what was told a month ago, and endpoints that were removed by then: in
+ * small writes, so that nobody waits long behind one.
+ */
 export async function forgetOldMessages({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
-  const before = clock.now() - keptMs
+  const now = clock.now()
+  const before = now - keptMs
+  const old = { before: now - waitedMaxMs, now, lastError: 'waited too long', limit: forgottenAtOnce }
   const removals = [
+    (tx: Writer) => store.abandonOld(tx, old),
     (tx: Writer) => store.removeOldDeliveries(tx, idBoundary('delivery', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldMessages(tx, idBoundary('message', before), forgottenAtOnce),
     (tx: Writer) => store.removeOldEndpoints(tx, before, forgottenAtOnce),

@@ -1,10 +1,10 @@
-import { and, asc, count, desc, eq, inArray, isNull, lte, notInArray, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, prepare } from '../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { WebhookDelivery, WebhookEndpoint } from './domain.ts'
+import type { Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 export type OutboxRow = typeof outbox.$inferSelect
 
@@ -18,9 +18,25 @@ const releaseMessage = prepare((queries) =>
 
 type Selects = Pick<Reader, 'select'>
 
-/** A delivery that is due, with what its endpoint knows of it. */
-export type DueDelivery = Pick<WebhookDelivery, 'id' | 'endpointId' | 'outboxId'> &
-  Pick<WebhookEndpoint, 'shopId' | 'url' | 'sealedSecret' | 'removedAt'>
+/** An endpoint with something due. */
+export type Lane = Pick<WebhookEndpoint, 'shopId' | 'url' | 'sealedSecret' | 'failures'> & {
+  endpointId: string
+  /** The one that has been due longest. */
+  deliveryId: string
+  /** Why it gets nothing more. */
+  over: 'removed' | 'disabled' | null
+}
+type Look = { now: number; after: string; except: { shops: string[]; endpoints: string[] }; onlyHealthy: boolean; limit: number }
+export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts'>
+
+const overAs = [null, 'removed', 'disabled'] as const
+const without = (column: string, ids: readonly string[]) =>
+  ids.length === 0
+    ? sql.empty()
+    : sql` and ${sql.raw(column)} not in (${sql.join(
+        ids.map((id) => sql`${id}`),
+        sql`, `,
+      )})`
 
 /** Spelt out, as the index of those that are due has it. */
 const isDue = (now: number) => and(sql`${webhookDeliveries.status} = 'PENDING'`, lte(webhookDeliveries.nextAt, now))
@@ -91,11 +107,13 @@ export const webhookStore = {
       .orderBy(asc(outbox.id))
       .limit(limit)
   },
-  async endpointsOf(from: Selects, shopIds: readonly string[]): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events'>[]> {
+  /** Those that are sent to at all. */
+  async endpointsOf(from: Selects, shopIds: readonly string[]): Promise<Pick<WebhookEndpoint, 'id' | 'shopId' | 'events' | 'failures'>[]> {
+    const { id, shopId, events, failures, removedAt, disabledAt } = webhookEndpoints
     return from
-      .select({ id: webhookEndpoints.id, shopId: webhookEndpoints.shopId, events: webhookEndpoints.events })
+      .select({ id, shopId, events, failures })
       .from(webhookEndpoints)
-      .where(and(inArray(webhookEndpoints.shopId, [...shopIds]), isNull(webhookEndpoints.removedAt)))
+      .where(and(inArray(shopId, [...shopIds]), isNull(removedAt), isNull(disabledAt)))
   },
   /** Marks the messages as handed out; those that another process was faster with are not returned. */
   async finishMessages(tx: Writer, ids: readonly string[]): Promise<string[]> {
@@ -110,41 +128,102 @@ export const webhookStore = {
     await tx.insert(webhookDeliveries).values(rows).onConflictDoNothing()
   },
 
-  /** Longest due first. */
-  async dueDeliveries(
-    from: Selects,
-    { now, except, limit }: { now: number; except: { shops: string[]; endpoints: string[] }; limit: number },
-  ): Promise<DueDelivery[]> {
-    const { id, endpointId, outboxId } = webhookDeliveries
-    const { shopId, url, sealedSecret, removedAt } = webhookEndpoints
-    return from
-      .select({ id, endpointId, outboxId, shopId, url, sealedSecret, removedAt })
-      .from(webhookDeliveries)
-      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, endpointId))
-      .where(
-        and(
-          isDue(now),
-          except.endpoints.length > 0 ? notInArray(endpointId, except.endpoints) : undefined,
-          except.shops.length > 0 ? notInArray(shopId, except.shops) : undefined,
-        ),
-      )
-      .orderBy(asc(webhookDeliveries.nextAt))
-      .limit(limit)
+  /**
+   * Endpoints with something due, in the order of their ids, and of each the delivery that has been due longest: one seek for every
+   * endpoint with anything to be sent, however much that is. Those that rest are left out; those that are over are not.
+   * @param after the id behind which to look on
+   * @param onlyHealthy leaves out those that failed last time
+   */
+  async lanes(read: Reader, { now, after, except, onlyHealthy, limit }: Look): Promise<Lane[]> {
+    const pending = sql`from webhook_deliveries d where d.status = 'PENDING'`
+    const rows = await read.rows<Omit<Lane, 'over'> & { over: number | string }>(
+      sql`with recursive lane (id) as (
+            select min(d.endpoint_id) ${pending} and d.endpoint_id > ${after}
+            union all
+            select (select min(d.endpoint_id) ${pending} and d.endpoint_id > lane.id) from lane where lane.id is not null
+          ), due as (
+            select e.id, e.shop_id, e.url, e.sealed_secret, e.failures,
+              case when e.removed_at is not null then 1 when e.disabled_at is not null then 2 else 0 end as over,
+              (select d.id ${pending} and d.endpoint_id = e.id and d.next_at <= ${now} order by d.next_at limit 1) as delivery_id
+            from lane join webhook_endpoints e on e.id = lane.id
+            where (e.retry_at is null or e.retry_at <= ${now} or e.removed_at is not null or e.disabled_at is not null)
+              ${onlyHealthy ? sql`and (e.failures = 0 or e.removed_at is not null or e.disabled_at is not null)` : sql.empty()}
+              ${without('e.id', except.endpoints)} ${without('e.shop_id', except.shops)}
+          )
+          select id as "endpointId", shop_id as "shopId", url, sealed_secret as "sealedSecret", failures, over, delivery_id as "deliveryId"
+          from due where delivery_id is not null limit ${limit}`,
+    )
+    return rows.map(({ over, ...lane }) => ({ ...lane, over: overAs[Number(over)] ?? null }))
   },
   /** Takes due deliveries for an attempt, until a moment; those that another process was faster with are not returned. */
-  async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<Pick<WebhookDelivery, 'id' | 'attempts'>[]> {
+  async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<ClaimedRow[]> {
+    const { id, outboxId, attempts } = webhookDeliveries
     return tx
       .update(webhookDeliveries)
-      .set({ nextAt: until, attempts: sql`${webhookDeliveries.attempts} + 1`, updatedAt: now })
-      .where(and(inArray(webhookDeliveries.id, [...ids]), isDue(now)))
-      .returning({ id: webhookDeliveries.id, attempts: webhookDeliveries.attempts })
+      .set({ nextAt: until, attempts: sql`${attempts} + 1`, updatedAt: now })
+      .where(and(inArray(id, [...ids]), isDue(now)))
+      .returning({ id, outboxId, attempts })
   },
-  /** Gives up deliveries that nobody is to get. */
-  async abandon(tx: Writer, ids: readonly string[], now: number, lastError: string): Promise<void> {
+  /** Takes failing endpoints for one attempt each, until a moment; those that another process was faster with are not returned. */
+  async claimEndpoints(tx: Writer, ids: readonly string[], now: number, until: number): Promise<string[]> {
+    const { id, retryAt } = webhookEndpoints
+    const rows = await tx
+      .update(webhookEndpoints)
+      .set({ retryAt: until })
+      .where(and(inArray(id, [...ids]), or(isNull(retryAt), lte(retryAt, now))))
+      .returning({ id })
+    return rows.map((row) => row.id)
+  },
+  /** Gives up what is due of an endpoint that is to get nothing more, so much at a time. */
+  async abandon(tx: Writer, endpointId: string, now: number, lastError: string, limit: number): Promise<void> {
+    const { id } = webhookDeliveries
+    const some = tx
+      .select({ id })
+      .from(webhookDeliveries)
+      .where(and(isDue(now), eq(webhookDeliveries.endpointId, endpointId)))
+      .limit(limit)
     await tx
       .update(webhookDeliveries)
       .set({ status: 'FAILED', lastError, updatedAt: now })
-      .where(and(inArray(webhookDeliveries.id, [...ids]), isDue(now)))
+      .where(and(inArray(id, some), isDue(now)))
+  },
+  /** Gives up some deliveries that were made before a moment and are due still; how many it was. */
+  async abandonOld(tx: Writer, { before, now, lastError, limit }: { before: number; now: number; lastError: string; limit: number }) {
+    const { id, createdAt } = webhookDeliveries
+    const some = tx
+      .select({ id })
+      .from(webhookDeliveries)
+      .where(and(isDue(now), lt(createdAt, before)))
+      .limit(limit)
+    const rows = await tx
+      .update(webhookDeliveries)
+      .set({ status: 'FAILED', lastError, updatedAt: now })
+      .where(and(inArray(id, some), isDue(now)))
+      .returning({ id })
+    return rows.length
+  },
+  async healthOf(tx: Writer, endpointId: string): Promise<Health | undefined> {
+    const { failures, failingSince, retryAt, disabledAt, disabledReason } = webhookEndpoints
+    const [health] = await tx
+      .select({ failures, failingSince, retryAt, disabledAt, disabledReason })
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.id, endpointId))
+      .limit(1)
+    return health
+  },
+  async setHealth(tx: Writer, endpointId: string, health: Health): Promise<void> {
+    await tx.update(webhookEndpoints).set(health).where(eq(webhookEndpoints.id, endpointId))
+  },
+  /** How many deliveries wait for each of these endpoints. */
+  async waiting(from: Selects, endpointIds: readonly string[]): Promise<Map<string, number>> {
+    if (endpointIds.length === 0) return new Map()
+    const { endpointId } = webhookDeliveries
+    const rows = await from
+      .select({ endpointId, n: count() })
+      .from(webhookDeliveries)
+      .where(and(sql`${webhookDeliveries.status} = 'PENDING'`, inArray(endpointId, [...endpointIds])))
+      .groupBy(endpointId)
+    return new Map(rows.map(({ endpointId: id, n }) => [id, Number(n)]))
   },
   async bodies(from: Selects, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await from

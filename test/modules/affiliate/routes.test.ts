@@ -18,7 +18,9 @@ describe('creating', () => {
   test('a new affiliate is active, its code in lower case, with nothing earned and an audit row', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const made = await post('/affiliates', { ...partner, active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' })
+    for (const [rogue, value] of Object.entries({ active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' }))
+      expect((await post('/affiliates', { ...partner, [rogue]: value })).body.message).toBe(`unknown field: ${rogue}`)
+    const made = await post('/affiliates', partner)
     expect(made.status).toBe(201)
     const { id, ...rest } = made.body
     expect(id).toMatch(/^aff_[0-9a-z]{26}$/)

@@ -75,7 +75,7 @@ describe('at once', () => {
 })
 
 describe('who waits', () => {
-  test('who waits is one of a hundred at most: the others are told at once, while ten checks are under way', async () => {
+  test('who waits is one of a hundred at most: the others are told at once that it is busy, while ten checks are under way', async () => {
     const { passwords, release, whenUnderWay, underWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const merchant = await app.merchant()
@@ -93,10 +93,11 @@ describe('who waits', () => {
       return answer
     })
     await thirtyTold
-    expect(statuses(told)).toEqual({ 429: 30 })
+    expect(statuses(told)).toEqual({ 503: 30 })
+    for (const { headers } of told) expect(headers.get('retry-after')).toBe('10')
     expect(underWay()).toBe(10)
     release()
-    expect(statuses(await Promise.all([...first, ...later]))).toEqual({ 200: 110, 429: 30 })
+    expect(statuses(await Promise.all([...first, ...later]))).toEqual({ 200: 110, 503: 30 })
     expect(await counted(app)).toBe(0)
   })
 
@@ -104,9 +105,10 @@ describe('who waits', () => {
     const { passwords, release, whenUnderWay } = heldPasswords()
     await using app = await testApp({}, { passwords })
     const { deps } = app
-    const attempt = { account: 'user a@b.example', address: '203.0.113.9', password: 'right', hash: 'hash of right' }
+    const account = { kind: 'merchant', name: 'user a@b.example', hash: 'hash of right' } as const
+    const attempt = { address: '203.0.113.9', password: 'right' }
     const tenAtWork = whenUnderWay(10)
-    const ten = times(10, () => checkPassword(deps, attempt))
+    const ten = times(10, () => checkPassword(deps, account, attempt))
     await tenAtWork
     // The count is made before the ten end, and its answer arrives after.
     let isCounted = () => {}
@@ -119,7 +121,7 @@ describe('who waits', () => {
       await Promise.all(ten)
       return result
     }
-    const eleventh = checkPassword({ ...deps, db: { ...deps.db, write } }, attempt)
+    const eleventh = checkPassword({ ...deps, db: { ...deps.db, write } }, account, attempt)
     await whenCounted
     release()
     expect(await eleventh).toBeUndefined()
@@ -138,9 +140,9 @@ describe('who waits', () => {
     let checks = 0
     const breaking: Passwords = {
       ...passwords,
-      verify: async (password, hash) => {
+      verify: async (password, hash, turn) => {
         const nth = ++checks
-        const matches = await passwords.verify(password, hash)
+        const matches = await passwords.verify(password, hash, turn)
         if (nth <= 10) throw new Error('broken')
         return matches
       },
@@ -154,4 +156,24 @@ describe('who waits', () => {
     expect(statuses(await Promise.all(answers))).toEqual({ 200: 5, 500: 10 })
     expect(await counted(app)).toBe(0)
   })
+})
+
+test('a merchant logs in before most of fifty customers, who came first and from the same address, and rightly', async () => {
+  await using app = await testApp({}, { realPasswords: true })
+  const merchant = await app.merchant()
+  const password = 'the password of a customer'
+  const emails = times(5, (nth) => `customer${nth}@example.com`)
+  for (const email of emails) await app.call('POST', '/customer/signup', { body: { shopName: merchant.shop.name, email, password } })
+  const answered: string[] = []
+  const asCustomers = times(50, async (nth) => {
+    const answer = await app.call('POST', '/customer/login', { body: { shopName: merchant.shop.name, email: emails[nth % 5], password } })
+    answered.push('customer')
+    return answer
+  })
+  const asMerchant = login(app, merchant).then((answer) => {
+    answered.push('merchant')
+    return answer
+  })
+  expect(statuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 51 })
+  expect(answered.indexOf('merchant')).toBeLessThan(25)
 })

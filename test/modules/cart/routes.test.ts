@@ -28,6 +28,7 @@ describe('a cart', () => {
       shippingMethod: null,
       affiliateCode: null,
       totals: { ...zero, total: usd(0), amountDue: usd(0) },
+      notices: [],
       status: 'OPEN',
       expiresAt: '2026-02-05T12:00:00.000Z',
       createdAt: '2026-01-06T12:00:00.000Z',
@@ -102,11 +103,13 @@ describe('a cart', () => {
     expect((await guest.cart(body.id)).body).toEqual(body)
   })
 
-  test('a cart ignores what is not the shopper’s to say', async () => {
+  test('a cart refuses what is not the shopper’s to say', async () => {
     await using app = await testApp()
-    const { guest, shop } = await storeIn(app)
-    const { body } = await guest.begin({ id: 'cart_mine', shopId: 'shop_x', customerId: 'cus_x', currency: 'KWD', status: 'CONVERTED' })
-    expect(body).toMatchObject({ shopId: shop.id, customerId: null, currency: 'USD', status: 'OPEN' })
+    const { guest } = await storeIn(app)
+    for (const rogue of ['id', 'shopId', 'customerId', 'currency', 'status']) {
+      const { status, body } = await guest.begin({ [rogue]: 'x' })
+      expect([status, body.message]).toEqual([400, `unknown field: ${rogue}`])
+    }
   })
 })
 
@@ -342,6 +345,51 @@ describe('shipping', () => {
   })
 })
 
+describe('notices', () => {
+  const codes = ({ body }: { body: Json }) => body.notices.map(({ code }: Json) => code)
+
+  test('notices of a cart say when its address is covered by no rate or no method of a shop that has some', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id, cart } = await cartWith(store)
+    expect(cart.notices).toEqual([])
+    const elsewhere = { ...home, countryCode: 'FR' }
+    expect(codes(await store.guest.change(id, { shippingAddress: elsewhere }))).toEqual([])
+    await store.taxes({ country: 'US', region: 'California', rateBps: 725 }, { country: 'CA', rateBps: 0 })
+    await store.ships({ code: 'bike', title: 'Bike', countries: ['US'], price: usd(900) })
+    const both = await store.guest.cart(id)
+    expect(both.body.notices).toEqual([
+      { code: 'NO_TAX_RATE', message: 'No tax rate of the shop covers the address: no tax is counted' },
+      { code: 'NO_SHIPPING_METHOD', message: 'No shipping method of the shop goes to the shipping address' },
+    ])
+    const moveTo = (shippingAddress: Json) => store.guest.change(id, { shippingAddress })
+    expect(codes(await moveTo({ ...home, province: 'NV' }))).toEqual(['NO_TAX_RATE'])
+    expect(codes(await moveTo({ ...home, province: 'California' }))).toEqual([])
+    expect(codes(await moveTo({ ...home, countryCode: 'CA' }))).toEqual(['NO_SHIPPING_METHOD'])
+    expect(codes(await store.guest.change(id, { shippingAddress: null }))).toEqual([])
+    expect(codes(await store.guest.change(id, { billingAddress: elsewhere }))).toEqual(['NO_TAX_RATE'])
+    const begun = await store.guest.begin({ shippingAddress: elsewhere })
+    expect(codes(begun)).toEqual(['NO_TAX_RATE', 'NO_SHIPPING_METHOD'])
+  })
+
+  test('notices come before a refusal: a cart to where no method goes cannot be bought, and is told why', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    await store.ships({ code: 'bike', title: 'Bike', countries: ['US'], price: usd(900) })
+    const { id } = await cartWith(store)
+    await store.guest.change(id, { email: 'a@example.com', shippingAddress: { ...home, countryCode: 'FR' } })
+    const refused = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'one' })
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'The cart cannot be bought yet: no shipping method of the shop goes to its shipping address',
+    ])
+    await store.guest.change(id, { shippingAddress: home, shippingMethod: 'bike' })
+    const bought = await store.guest.call('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': 'two' })
+    expect(bought.status).toBe(201)
+    expect(codes(await store.guest.cart(id))).toEqual([])
+  })
+})
+
 describe('taxes', () => {
   test('taxes are those of where it goes to, else of where it is billed to, else of the shop; of a region, its own', async () => {
     await using app = await testApp()
@@ -363,6 +411,35 @@ describe('taxes', () => {
     expect(await taxes({ shippingAddress: { ...home, province: 'NV' } })).toEqual([50, 0, 1_050])
     expect(await taxes({ shippingAddress: { ...home, countryCode: 'FR' } })).toEqual([0, 0, 1_000])
     expect(await taxes({ shippingAddress: null, billingAddress: null })).toEqual([50, 0, 1_050])
+  })
+
+  test('taxes of a region are found by its code and by its name, however the shop and the shopper write it', async () => {
+    await using app = await testApp()
+    const store = await storeIn(app)
+    const { id } = await cartWith(store)
+    const taxed = async (countryCode: string, province: string) =>
+      (await store.guest.change(id, { shippingAddress: { ...home, countryCode, province } })).body.totals.tax.amount
+    for (const region of ['CA', 'us-ca', 'California', ' CALIFORNIA ']) {
+      expect((await store.taxes({ country: 'US', region, rateBps: 725 })).status).toBe(200)
+      for (const province of ['CA', 'ca', 'US-CA', 'California', 'california ']) expect(await taxed('US', province)).toBe(72)
+      for (const province of ['CO', 'Colorado', 'Californication', '']) expect(await taxed('US', province)).toBe(0)
+    }
+    for (const [country, region, province] of [
+      ['CA', 'Québec', 'QC'],
+      ['CA', 'Quebec', 'québec'],
+      ['DE', 'Bavaria', 'BY'],
+      ['AE', 'DU', 'Dubai'],
+      ['US', 'PR', 'Puerto Rico'],
+      ['US', 'DC', 'District of Columbia'],
+      ['US', 'DC', 'Washington, D.C.'],
+      ['MN', 'Ulaanbaatar', '1'],
+      ['SA', "Ha'il", '06'],
+    ] as const) {
+      expect((await store.taxes({ country, region, rateBps: 1_000 })).status, region).toBe(200)
+      expect(await taxed(country, province), province).toBe(100)
+    }
+    await store.taxes({ country: 'US', region: 'CA', rateBps: 725 })
+    expect(await taxed('CA', 'CA')).toBe(0)
   })
 
   test('taxes are on what is taxable, and not on shipping', async () => {

@@ -10,7 +10,6 @@ test('a collection is published now unless told otherwise, its handle numbered w
     title: 'Été 2026',
     descriptionHtml: '<p onclick="steal()">Hi<script>steal()</script></p>',
     image: { url: 'https://i.example/a.jpg' },
-    rogue: 'zq9',
   })
   expect(made.status).toBe(201)
   const { id, ...rest } = made.body
@@ -25,6 +24,7 @@ test('a collection is published now unless told otherwise, its handle numbered w
     createdAt: now,
     updatedAt: now,
   })
+  expect((await post('/collection-v2', { title: 'Fine', rogue: 'zq9' })).body.message).toBe('unknown field: rogue')
   expect((await post('/collection-v2', { title: 'ete 2026' })).body.handle).toBe('ete-2026-1')
   expect((await post('/collection-v2', { title: 'Other', handle: 'ete-2026' })).status).toBe(409)
   expect((await get(`/collection-v2/${id}`)).body).toEqual({ ...made.body, productIds: [] })

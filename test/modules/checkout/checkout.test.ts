@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { resumeOrders } from '../../../src/modules/order/service.ts'
+import { resumeOrders } from '../../../src/modules/order/resuming.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { address, customerOf, ok, sellingIn } from '../../support/selling.ts'
 

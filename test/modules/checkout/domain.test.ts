@@ -17,6 +17,12 @@ test('a cart hears of everything that it lacks at once', () => {
   ])
 })
 
+test('a cart to where the shop does not ship hears that, and not that it has no method', () => {
+  expect(lacking({ ...whole, shippingMethod: null }, { lines: 1, shipsByMethod: true, isReached: false })).toEqual([
+    'no shipping method of the shop goes to its shipping address',
+  ])
+})
+
 test('where nothing is shipped by a method, neither an address nor a method is asked for', () => {
   expect(lacking(bare, { lines: 1, shipsByMethod: false })).toEqual(['it has no e-mail address'])
 })

@@ -9,7 +9,9 @@ describe('signing up as a customer', () => {
     const one = await app.merchant()
     const other = await app.merchant()
     const body = { shopName: one.shop.name, email: 'Buyer@Example.com', password: 'long enough', name: 'A Buyer' }
-    const made = await app.call('POST', '/customer/signup', { body: { ...body, id: 'cus_mine', passwordHash: 'x' } })
+    for (const rogue of ['id', 'passwordHash'])
+      expect((await app.call('POST', '/customer/signup', { body: { ...body, [rogue]: 'x' } })).body.message).toBe(`unknown field: ${rogue}`)
+    const made = await app.call('POST', '/customer/signup', { body })
     expect(made.status).toBe(201)
     expect(made.body).toEqual({
       id: made.body.id,
@@ -26,9 +28,12 @@ describe('signing up as a customer', () => {
     })
     expect(made.body.id).toMatch(/^cus_/)
     expect(made.headers.get('cache-control')).toBe('no-store')
-    for (const path of ['/customer/login', '/api/v3/customer/login']) expect((await app.call('POST', path, { body })).status).toBe(200)
-    expect((await app.call('POST', '/customer/login', { body: { ...body, shopName: other.shop.name } })).status).toBe(401)
-    expect((await app.call('POST', '/merchant/login', { body })).status).toBe(401)
+    const { name: _, ...login } = body
+    for (const path of ['/customer/login', '/api/v3/customer/login'])
+      expect((await app.call('POST', path, { body: login })).status).toBe(200)
+    expect((await app.call('POST', '/customer/login', { body: { ...login, shopName: other.shop.name } })).status).toBe(401)
+    const { email, password } = body
+    expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(401)
     // The same person may be a customer of another shop too.
     expect((await app.call('POST', '/customer/signup', { body: { ...body, shopName: other.shop.name } })).status).toBe(201)
   })
@@ -65,6 +70,27 @@ describe('signing up as a customer', () => {
       const answer = await app.call('POST', '/customer/signup', { body: { ...body, [field]: value } })
       expect([answer.status, answer.body.message.split(' ')[0]]).toEqual([400, field])
     }
+  })
+
+  test('signing up as a customer with an address that the shop knows costs a password hash like any other, and counts', async () => {
+    let hashed = 0
+    const passwords = { hash: async () => `hash ${++hashed}`, verify: async () => false }
+    await using app = await testApp({}, { passwords })
+    const { shop } = await app.merchant()
+    hashed = 0
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'long enough' }
+    const answers = []
+    for (let nth = 0; nth < 31; nth++) answers.push((await app.call('POST', '/customer/signup', { body })).status)
+    expect(answers).toEqual([201, ...Array(29).fill(409), 429])
+    expect(hashed).toBe(30)
+  })
+
+  test('signing up as a customer with one of the most common passwords is 400', async () => {
+    await using app = await testApp()
+    const { shop } = await app.merchant()
+    const body = { shopName: shop.name, email: 'buyer@example.com', password: 'Password123' }
+    const answer = await app.call('POST', '/customer/signup', { body })
+    expect([answer.status, answer.body.message]).toEqual([400, 'password (body): one of the most common passwords, choose another'])
   })
 
   test('signing up as a customer counts against the 30 an hour of the address', async () => {

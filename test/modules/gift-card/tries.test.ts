@@ -28,7 +28,8 @@ async function shopWithCards(app: TestApp) {
     shop,
     issue: (more: Partial<NewGiftCard> = {}) =>
       issueGiftCard(deps, { shop, actor: system }, { amount: { amount: 5_000, currency: 'USD' }, ...more }),
-    customer: (email: string) => signUpCustomer(deps, { shopId: shop.id, email, password: 'a long password', name: '' }, email),
+    customer: (email: string) =>
+      signUpCustomer(deps, { shopId: shop.id, email, password: 'a long password', name: '' }, { limitKey: email, requestId: undefined }),
     /** The id of the card, or the refusal. */
     tried: (code: string, more: Try = {}): Promise<string | AppError> =>
       tryCode(deps, {

@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
+import { DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../db/engine.ts'
 import { attempts, idempotencyKeys } from '../../../db/schema/people.ts'
 import { forget } from '../../../jobs/forget.ts'
 import { AppError, type ErrorCode } from '../../../src/core/errors.ts'
 import type { Claim } from '../../../src/core/idempotency.ts'
+import { inRequest } from '../../../src/core/request.ts'
 import { errors } from '../../../src/http/errors.ts'
 import { idempotency } from '../../../src/http/idempotency.ts'
 import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
@@ -19,6 +21,13 @@ function claimed(one: Claim): Claim & { kind: 'claimed' } {
   return one
 }
 const effects = async ({ deps }: TestApp) => (await deps.db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
+
+const failures: Record<string, () => Error> = {
+  CRASH: () => new Error('crash'),
+  BUSY: () => new DatabaseUnavailable('busy'),
+  LOST: () => new DatabaseOutcomeUnknown('lost'),
+}
+const failureOf = (name: string): Error => failures[name]?.() ?? new AppError(name as ErrorCode, 'Told to fail')
 
 /** Has an effect and keeps the answer, in one write. */
 async function work(app: TestApp, mine: Claim & { kind: 'claimed' }, id: string, fails?: Error): Promise<void> {
@@ -132,6 +141,7 @@ describe('over HTTP', () => {
   /** A route that has one effect a run, and fails as it is told. */
   function routeOn(app: TestApp, mode: true | 'required' = true) {
     let runs = 0
+    const resumed: boolean[] = []
     const http = new Elysia()
       .use(errors(app.deps))
       .resolve({ as: 'global' }, ({ request: { headers } }) => ({
@@ -141,29 +151,37 @@ describe('over HTTP', () => {
       .post(
         '/effect',
         ({ body, once }) =>
-          once(201, async (write) => {
+          once(201, async (write, attempt) => {
             runs++
-            if (body.fail !== undefined)
-              throw body.fail === 'CRASH' ? new Error('crash') : new AppError(body.fail as ErrorCode, 'Told to fail')
+            resumed.push(attempt.resumed)
+            if (body.begins) await app.deps.db.write(async () => undefined)
+            if (body.fail !== undefined) throw failureOf(body.fail)
             const answer = { nth: runs, name: body.name ?? null }
             const stored = await write(async () => answer)
             return body.twice ? write(async () => answer) : stored
           }),
         {
           idempotent: mode,
-          body: t.Object({ name: t.Optional(t.String()), fail: t.Optional(t.String()), twice: t.Optional(t.Boolean()) }),
+          body: t.Object({
+            name: t.Optional(t.String()),
+            fail: t.Optional(t.String()),
+            twice: t.Optional(t.Boolean()),
+            begins: t.Optional(t.Boolean()),
+          }),
           response: { 201: t.Object({ nth: t.Number(), name: t.Union([t.String(), t.Null()]) }) },
         },
       )
     return {
       runs: () => runs,
+      /** Of each run, whether it was told that one before it had begun. */
+      resumed,
       async post(body: unknown, key?: string, headers: Record<string, string> = {}) {
         const sent = new Request('http://localhost/effect', {
           method: 'POST',
           body: JSON.stringify(body),
           headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers },
         })
-        const response = await http.handle(sent)
+        const response = await inRequest('test', () => http.handle(sent))
         return { status: response.status, text: await response.text(), headers: response.headers }
       },
     }
@@ -239,14 +257,72 @@ describe('over HTTP', () => {
     expect(await app.deps.db.read.select().from(idempotencyKeys)).toEqual([])
   })
 
-  test('a crash, whose outcome nobody knows, holds the key until the lease has run out', async () => {
+  test('a failure before anything was changed forgets the key, and the same request begins anew', async () => {
     await using app = await testApp()
     const route = routeOn(app)
-    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(500)
-    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(409)
-    app.clock.advance(30_000)
-    expect((await route.post({ fail: 'CRASH' }, 'k')).status).toBe(500)
-    expect(route.runs()).toBe(2)
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, text } = await route.post({ fail: 'CRASH' }, 'k')
+      expect([status, JSON.parse(text).message]).toEqual([500, 'Something went wrong on our side'])
+    }
+    expect(route.resumed).toEqual([false, false])
+  })
+
+  test('a failure after something was changed hands the key over: the same request resumes at once, and the answer says so', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, text } = await route.post({ begins: true, fail: 'CRASH' }, 'k')
+      expect(status).toBe(500)
+      expect(JSON.parse(text).message).toBe('Something went wrong on our side: send it again under the same Idempotency-Key')
+    }
+    expect(route.resumed).toEqual([false, true])
+  })
+
+  test('a 503 says what is so: nothing was changed, accepted, or that nobody can know', async () => {
+    await using app = await testApp()
+    const route = routeOn(app)
+    const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
+    expect(await says({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
+    expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
+      'The database is busy, accepted: send it again under the same Idempotency-Key',
+    )
+    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, a part of it was done: read first, then send it again')
+    expect(await says({ fail: 'LOST' }, 'c')).toBe(
+      'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
+    )
+    expect(await says({ fail: 'LOST' })).toBe('The database was lost at work, outcome unknown: read first, then send it again')
+  })
+
+  test('an attempt that ends while the database is away is remembered: the same key goes on at once, and the database is told when it is back', async () => {
+    await using app = await testApp()
+    const { db, idempotency: claims } = app.deps
+    const first = claimed(await claim(app))
+    const write = db.write
+    db.write = () => Promise.reject(new DatabaseUnavailable('away'))
+    await expect(first.handOver()).rejects.toThrow('away')
+    db.write = write
+    await claims.tellEnded()
+    const [row] = await db.read.select().from(idempotencyKeys)
+    expect(row?.leaseUntil).toBe(0)
+    expect(claimed(await claim(app)).resumed).toBe(true)
+
+    const other = claimed(await claims.claim({ ...request, key: 'key-2' }))
+    db.write = () => Promise.reject(new DatabaseUnavailable('away'))
+    await expect(other.release()).rejects.toThrow('away')
+    db.write = write
+    expect(claimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
+  })
+
+  test('a lease is renewed while its work lives, and not once it has ended', async () => {
+    await using app = await testApp()
+    const first = claimed(await claim(app))
+    app.clock.advance(20_000)
+    await first.renew()
+    app.clock.advance(20_000)
+    expect((await claim(app)).kind).toBe('inFlight')
+    await first.handOver()
+    await first.renew()
+    expect(claimed(await claim(app)).resumed).toBe(true)
   })
 
   test('a key that is empty, too long or not plain text is 400, and so is none where one is needed', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { auditLog, users } from '../../../db/schema/people.ts'
+import { attempts, auditLog, users } from '../../../db/schema/people.ts'
 import { shops } from '../../../db/schema/shop.ts'
 import { testApp } from '../../support/app.ts'
 
@@ -20,7 +20,11 @@ describe('signing up as a merchant', () => {
 
   test('signing up as a merchant makes a merchant and a shop in mode TEST, with two keys, and says so', async () => {
     await using app = await testApp(on)
-    const answer = await app.call('POST', '/merchant/signup', { body: { ...signup, role: 'SUPER_ADMIN', id: 'mer_mine', mode: 'LIVE' } })
+    for (const rogue of ['role', 'id', 'mode'])
+      expect((await app.call('POST', '/merchant/signup', { body: { ...signup, [rogue]: 'SUPER_ADMIN' } })).body.message).toBe(
+        `unknown field: ${rogue}`,
+      )
+    const answer = await app.call('POST', '/merchant/signup', { body: signup })
     expect(answer.status).toBe(201)
     expect(answer.body.merchant).toEqual({ id: answer.body.merchant.id, email: 'new@example.com', createdAt: '2026-01-06T12:00:00.000Z' })
     expect(answer.body.merchant.id).toMatch(/^mer_[0-9a-z]{26}$/)
@@ -73,6 +77,36 @@ describe('signing up as a merchant', () => {
     }
     expect(await app.deps.db.read.select({ name: shops.name }).from(shops)).toEqual([{ name: 'new-shop' }])
     expect(await app.deps.db.read.select({ email: users.email }).from(users)).toEqual([{ email: 'new@example.com' }])
+  })
+
+  test('signing up as a merchant with a taken e-mail address costs a password hash like any other, and counts toward the 30 of the address', async () => {
+    let hashed = 0
+    const passwords = { hash: async () => `hash ${++hashed}`, verify: async () => false }
+    await using app = await testApp(on, { passwords })
+    await app.call('POST', '/merchant/signup', { body: signup })
+    for (let nth = 1; nth < 30; nth++)
+      expect((await app.call('POST', '/merchant/signup', { body: { ...signup, shopName: `other-${nth}` } })).status).toBe(409)
+    expect(hashed).toBe(30)
+    expect((await app.call('POST', '/merchant/signup', { body: { ...signup, shopName: 'late-shop' } })).status).toBe(429)
+    expect(hashed).toBe(30)
+  })
+
+  test('signing up as a merchant with one of the most common passwords is 400, and costs nothing', async () => {
+    await using app = await testApp(on)
+    for (const password of ['password123', 'PASSWORD123', '1234567890', 'qwertyuiop']) {
+      const { status, body } = await app.call('POST', '/merchant/signup', { body: { ...signup, password } })
+      expect([status, body.message]).toEqual([400, 'password (body): one of the most common passwords, choose another'])
+    }
+    expect(await app.deps.db.read.select().from(attempts)).toEqual([])
+  })
+
+  test('signing up as a merchant under a name that the instance needs for itself is 400', async () => {
+    await using app = await testApp(on)
+    for (const shopName of ['admin', 'api', 'www', 'docs', 'health', 'metrics', 'console', 'v17', 'product-v2', 'souk']) {
+      const { status, body } = await app.call('POST', '/merchant/signup', { body: { ...signup, shopName } })
+      expect([shopName, status, body.message]).toEqual([shopName, 400, 'shopName (body): a reserved name, choose another'])
+    }
+    expect((await app.call('POST', '/merchant/signup', { body: { ...signup, shopName: 'admins-of-souk' } })).status).toBe(201)
   })
 
   test('signing up as a merchant many times at once with one name makes one', async () => {

@@ -5,12 +5,16 @@ import { testApp } from '../../support/app.ts'
 describe('health', () => {
   test('health is live while the process answers, and ready when the database and the disk are', async () => {
     await using app = await testApp()
-    expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
+    expect((await app.call('GET', '/health/live')).body).toEqual({ status: 'ok', version: app.deps.build.version })
     const { status, body, headers } = await app.call('GET', '/health/ready')
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(body).toEqual({
       status: 'ok',
-      checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace'].map((name) => ({ name, ok: true })),
+      version: app.deps.build.version,
+      checks: ['databaseReadable', 'databaseWritable', 'migrationsCurrent', 'diskSpace', 'keysAtHand', 'clockSteady'].map((name) => ({
+        name,
+        ok: true,
+      })),
     })
   })
 
@@ -43,6 +47,7 @@ describe('health', () => {
     await app.call('GET', '/health/ready')
     const before = stats.writes
     app.clock.advance(-3_600_000)
+    app.clock.advance(1_000)
     await app.call('GET', '/health/ready')
     expect(stats.writes).toBe(before + 1)
   })
@@ -115,6 +120,30 @@ describe('metrics', () => {
       expect([header, await status('127.0.0.1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
       expect([header, await status('::1', { [header]: '127.0.0.1' })]).toEqual([header, 403])
     }
+  })
+
+  test('metrics are for this machine by its own name: a page whose host resolves to it asks by another', async () => {
+    await using app = await testApp()
+    const status = async (host: string) => (await app.call('GET', '/metrics', { headers: { host } })).status
+    for (const host of ['localhost', 'LOCALHOST:3000', '127.0.0.1', '127.0.0.9:80', '[::1]', '[::1]:3000'])
+      expect([host, await status(host)]).toEqual([host, 200])
+    for (const host of ['shop.example', 'localhost.example', '127.0.0.1.example', '10.0.0.1', '[::2]', '128.0.0.1:80'])
+      expect([host, await status(host)]).toEqual([host, 403])
+  })
+
+  test('metrics say how long the process has run by a clock that nobody sets, and when it started', async () => {
+    await using app = await testApp()
+    const value = async (name: string) =>
+      Number(new RegExp(`^${name} ([\\d.e+]+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1])
+    const before = await value('souk_uptime_seconds')
+    app.clock.advance(-86_400_000)
+    const after = await value('souk_uptime_seconds')
+    expect(after).toBeGreaterThanOrEqual(before)
+    expect(after).toBeLessThan(86_400)
+    const startedAt = await value('process_start_time_seconds')
+    expect(startedAt).toBeGreaterThan(1_600_000_000)
+    expect(startedAt).toBeLessThanOrEqual(Date.now() / 1_000)
+    expect(await value('process_start_time_seconds')).toBe(startedAt)
   })
 
   test('metrics open to a metrics token from anywhere, and to no other', async () => {

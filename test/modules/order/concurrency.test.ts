@@ -1,7 +1,7 @@
 /** Many at once, in whatever order: what may happen once happens once. */
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { sandboxPayments } from '../../../db/schema/selling.ts'
+import { sandboxPayments } from '../../../db/schema/sandbox.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { type Books, booksOf, violationsAtRest, violationsOf } from '../../support/books.ts'
 import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../support/sandbox.ts'
@@ -307,15 +307,20 @@ describe('money that comes too late', () => {
     return { orderId: declined.id as string, take }
   }
 
-  test('money that comes too late on a payment that failed, for an order that waits for another one, goes back, and the order goes on waiting', async () => {
+  test('money that comes after all on a payment that failed pays the order, and the one that was begun meanwhile is given up', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
     await take()
-    expect(await shop.order(orderId)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', capturedTotal: shop.usd(0) })
+    expect(await shop.order(orderId)).toMatchObject({
+      status: 'CONFIRMED',
+      paymentStatus: 'CAPTURED',
+      capturedTotal: shop.usd(1_000),
+      payments: [{ status: 'CAPTURED' }, { status: 'VOIDED' }],
+    })
     const books = await booksOf(app)
-    expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([0, 0])
-    expect(violationsOf(books)).toEqual([])
+    expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([1_000, 0])
+    expect(violationsAtRest(books)).toEqual([])
   })
 
   test('money that comes too late on a payment that failed, for an order that another one paid, goes back and does not touch the order', async () => {

@@ -11,11 +11,11 @@ import {
   orderTransitions,
   paymentTimeMs,
   pendingPaymentMs,
+  type Refund,
   refundable,
   refundParts,
   refundWindowMs,
-  type SagaStep,
-  stepNames,
+  unawaited,
 } from '../../../src/modules/order/domain.ts'
 import { isUnderWay, type Payment, type PaymentStatus, paymentStatuses, paymentTransitions } from '../../../src/modules/payment/domain.ts'
 
@@ -43,79 +43,110 @@ describe('the states of an order', () => {
     expect(orderStatuses.filter((from) => followers[from].includes('CANCELLED'))).toEqual(['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'])
   })
 
-  test('the states of an order of a payment that has ended are final', () => {
+  test('a payment that was captured is final, and one that has ended may only be captured after all', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
-    expect(final).toEqual(['CAPTURED', 'FAILED', 'VOIDED'])
-    for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!final.includes(status))
+    expect(final).toEqual(['CAPTURED'])
+    const over = ['CAPTURED', 'FAILED', 'VOIDED']
+    for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!over.includes(status))
+    // A shopper may try again on the processor's page.
+    for (const status of ['FAILED', 'VOIDED'] as const) expect(paymentTransitions[status]).toEqual(['CAPTURED'])
   })
 })
 
-const order = (status: OrderStatus, more: Partial<Order> = {}) => ({ status, amountDue: 100, confirmedAt: null, ...more }) as Order
-const payment = (status: PaymentStatus, processorReference: string | null = null) => ({ status, processorReference }) as Payment
-/** The first `done` steps are done, and of those the last `undone` undone again. */
-const steps = (done: number, undone = 0): SagaStep[] =>
-  stepNames.map(
-    (step, position) =>
-      ({ step, position, state: position >= done ? 'PENDING' : position >= done - undone ? 'UNDONE' : 'DONE' }) as SagaStep,
-  )
-const told = (move: Move) => (move.kind === 'run' || move.kind === 'undo' ? `${move.kind} ${move.step.step}` : move.kind)
+const order = (status: OrderStatus, more: Partial<Order> = {}) =>
+  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', ...more }) as Order
+const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
+  ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, ...more }) as Payment
+const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
+const isLive = isUnderWay
 
 describe('the next move of a saga', () => {
-  test('the next move of a saga of an unpaid order depends on its payment alone', () => {
-    const moves: [Payment | undefined, string][] = [
-      [undefined, 'rest'],
-      [payment('PENDING'), 'create'],
-      [payment('PENDING', 'ref'), 'ask'],
-      [payment('REQUIRES_ACTION', 'ref'), 'ask'],
-      [payment('AUTHORIZED', 'ref'), 'capture'],
-      [payment('CAPTURED'), 'rest'],
-      [payment('FAILED'), 'rest'],
-      [payment('VOIDED'), 'rest'],
+  test('the next move of a saga of an unpaid order depends on its payments alone', () => {
+    const known = { processorReference: 'ref' }
+    const moves: [Payment[], string][] = [
+      [[], 'rest'],
+      [[payment('PENDING')], 'create'],
+      [[payment('PENDING', known)], 'ask'],
+      [[payment('REQUIRES_ACTION', known)], 'ask'],
+      [[payment('AUTHORIZED', known)], 'capture'],
+      [[payment('FAILED')], 'rest'],
+      [[payment('VOIDED')], 'rest'],
+      [[payment('FAILED'), payment('AUTHORIZED', known)], 'capture'],
+      // Money that came after all: it counts, and what is under way besides is given up first.
+      [[payment('FAILED', { captured: 100 })], 'accept'],
+      [[payment('FAILED', { captured: 100 }), payment('REQUIRES_ACTION', known)], 'void'],
+      [[payment('VOIDED', { captured: 100 }), payment('FAILED')], 'accept'],
+      [[payment('FAILED', { captured: 99 })], 'rest'],
     ]
     for (const [given, expected] of moves)
-      expect(told(nextMove({ order: order('PENDING_PAYMENT'), steps: steps(2), payment: given }, 0)), given?.status).toBe(expected)
-    expect(told(nextMove({ order: order('PENDING_PAYMENT', { amountDue: 0 }), steps: steps(2), payment: undefined }, 0))).toBe('payNothing')
+      expect(kindOf(order('PENDING_PAYMENT'), given), JSON.stringify(given)).toBe(expected as Move['kind'])
+    expect(kindOf(order('PENDING_PAYMENT', { amountDue: 0 }), [])).toBe('confirm')
   })
 
   test('the next move of a saga of an order whose time is over is to ask, and never to charge', () => {
+    const known = { processorReference: 'ref' }
     const moves: [Payment, string][] = [
       [payment('PENDING'), 'rest'],
-      [payment('PENDING', 'ref'), 'ask'],
-      [payment('REQUIRES_ACTION', 'ref'), 'ask'],
-      [payment('AUTHORIZED', 'ref'), 'ask'],
+      [payment('PENDING', known), 'ask'],
+      [payment('REQUIRES_ACTION', known), 'ask'],
+      [payment('AUTHORIZED', known), 'ask'],
     ]
     for (const [given, expected] of moves)
-      expect(told(nextMove({ order: order('PENDING_PAYMENT', { expiresAt: 5 }), steps: steps(2), payment: given }, 5)), given.status).toBe(
-        expected,
-      )
+      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as Move['kind'])
   })
 
-  test('the next move of a saga of a paid order is its first step that is not done', () => {
-    for (let done = 4; done < stepNames.length; done++) {
-      const move = nextMove({ order: order('PAID'), steps: steps(done), payment: payment('CAPTURED') }, 0)
-      expect(told(move)).toBe(`run ${stepNames[done]}`)
-    }
-    expect(told(nextMove({ order: order('PAID'), steps: steps(stepNames.length), payment: undefined }, 0))).toBe('rest')
+  test('the next move of a saga of a paid order is to make a sale of it', () => {
+    for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order('PAID', { holds }), [payment('CAPTURED')])).toBe('confirm')
   })
 
-  test('the next move of a saga of an order that turned back is its last step that is done, after its payment is given up', () => {
+  test('the next move of a saga of an order that turned back is to give its payment up, then what it holds, then to end', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
-      for (const live of ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'] as const)
-        expect(told(nextMove({ order: order(status), steps: steps(2), payment: payment(live) }, 0))).toBe('void')
-      for (let done = 1; done <= stepNames.length; done++)
-        for (let undone = 0; undone < done; undone++) {
-          const move = nextMove({ order: order(status), steps: steps(done, undone), payment: payment('CAPTURED') }, 0)
-          expect(told(move)).toBe(`undo ${stepNames[done - undone - 1]}`)
-        }
-      const end = nextMove({ order: order(status), steps: steps(5, 5), payment: payment('VOIDED') }, 0)
-      expect(told(end)).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
+      for (const live of paymentStatuses.filter((one) => isLive({ status: one })))
+        expect(kindOf(order(status), [payment('FAILED'), payment(live)])).toBe('void')
+      for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order(status, { holds }), [payment('CAPTURED')])).toBe('release')
+      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('VOIDED')])).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
     }
   })
 
   test('the next move of a saga of a sale is none, also when it was cancelled', () => {
-    for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED'] as const)
-      expect(told(nextMove({ order: order(status, { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
-    expect(told(nextMove({ order: order('CANCELLED', { confirmedAt: 1 }), steps: steps(9), payment: payment('CAPTURED') }, 0))).toBe('rest')
+    for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'CANCELLED'] as const)
+      expect(kindOf(order(status, { confirmedAt: 1, holds: 'COMMITTED' }), [payment('CAPTURED')])).toBe('rest')
+  })
+})
+
+describe('money that nobody waits for', () => {
+  const captured = (status: PaymentStatus, amount: number) => payment(status, { captured: amount })
+  const back = (amount: number, more: Partial<Refund> = {}) =>
+    ({ paymentId: 'pay_CAPTURED', purpose: 'LATE_CAPTURE', status: 'PENDING', amount, ...more }) as Refund
+
+  test('of an order that waits for its payment nothing goes back, since it may be a part of it', () => {
+    for (const status of ['FAILED', 'AUTHORIZED'] as const) expect(unawaited(order('PENDING_PAYMENT'), captured(status, 60), [])).toBe(0)
+  })
+
+  test('of a paid order only what is more than its price goes back, and all of what came on another payment', () => {
+    for (const status of ['PAID', 'CONFIRMED', 'FULFILLED', 'COMPLETED'] as const) {
+      const paid = order(status, { confirmedAt: status === 'PAID' ? null : 1 })
+      expect(unawaited(paid, captured('CAPTURED', 100), [])).toBe(0)
+      expect(unawaited(paid, captured('CAPTURED', 130), [])).toBe(30)
+      expect(unawaited(paid, captured('CAPTURED', 130), [back(30)])).toBe(0)
+      expect(unawaited(paid, captured('FAILED', 100), [])).toBe(100)
+    }
+  })
+
+  test('what a shop refunds by itself does not count against it, and a refund that failed does not either', () => {
+    const paid = order('CONFIRMED', { confirmedAt: 1 })
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
+    expect(unawaited(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
+  })
+
+  test('of an order that came to nothing all goes back, also what grew', () => {
+    for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
+      expect(unawaited(order(status), captured('CAPTURED', 40), [])).toBe(40)
+      expect(unawaited(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
+    }
+    // A sale that was cancelled is refunded by whoever cancelled it.
+    expect(unawaited(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
   })
 })
 

@@ -1,50 +1,17 @@
 /** What becomes of money when a processor says no, says too little, or says nothing: against a processor of the test's own. */
 import { expect, test } from 'bun:test'
-import {
-  type PaymentName,
-  type Processor,
-  type ProcessorPayment,
-  ProcessorRefused,
-  ProcessorUnavailable,
-} from '../../../src/clients/processors/processor.ts'
+import { eq } from 'drizzle-orm'
+import { unifiedTransactions } from '../../../db/schema/ledger.ts'
+import { type PaymentName, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
-import { takeUpPayment } from '../../../src/modules/order/service.ts'
+import { takeUpPayment } from '../../../src/modules/order/resuming.ts'
 import { paymentOfMessage } from '../../../src/modules/payment/service.ts'
-import { type TestApp, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { booksOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
-import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+import { said, sellingBy } from '../../support/scripted.ts'
+import { ok, sellingIn } from '../../support/selling.ts'
 
-/** A processor that does what it is told to, a thing a call. */
-function scripted(script: Partial<Processor>): Processor {
-  const unknown = async (): Promise<never> => {
-    throw new ProcessorUnavailable('not in the script')
-  }
-  return {
-    name: 'scripted',
-    modes: ['TEST'],
-    create: unknown,
-    retrieve: unknown,
-    capture: unknown,
-    void: unknown,
-    refund: unknown,
-    readWebhook: unknown,
-    probe: unknown,
-    ...script,
-  }
-}
-const said = (state: ProcessorPayment['state'], amounts: Partial<ProcessorPayment> = {}): ProcessorPayment => ({
-  reference: 'ref',
-  state,
-  authorized: 0,
-  captured: 0,
-  ...amounts,
-})
-
-async function sellingBy(app: TestApp, script: Partial<Processor>): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
-  const shop = await sellingIn(app)
-  ;(app.deps.processors as Map<string, Processor>).set('scripted', scripted(script))
-  return { ...shop, buy: async () => shop.checkout(await shop.cart(), { processor: 'scripted' }) }
-}
 const hour = 60 * 60 * 1000
 
 test('a processor that answers a question with too many requests has said nothing: the payment lives', async () => {
@@ -72,6 +39,93 @@ test('a capture that is refused because it has happened has happened', async () 
     retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
   })
   expect(ok(await shop.buy()).body.order).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
+})
+
+test('a shopper who succeeds on the same page after a decline has paid, by their return or by the processor’s message', async () => {
+  for (const way of ['return', 'message']) {
+    await using app = await testApp()
+    let answer = said('FAILED', { failureCode: 'card_declined' })
+    const shop = await sellingBy(app, { create: async () => answer, retrieve: async () => answer, readWebhook: async () => about })
+    let about: PaymentName | undefined
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+    expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
+    about = { paymentId: order.payments[0].id, reference: undefined }
+    answer = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
+    if (way === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+    else ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    expect(await shop.order(order.id)).toMatchObject({
+      status: 'CONFIRMED',
+      capturedTotal: shop.usd(1_000),
+      refunds: [],
+      payments: [{ status: 'CAPTURED' }],
+    })
+  }
+})
+
+test('of more than was due only the excess goes back, also when it grows after the sale, and the books have all of it', async () => {
+  await using app = await testApp()
+  let captured = 1_300
+  let about: PaymentName | undefined
+  const refunds: number[] = []
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: captured, captured }),
+    retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
+    readWebhook: async () => about,
+    async refund({ amount, refundId }) {
+      refunds.push(amount)
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  about = { paymentId: order.payments[0].id, reference: undefined }
+  captured = 1_500
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  expect(refunds).toEqual([300, 200])
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'CONFIRMED',
+    paymentStatus: 'CAPTURED',
+    capturedTotal: shop.usd(1_000),
+    refundedTotal: shop.usd(0),
+    payments: [{ captured: shop.usd(1_500), refunded: shop.usd(500) }],
+  })
+  const { movements } = await booksOf(app)
+  const sumOf = (kind: string) => movements.filter((row) => row.kind === kind).reduce((sum, { amount }) => sum + amount, 0)
+  expect([sumOf('CAPTURE'), sumOf('REFUND')]).toEqual([1_500, 500])
+  for await (const { problems } of bookFindings(app.deps.db)) expect(problems).toEqual([])
+})
+
+test('souk check names a payment and a refund that the books do not have', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  ok(await shop.refund(id, { amount: shop.usd(300) }))
+  const { payments: paid, refunds: back } = await booksOf(app)
+  await app.deps.db.write(async (tx) => {
+    await tx.update(unifiedTransactions).set({ amount: 1 }).where(eq(unifiedTransactions.orderId, id))
+  })
+  const found: Record<string, string[]> = {}
+  for await (const { subject, problems } of bookFindings(app.deps.db)) found[subject] = problems
+  expect(found['payments']?.[0]).toContain(`Payment ${paid[0]?.id} has 1000 captured and 300 refunded`)
+  expect(found['refunds']).toEqual([`Refund ${back[0]?.id} of 300 is 1 in the books`])
+})
+
+test('events of an order keep their order when the clock steps back', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  app.clock.advance(-hour)
+  ok(await shop.refund(id, { amount: shop.usd(300) }))
+  const { events } = await shop.order(id)
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([
+    'PLACED',
+    'PAYMENT_AUTHORIZED',
+    'PAYMENT_CAPTURED',
+    'CONFIRMED',
+    'REFUND_REQUESTED',
+    'REFUNDED',
+  ])
 })
 
 test('an order is not charged once its time is over, and what was authorized is given up', async () => {
@@ -119,7 +173,7 @@ test('a part that was captured waits for the rest, and goes back with everything
     },
   })
   const { order } = ok(await shop.buy()).body
-  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(0) })
+  expect(order).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(400), payments: [{ captured: shop.usd(400) }] })
   app.clock.advance(hour)
   await app.jobs.closeOrders()
   expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(400), refundedTotal: shop.usd(400) })

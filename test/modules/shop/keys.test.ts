@@ -7,6 +7,7 @@ import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
 import { system, type Write } from '../../../src/core/change.ts'
 import { newApiKey } from '../../../src/lib/api-keys.ts'
 import { sha256 } from '../../../src/lib/seal.ts'
+import { startSession } from '../../../src/modules/auth/service.ts'
 import { walletSeal } from '../../../src/modules/shop/domain.ts'
 import { changeShop, contextOf, rotatePrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -143,6 +144,63 @@ describe('rotating the private key', () => {
     expect(await everything(app)).not.toContain(first.body.privateKey)
     expect((await once({ graceSeconds: 0 })).status).toBe(422)
     expect((await rotate(app, token)).body.privateKey).not.toBe(first.body.privateKey)
+  })
+
+  test('rotating the private key asked for again under its Idempotency-Key is on record as a reading each time, and counts among the ten', async () => {
+    await using app = await testApp()
+    const { token, shop, id } = await app.merchant()
+    const again = () => app.call('POST', '/shops/v2/private-key/rotate', { token, body: {}, headers: { 'idempotency-key': 'rotate-1' } })
+    const first = await again()
+    expect(await readings(app, shop.id)).toBe(0)
+    for (let nth = 1; nth <= 10; nth++) {
+      const answer = await again()
+      expect([answer.text, answer.headers.get('idempotent-replayed'), await readings(app, shop.id)]).toEqual([first.text, 'true', nth])
+    }
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_read'))
+    expect(rows.every(({ actor, requestId }) => actor === id && requestId !== null)).toBe(true)
+    app.clock.advance(600_000)
+    const limited = await again()
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3000'])
+    expect(limited.text).not.toContain('sk_')
+    expect((await app.call('GET', '/shops/v2/private-key', { token })).status).toBe(429)
+    app.clock.advance(2_900_000)
+    expect((await again()).status).toBe(429)
+  })
+
+  test('rotating the private key is possible ten times an hour, each shop for itself; the eleventh says when, and rotates nothing', async () => {
+    await using app = await testApp()
+    const { token, id } = await app.merchant()
+    const other = await app.merchant()
+    let key = ''
+    for (let nth = 0; nth < 10; nth++) {
+      key = (await rotate(app, token)).body.privateKey
+      app.clock.advance(60_000)
+    }
+    const limited = await rotate(app, token)
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3000'])
+    expect(await works(app, key)).toBe(200)
+    expect((await rotate(app, other.token)).status).toBe(200)
+    app.clock.advance(3_000_000)
+    const { data } = await startSession(app.deps, { id, role: 'MERCHANT' }, system)
+    expect((await rotate(app, data.accessToken)).status).toBe(200)
+  })
+
+  test('rotating the private key leaves ended keys for thirty days; then the job forgets them, and no other, and what they did is known still', async () => {
+    await using app = await testApp()
+    const { token, secretKey, shop } = await app.merchant()
+    await app.call('POST', '/customer', { key: secretKey, body: { email: 'a@example.com' } })
+    await rotate(app, token, { graceSeconds: 3_600 })
+    const { forget } = await import('../../../jobs/forget.ts')
+    const kept = async () => (await app.deps.db.read.select().from(apiKeys).where(eq(apiKeys.shopId, shop.id))).length
+    app.clock.advance(3_600_000 + 30 * 86_400_000 - 1)
+    await forget(app.deps)
+    expect(await kept()).toBe(3)
+    app.clock.advance(1)
+    await forget(app.deps)
+    expect(await kept()).toBe(2)
+    const [row] = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'customer.created'))
+    expect(row?.actor).toStartWith('key_')
+    expect(await works(app, secretKey)).toBe(401)
   })
 
   test('rotating the private key with grace keeps the old key until then, to the millisecond, and ends those before it', async () => {
@@ -370,7 +428,10 @@ describe('the custodial wallet', () => {
       createdAt: new Date(app.clock.now()).toISOString(),
     })
     app.clock.advance(1_000)
-    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1', address: '0x2' } })).body).toEqual(body)
+    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: { privateKey: '0x1' } })).body.message).toBe(
+      'unknown field: privateKey',
+    )
+    expect((await app.call('POST', '/shops/v2/custody/wallet', { token, body: {} })).body).toEqual(body)
     const trail = await app.deps.db.read
       .select()
       .from(auditLog)

@@ -136,32 +136,28 @@ describe('changing the shop', () => {
     expect((await app.call('GET', '/shops/v2', { token })).body.contact).toEqual({ email: 'shop@example.com', phone: '1' })
   })
 
-  test("changing the shop ignores fields that are not the merchant's to set, and never stores them", async () => {
+  test("changing the shop refuses fields that are not the merchant's to set, and stores nothing", async () => {
     await using app = await testApp()
-    const { token, shop, id } = await app.merchant()
-    const raw = JSON.stringify({
-      title: 'Mine',
+    const { token, shop } = await app.merchant()
+    const before = await stored(app, shop.id)
+    const rogues = {
       id: 'shop_mine',
       name: 'other',
       merchantId: 'mer_x',
       mode: 'LIVE',
       status: 'KYB_VERIFIED',
       country: 'MN',
-      createdAt: 0,
-      taxRates: [1],
-      contact: { email: 'a@example.com', extra: 'x' },
       constructor: 1,
-    })
-    const { status, body, text } = await app.call('PATCH', '/shops/v2', {
-      token,
-      raw: `${raw.slice(0, -1)},"__proto__":{"mode":"LIVE","polluted":true}}`,
-      headers: { 'content-type': 'application/json' },
-    })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ id: shop.id, name: shop.name, title: 'Mine', mode: 'TEST', status: 'ACTIVE', country: 'US' })
-    expect(text).not.toContain('extra')
-    expect(await stored(app, shop.id)).toMatchObject({ merchantId: id, taxRates: [], contact: { email: 'a@example.com' } })
-    expect(JSON.stringify(await stored(app, shop.id))).not.toContain('extra')
+    }
+    for (const [field, sent] of [
+      ...Object.entries(rogues).map(([name, value]) => [name, JSON.stringify({ title: 'Mine', [name]: value })] as const),
+      ['contact.extra', '{"title":"Mine","contact":{"email":"a@example.com","extra":"x"}}'],
+      ['__proto__', '{"title":"Mine","__proto__":{"mode":"LIVE","polluted":true}}'],
+    ] as const) {
+      const answer = await app.call('PATCH', '/shops/v2', { token, raw: sent, headers: { 'content-type': 'application/json' } })
+      expect([answer.status, answer.body.message]).toEqual([400, `unknown field: ${field}`])
+    }
+    expect(await stored(app, shop.id)).toEqual(before)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
@@ -228,6 +224,49 @@ describe('changing the shop', () => {
   })
 })
 
+describe('the currency of a shop', () => {
+  test('the currency of a shop changes until there are prices, of whatever kind, and then is 409', async () => {
+    await using app = await testApp()
+    const money = { amount: 500, currency: 'USD' }
+    for (const [method, path, body] of [
+      ['POST', '/product-v2', { title: 'Mug', variants: [{ price: money }] }],
+      ['PUT', '/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: money }] }],
+      ['POST', '/giftcard', { amount: money }],
+    ] as const) {
+      const { token } = await app.merchant()
+      const change = (currency: string) => app.call('PATCH', '/shops/v2', { token, body: { title: 'Shop', currency } })
+      expect((await change('EUR')).body.currency).toBe('EUR')
+      expect((await change('USD')).body.currency).toBe('USD')
+      expect((await app.call(method, path, { token, body })).status).toBeLessThan(300)
+      const refused = await change('EUR')
+      expect(refused.status).toBe(409)
+      expect(refused.body.message).toStartWith('currency (body): ')
+      expect((await change('USD')).status).toBe(200)
+      expect((await app.call('GET', '/shops/v2', { token })).body.currency).toBe('USD')
+    }
+  })
+
+  test('the currency of a shop is that of its shipping prices, also when it was changed a moment ago', async () => {
+    await using app = await testApp()
+    const { token, secretKey } = await app.merchant()
+    const put = (currency: string) => {
+      const data = [{ code: 'post', title: 'Post', price: { amount: 500, currency } }]
+      return app.call('PUT', '/shops/v2/shipping-methods', { key: secretKey, body: { data } })
+    }
+    const [changed, ...answers] = await Promise.all([
+      app.call('PATCH', '/shops/v2', { token, body: { currency: 'EUR' } }),
+      put('USD'),
+      put('EUR'),
+    ])
+    const kept = (await app.call('GET', '/shops/v2', { token })).body.currency
+    expect([changed.status, kept]).toEqual(kept === 'EUR' ? [200, 'EUR'] : [409, 'USD'])
+    const { data } = (await app.call('GET', '/shops/v2/shipping-methods', { token })).body
+    expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual([kept])
+    for (const { status, body } of answers)
+      if (status !== 200) expect([status, body.message]).toEqual([400, "data.price.currency (body): not the shop's currency"])
+  })
+})
+
 describe('tax rates and shipping methods', () => {
   const tax = { country: 'US', region: 'CA', rateBps: 725, inclusive: false }
   const method = { code: 'standard', title: 'Standard', countries: ['US'], price: { amount: 500, currency: 'USD' } }
@@ -240,7 +279,9 @@ describe('tax rates and shipping methods', () => {
       ['shipping-methods', method],
     ] as const) {
       expect((await app.call('GET', `/shops/v2/${path}`, { token })).body).toEqual({ data: [] })
-      const put = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, unknown: 'x' }] } })
+      const rogue = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [{ ...item, rogue: 'x' }] } })
+      expect([rogue.status, rogue.body.message]).toEqual([400, 'unknown field: data.0.rogue'])
+      const put = await app.call('PUT', `/shops/v2/${path}`, { key: secretKey, body: { data: [item] } })
       expect([put.status, put.body]).toEqual([200, { data: [item] }])
       expect((await app.call('GET', `/shops/v2/${path}`, { key: secretKey })).body).toEqual({ data: [item] })
       expect((await app.call('PUT', `/shops/v2/${path}`, { token, body: { data: [] } })).body).toEqual({ data: [] })
@@ -248,6 +289,34 @@ describe('tax rates and shipping methods', () => {
     const trail = await app.deps.db.read.select({ action: auditLog.action }).from(auditLog).where(eq(auditLog.shopId, shop.id))
     expect(trail.filter(({ action }) => action === 'shop.tax_rates_set')).toHaveLength(2)
     expect(trail.filter(({ action }) => action === 'shop.shipping_methods_set')).toHaveLength(2)
+  })
+
+  test('tax rates are of regions that their country has, and of each once, whether by code or by name', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const put = (...data: object[]) => app.call('PUT', '/shops/v2/tax-rates', { token, body: { data } })
+    const rate = (country: string, region: string) => ({ country, region, rateBps: 500 })
+    for (const [country, region] of [
+      ['US', 'ZZ'],
+      ['US', 'Kalifornia'],
+      ['US', 'DE-BY'],
+      ['US', ' '],
+      ['CA', 'California'],
+    ] as const) {
+      const refused = await put(rate(country, region))
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        'data.region (body): no ISO 3166-2 code or English name of a part of its country',
+      ])
+    }
+    for (const [one, other] of [
+      ['CA', 'California'],
+      ['us-ca', 'CA'],
+      ['New York', 'new  york'],
+    ] as const)
+      expect((await put(rate('US', one), rate('US', other))).body.message).toBe('data (body): a country and region may have one rate only')
+    const kept = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
+    expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false })))
   })
 
   test('tax rates and shipping methods fill in what may be left out', async () => {
@@ -389,4 +458,27 @@ describe('the public look-up', () => {
     expect(second.text).toBe(first.text)
     expect(app.deps.db.version()).toBe(version)
   })
+})
+
+test('the currency of a shop changes until there are prices in it: of variants, of shipping, or on gift cards', async () => {
+  await using app = await testApp()
+  const change = (token: string, currency: string) => app.call('PATCH', '/shops/v2', { token, body: { currency, title: 'Changed' } })
+  const price = (currency: string) => ({ amount: 500, currency })
+  const makers = [
+    (token: string) => app.call('POST', '/product-v2', { token, body: { title: 'Mug', variants: [{ price: price('EUR') }] } }),
+    (token: string) =>
+      app.call('PUT', '/shops/v2/shipping-methods', { token, body: { data: [{ code: 'post', title: 'By post', price: price('EUR') }] } }),
+    (token: string) => app.call('POST', '/giftcard', { token, body: { amount: price('EUR') } }),
+  ]
+  for (const make of makers) {
+    const { token } = await app.merchant()
+    expect((await change(token, 'EUR')).status).toBe(200)
+    expect((await make(token)).status).toBeOneOf([200, 201])
+    const refused = await change(token, 'USD')
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'currency (body): the shop has prices, of products, shipping or gift cards, in the one that it has',
+    ])
+    expect((await change(token, 'EUR')).body).toMatchObject({ currency: 'EUR', title: 'Changed' })
+  }
 })

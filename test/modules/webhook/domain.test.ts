@@ -1,12 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  type Attempt,
   afterAttempt,
   crowded,
+  disabledAfter,
+  failuresTolerated,
+  givingWay,
+  type Health,
+  healthAfter,
+  healthy,
   keptMs,
+  type Outcome,
+  onlyHealthy,
   type Place,
+  patienceMs,
   pausesMs,
-  underWayMax,
+  placesMax,
+  shareOf,
   webhookSecretSeal,
   withRoom,
 } from '../../../src/modules/webhook/domain.ts'
@@ -66,12 +77,57 @@ describe('after an attempt, a delivery', () => {
   })
 })
 
+const minute = 60_000
+const day = 24 * 60 * minute
+const afterAll = (outcomes: readonly Outcome[], at = now): Health =>
+  outcomes.reduce<Health>((health, outcome) => healthAfter(health, outcome, at, 0.5) ?? health, healthy)
+
+describe('the health of an endpoint', () => {
+  test('the health of an endpoint suffers from any failure in a row, and from the third on it rests for twice as long each time, ten minutes at most', () => {
+    const rests = Array.from({ length: 12 }, (_, nth) => afterAll(Array(nth + 1).fill(answered(500))).retryAt)
+    expect(rests.map((until) => (until === null ? null : until - now))).toEqual([
+      ...[null, null, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000],
+      ...[10 * minute, 10 * minute, 10 * minute],
+    ])
+    const tenth = afterAll(Array(10).fill(answered(500)))
+    expect([0, 1].map((chance) => (healthAfter(tenth, answered(500), now, chance)?.retryAt ?? 0) - now)).toEqual([9 * minute, 11 * minute])
+  })
+
+  test('the health of an endpoint is whole again with one success, and remembers since when it was not', () => {
+    const timeout = { answered: null, failure: 'timeout' } as const
+    const first = healthAfter(healthy, timeout, now, 0.5) ?? healthy
+    expect(first).toEqual({ ...healthy, failures: 1, failingSince: now })
+    const fourth = healthAfter(afterAll(Array(3).fill(timeout)), answered(404), now + 7, 0.5)
+    expect(fourth).toMatchObject({ failures: failuresTolerated + 1, failingSince: now })
+    expect(healthAfter(fourth ?? healthy, answered(204), now + 8, 0.5)).toEqual(healthy)
+  })
+
+  test('the health of an endpoint does not suffer from what is our own fault', () => {
+    expect(healthAfter(healthy, { answered: null, failure: 'internal error' }, now, 0.5)).toBeUndefined()
+  })
+
+  test('the health of an endpoint ends with 410, and stays as it ended', () => {
+    const gone = healthAfter(healthy, answered(410), now, 0.5) ?? healthy
+    expect(gone).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+    for (const late of [500, 410, 200])
+      expect(healthAfter(gone, answered(late), now + day, 0.5)).toMatchObject({ disabledAt: now, disabledReason: 'GONE' })
+  })
+
+  test('the health of an endpoint ends after five days and twenty attempts without a success, and not after either alone', () => {
+    const failing = (failures: number, ms: number) => healthAfter({ ...healthy, failures, failingSince: now - ms }, answered(500), now, 0.5)
+    expect(disabledAfter).toEqual({ ms: 5 * day, failures: 20 })
+    expect(failing(19, 5 * day)).toMatchObject({ disabledAt: now, disabledReason: 'FAILING' })
+    expect(failing(18, 5 * day)).toMatchObject({ disabledAt: null, disabledReason: null })
+    expect(failing(500, 5 * day - 1)).toMatchObject({ disabledAt: null, disabledReason: null })
+  })
+})
+
 describe('room for deliveries', () => {
-  const place = fc.record({ shopId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), endpointId: fc.constantFrom('1', '2', '3') })
+  const place = fc.record({ shopId: fc.nat(40).map(String), endpointId: fc.constantFrom('1', '2', '3'), failures: fc.nat(1) })
   // An endpoint belongs to one shop.
   const places = fc
-    .array(place, { maxLength: 60 })
-    .map((all) => all.map(({ shopId, endpointId }) => ({ shopId, endpointId: shopId + endpointId })))
+    .array(place, { maxLength: 200 })
+    .map((all) => all.map(({ endpointId, ...one }) => ({ ...one, endpointId: `${one.shopId}/${endpointId}` })))
   const mostOf = (all: readonly Place[], key: keyof Place) =>
     Math.max(
       0,
@@ -86,16 +142,44 @@ describe('room for deliveries', () => {
         const underWay = withRoom(started, [])
         const chosen = withRoom(due, underWay)
         const all = [...underWay, ...chosen]
-        expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(underWayMax.shop)
-        expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(underWayMax.endpoint)
-        expect(all.length).toBeLessThanOrEqual(underWayMax.all)
+        expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(placesMax.shop)
+        expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(placesMax.endpoint)
+        expect(all.length).toBeLessThanOrEqual(placesMax.all)
         expect(due.filter((one) => chosen.includes(one))).toEqual(chosen)
         const { shops, endpoints } = crowded(all)
         for (const one of due)
           if (!chosen.includes(one))
-            expect(all.length === underWayMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)).toBe(true)
+            expect(
+              (one.failures > 0 && onlyHealthy(all.length)) ||
+                all.length === placesMax.all ||
+                shops.includes(one.shopId) ||
+                endpoints.includes(one.endpointId),
+            ).toBe(true)
       }),
     )
+  })
+
+  test('room for deliveries is given to a shop that has none as long as any is free', () => {
+    fc.assert(
+      fc.property(places, (started) => {
+        const underWay = withRoom(started, [])
+        fc.pre(underWay.length < placesMax.all)
+        const newcomer = { shopId: 'new', endpointId: 'new/1', failures: 0 }
+        expect(withRoom([newcomer], underWay)).toEqual([newcomer])
+      }),
+    )
+  })
+
+  test('room for deliveries is left for endpoints that did not fail last time: others take three quarters of it at most', () => {
+    const failed = Array.from({ length: 100 }, (_, at) => ({ shopId: `${at}`, endpointId: `${at}/1`, failures: 1 }))
+    expect(withRoom(failed, [])).toHaveLength(48)
+  })
+
+  test('room for deliveries is less for a shop the less of it is free: four, three, two, one', () => {
+    expect(placesMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
+    expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(shareOf)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
+    const greedy = Array.from({ length: 300 }, (_, at) => ({ shopId: `${at % 20}`, endpointId: `${at % 20}/${at % 60}`, failures: 0 }))
+    expect(placesMax.all - withRoom(greedy, []).length).toBeGreaterThanOrEqual(placesMax.all / 4)
   })
 
   test('room for deliveries is gone at an endpoint with two under way and at a shop with four', () => {
@@ -111,9 +195,17 @@ describe('room for deliveries', () => {
     expect(crowded(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
   })
 
-  test('room for deliveries is gone for everybody with 24 under way', () => {
-    const due = Array.from({ length: 30 }, (_, at) => ({ shopId: `shop ${at}`, endpointId: `endpoint ${at}` }))
-    expect(withRoom(due, [])).toEqual(due.slice(0, 24))
-    expect(withRoom(due.slice(24), due.slice(0, 24))).toEqual([])
+  const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({ shopId, endpointId: `${shopId}/1`, beganAt, failures })
+
+  test('room for deliveries is made by attempts that have lasted: of endpoints that failed, then of shops with many, then the oldest', () => {
+    const old = now - patienceMs
+    const young = attempt('a', old + 1, 9)
+    const failed = attempt('b', old, 1)
+    const many = [attempt('c', old - 1), attempt('c', old)]
+    const oldest = attempt('d', old - 5)
+    const older = attempt('e', old - 4)
+    const all = [young, older, oldest, ...many, failed]
+    const order = [failed, ...many, oldest, older]
+    for (let waiting = 0; waiting < 7; waiting++) expect(givingWay(all, waiting, now)).toEqual(order.slice(0, waiting))
   })
 })

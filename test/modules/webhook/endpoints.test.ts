@@ -23,6 +23,13 @@ const badUrls = [
     'http://[fc00::1]/',
   ],
   ...['http://[ff02::1]/', 'http://[2001:db8::1]/', 'http://[2002:7f00:1::]/'],
+  ...[
+    'http://shop.example:22/',
+    'https://shop.example:25/',
+    'http://8.8.8.8:53/',
+    'https://shop.example:6379/hook',
+    'http://shop.example:5432/',
+  ],
 ]
 
 describe('a webhook endpoint', () => {
@@ -30,10 +37,11 @@ describe('a webhook endpoint', () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const events = ['order.refunded', 'order.confirmed', 'order.refunded']
-    const made = await app.call('POST', '/webhook-endpoints', {
-      key: shop.secretKey,
-      body: { url, events, id: 'whe_mine', secret: 'mine' },
-    })
+    for (const rogue of ['id', 'secret'])
+      expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events, [rogue]: 'mine' } })).status).toBe(
+        400,
+      )
+    const made = await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body: { url, events } })
     expect(made.status).toBe(201)
     expect(made.headers.get('cache-control')).toBe('no-store')
     expect(made.body).toEqual({
@@ -42,6 +50,9 @@ describe('a webhook endpoint', () => {
       url,
       events: ['order.refunded', 'order.confirmed'],
       createdAt: '2026-01-06T12:00:00.000Z',
+      failingSince: null,
+      disabledAt: null,
+      disabledReason: null,
       secret: expect.stringMatching(secretPattern),
     })
     const second = await app.call('POST', '/webhook-endpoints', { token: shop.token, body: { url, events: ['order.fulfilled'] } })
@@ -59,7 +70,16 @@ describe('a webhook endpoint', () => {
     const { id, secret } = await endpointOf(app, shop, url)
     const one = await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })
     const list = await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })
-    expect(one.body).toEqual({ id, shopId: shop.shop.id, url, events: ['order.confirmed'], createdAt: '2026-01-06T12:00:00.000Z' })
+    expect(one.body).toEqual({
+      id,
+      shopId: shop.shop.id,
+      url,
+      events: ['order.confirmed'],
+      createdAt: '2026-01-06T12:00:00.000Z',
+      failingSince: null,
+      disabledAt: null,
+      disabledReason: null,
+    })
     expect(list.body).toEqual({ data: [one.body], page: 1, limit: 20, total: 1, pages: 1 })
     const [row] = await app.deps.db.read.select().from(webhookEndpoints)
     expect(JSON.stringify(row)).not.toContain(secret.slice('whsec_'.length))
@@ -153,7 +173,7 @@ describe('a webhook endpoint', () => {
     }
   })
 
-  test('a webhook endpoint leads to no private address, however that is spelt, and nowhere but by http and https without credentials', async () => {
+  test('a webhook endpoint leads to no private address, however that is spelt, to no port of another service, and nowhere but by http and https without credentials', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of badUrls) {

@@ -40,17 +40,26 @@ test('what was told a month ago is forgotten, and what is younger, held or still
   expect(await kept()).toEqual({ messages: ['held', 'unsent'], deliveries: 0, endpoints: 1 })
 })
 
-test('a delivery that is still to be sent is not forgotten, nor is its message', async () => {
+test('a delivery that could not be made in three days is given up, is seen for a month, and then forgotten with its message', async () => {
   await using app = await testApp(loopbackAllowed)
   await using server = receiver(() => new Response(null, { status: 500 }))
   const shop = await app.merchant()
   const endpoint = await endpointOf(app, shop, server.url)
   await tell(app, shop, 'one')
   await deliver(app)
-  app.clock.advance(2 * monthMs)
+  const states = async () => (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => [status, lastError])
+  app.clock.advance(monthMs / 10)
   await forgetOldMessages(app.deps)
-  expect((await deliveriesOf(app, shop, endpoint)).map(({ status }) => status)).toEqual(['PENDING'])
+  expect(await states()).toEqual([['PENDING', 'answered 500']])
+  app.clock.advance(1)
+  await forgetOldMessages(app.deps)
+  expect(await states()).toEqual([['FAILED', 'waited too long']])
   expect(await app.deps.db.read.select().from(outbox)).toHaveLength(1)
+  await deliver(app)
+  expect(server.received).toHaveLength(1)
+  app.clock.advance(monthMs)
+  await forgetOldMessages(app.deps)
+  expect(await app.deps.db.read.select().from(outbox)).toEqual([])
 })
 
 test('a month of many deliveries is forgotten in several small writes', async () => {
@@ -75,8 +84,8 @@ test('a month of many deliveries is forgotten in several small writes', async ()
   clock.advance(monthMs + 1_000)
   const { writes } = db.stats
   await forgetOldMessages(app.deps)
-  // Three for the deliveries, three for the messages, one that finds no endpoint.
-  expect(db.stats.writes - writes).toBe(7)
+  // One that finds nothing to give up, three for the deliveries, three for the messages, one that finds no endpoint.
+  expect(db.stats.writes - writes).toBe(8)
   expect(await db.read.select().from(outbox)).toEqual([])
   expect(await db.read.select().from(webhookDeliveries)).toEqual([])
 })

@@ -1,0 +1,113 @@
+/** Abuse: how many product reads by id are left of their rate while somebody who knows no secret does their worst, from one machine. */
+import { join } from 'node:path'
+import { type Load, load, type Requests } from './load.ts'
+import { type Child, children, figure, median, quick, reading, root, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { type Seeded, seed } from './seed.ts'
+
+const products = 1_000
+const readers = 16
+/** The abuse is under way before the reading begins, and goes on until after its end. */
+const leadSeconds = 1
+
+type Target = { url: string; shop: Seeded; customers: readonly Login[] }
+type Login = { shopName: string; email: string; password: string }
+
+/** One abuse: an entry here is all that it takes. `begin` resolves when the abuse is over, after so many seconds. */
+type Abuse = { readonly what: string; begin(target: Target, seconds: number): Promise<unknown> }
+
+const json = { 'content-type': 'application/json' }
+
+/** A body, sent over and over by so many callers who wait for each answer. */
+const posting = (what: string, path: string, body: string, callers = 3): Abuse => ({
+  what,
+  begin: ({ url }, seconds) => load(url, { method: 'POST', paths: [path], headers: json, body }, { seconds, connections: callers }),
+})
+
+const numbers = (count: number) => `{"unheard":[${'1,'.repeat(count - 1)}1]}`
+const signup = (emailLength: number) =>
+  JSON.stringify({ shopName: 'bench', email: `${'a'.repeat(emailLength - 12)}@example.com`, password: 'a long password' })
+
+const abuses: readonly Abuse[] = [
+  posting('bodies of 500,000 numbers in a field that nobody knows', '/merchant/login', numbers(500_000)),
+  posting('the same as large as it may be: 30,000 numbers', '/merchant/login', numbers(30_000)),
+  posting('lists in lists, 60,000 deep', '/merchant/login', `{"unheard":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
+  posting('e-mail addresses of 900,000 characters', '/customer/signup', signup(900_000)),
+  posting('the same as large as they may be: 60,000', '/customer/signup', signup(60_000)),
+  {
+    what: 'logins of five customers',
+    begin: ({ url, customers }, seconds) =>
+      Promise.all(
+        customers.map((login) => {
+          const requests: Requests = { method: 'POST', paths: ['/customer/login'], headers: json, body: JSON.stringify(login) }
+          return load(url, requests, { seconds, connections: 1 })
+        }),
+      ),
+  },
+  { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stalling(url, seconds, 2_000) },
+]
+
+async function stalling(url: string, seconds: number, count: number): Promise<void> {
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'stalling.ts'), url, String(seconds), String(count)], {
+    cwd: root,
+    stderr: 'inherit',
+  })
+  children.add(child)
+  await child.exited
+  children.delete(child)
+}
+
+/** Five customers of the shop, who know their passwords. */
+async function signUpFive(url: string, { shopName }: Seeded): Promise<Login[]> {
+  const logins = [1, 2, 3, 4, 5].map((nth) => ({ shopName, email: `customer${nth}@example.com`, password: `password-of-customer-${nth}` }))
+  for (const login of logins) {
+    const answer = await fetch(`${url}/customer/signup`, { method: 'POST', headers: json, body: JSON.stringify(login) })
+    if (!answer.ok) throw new Error(`signing up answered ${answer.status}`)
+  }
+  return logins
+}
+
+/** Each abuse in turn, on the same server: reads alone, and reads meanwhile, round by round. */
+export async function measureAbuse(): Promise<void> {
+  const shop = await seed(join(work, 'abuse'), products)
+  const souk = await start('souk.ts', shop.dataDir)
+  const target = { url: souk.url, shop, customers: await signUpFive(souk.url, shop) }
+  const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
+  const read = () => load(souk.url, { paths }, { ...reading, connections: readers })
+  await read()
+  for (const abuse of abuses) {
+    say(abuse.what)
+    const alone: Load[] = []
+    const meanwhile: Load[] = []
+    for (let round = 0; round < rounds; round++) {
+      alone.push(await read())
+      const over = abuse.begin(target, reading.seconds + 2 * leadSeconds)
+      await Bun.sleep(leadSeconds * 1_000)
+      meanwhile.push(await read())
+      await over
+      await isServing(souk)
+    }
+    report(abuse.what, alone, meanwhile)
+  }
+  await souk.stop()
+}
+
+/** The next round begins with a server that has nothing left to do. */
+async function isServing({ url }: Child): Promise<void> {
+  await (await fetch(`${url}/health/live`)).arrayBuffer()
+  await Bun.sleep(quick ? 200 : 1_000)
+}
+
+function report(what: string, alone: readonly Load[], meanwhile: readonly Load[]): void {
+  const ratios = meanwhile.map((one, at) => one.perSecond / (alone[at]?.perSecond ?? 1))
+  const errors = [...alone, ...meanwhile].reduce((sum, one) => sum + one.errors, 0)
+  const text = (loads: readonly Load[]) =>
+    `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
+  rows.push({
+    what: `product by id, during ${what}`,
+    souk: text(meanwhile),
+    floor: `alone ${text(alone)}`,
+    ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
+    spread: spreadOf(ratios),
+    target: '≥ 0.50',
+  })
+}

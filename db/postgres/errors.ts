@@ -1,0 +1,33 @@
+/** What errors of the driver and of the server mean for a caller. */
+import pg from 'pg'
+import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable, engineErrorCode } from '../engine.ts'
+
+const diskFull = '53100'
+/** The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock or a transaction. */
+const unavailableCodes = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
+/** The driver gives a connection that broke off no code, but says so in the message. */
+const unavailableMessages = /^(Connection terminated|Client has encountered a connection error|timeout e|Query read timeout)/
+/** serialization_failure and deadlock_detected: nothing happened, the same work may run again. */
+const retryableCodes = new Set(['40001', '40P01'])
+
+export function isUnavailable(error: unknown): boolean {
+  const code = engineErrorCode(error)
+  if (code !== undefined) return unavailableCodes.test(code)
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error && unavailableMessages.test(cause.message)
+}
+
+export const isRetryable = (error: unknown): boolean => retryableCodes.has(engineErrorCode(error) ?? '')
+
+/** What a caller is told of an error: unless it is said to be unknown, nothing was kept. */
+export function refusalOf(error: unknown): unknown {
+  if (error instanceof DatabaseOutcomeUnknown) return error
+  if (engineErrorCode(error) === diskFull) return new DatabaseFull('the disk of the database server is full', { cause: error })
+  return isUnavailable(error) ? new DatabaseUnavailable('the database server does not answer, or not in time', { cause: error }) : error
+}
+
+/** Whether the server has ended the transaction by an error that is not the end of the connection; or the driver never sent the query. */
+export function saysNothingWasKept(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
+  return error instanceof Error && /^Client (has encountered a connection error|was closed)/.test(error.message)
+}

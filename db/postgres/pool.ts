@@ -1,0 +1,110 @@
+/** Connections, what each of them sets, and a pooler that may be in between. */
+import pg from 'pg'
+import { DatabaseUnavailable } from '../engine.ts'
+
+// Every bigint that we store fits a JavaScript number; without this the driver answers text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** Milliseconds. */
+export type Timeouts = {
+  /** Of one statement, what it waits for locks included. */
+  statement: number
+  /** Longer than `idleInTransaction`: who waits for a process that stands still outlasts it. */
+  lock: number
+  /** For how long a process may leave a transaction alone. Its connection ends then, and its locks with it. */
+  idleInTransaction: number
+  /** For how long a client may leave what the server sent it unacknowledged. */
+  unacknowledged: number
+  /** Of connecting, and of waiting for a connection. */
+  connect: number
+  /** For how long we wait for the answer to a statement: longer than the server works at one. The connection ends then. */
+  answer: number
+}
+
+const defaults: Timeouts = {
+  statement: 30_000,
+  lock: 8_000,
+  idleInTransaction: 5_000,
+  unacknowledged: 15_000,
+  connect: 10_000,
+  answer: 40_000,
+}
+
+/** For commands, whose statements may take as long as they take. */
+export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
+
+export type Query = (query: pg.QueryConfig | string, values?: unknown[]) => Promise<pg.QueryResult>
+
+/** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
+export type Session = {
+  query: Query
+  /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
+  readonly isPooled: boolean
+  /** What begins a transaction, and sets for it what cannot be set for the connection. */
+  begin(mode: string): string
+  /** @param broken the connection is not used again */
+  release(broken: boolean): void
+}
+
+export type Pool = {
+  /** @throws DatabaseUnavailable when there is none in time */
+  session(): Promise<Session>
+  end(): Promise<void>
+}
+
+/** @param max connections at most */
+export function openPool(url: string, max: number, given: Partial<Timeouts> = {}): Pool {
+  const timeouts = { ...defaults, ...given }
+  const limits = {
+    statement_timeout: timeouts.statement,
+    lock_timeout: timeouts.lock,
+    idle_in_transaction_session_timeout: timeouts.idleInTransaction,
+  }
+  const setLocal = Object.entries(limits).map(([name, ms]) => `; SET LOCAL ${name} = ${ms}`)
+  const setForSession = Object.entries({ ...limits, tcp_user_timeout: timeouts.unacknowledged }).map(
+    ([name, ms]) => `set_config('${name}', '${ms}', false)`,
+  )
+  const pooled = new WeakSet<pg.ClientBase>()
+
+  /**
+   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
+   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
+   */
+  async function prepareConnection(client: pg.ClientBase): Promise<void> {
+    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
+    client.on('error', () => undefined)
+    const { processID } = client as pg.ClientBase & { processID: number | null }
+    const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
+    if (rowCount === 0) pooled.add(client)
+  }
+
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: timeouts.connect,
+    query_timeout: timeouts.answer,
+    keepAlive: true,
+    pipeline: true,
+    onConnect: prepareConnection,
+  })
+  // A connection that the server closed while it was idle is replaced.
+  pool.on('error', () => undefined)
+
+  return {
+    async session() {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+      })
+      const isPooled = pooled.has(client)
+      return {
+        // The next transaction may be on a connection that knows no plan by that name.
+        query: (query, values) =>
+          client.query(isPooled && typeof query !== 'string' ? { ...query, name: undefined } : (query as pg.QueryConfig), values),
+        isPooled,
+        begin: (mode) => `BEGIN ${mode}${isPooled ? setLocal.join('') : ''}`,
+        release: (broken) => client.release(broken),
+      }
+    },
+    end: () => pool.end(),
+  }
+}

@@ -1,0 +1,89 @@
+/** Reads, on connections that no write ever waits on. */
+import type { SQL } from 'drizzle-orm'
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type pg from 'pg'
+import type { Prepared, Reader, Values } from '../engine.ts'
+import { isUnavailable, refusalOf } from './errors.ts'
+import type { Pool, Query, Session } from './pool.ts'
+import { begin, unawaited } from './transaction.ts'
+
+export const rowsOn = (queries: NodePgDatabase) => ({
+  rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
+})
+
+/** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
+export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): pg.QueryConfig => ({
+  name,
+  text,
+  values: bind(values),
+})
+
+/** Reads prepared queries. */
+export function readingOn(query: Query) {
+  async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
+    const { rows } = await query(boundTo(prepared, values))
+    return rows.map(prepared.compiled.finish)
+  }
+  return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
+}
+
+/** What of a connection drizzle uses. */
+export const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
+
+/** A read that somebody waits for. */
+type Asked = { query: pg.QueryConfig | string; values: unknown[] | undefined } & PromiseWithResolvers<pg.QueryResult>
+
+/** @param pool of connections that are for reads alone */
+export function readerOn(pool: Pool): Reader {
+  /** What is being asked together. */
+  let together: Asked[] | undefined
+  const query: Query = (query, values) => {
+    const asked = { query, values, ...Promise.withResolvers<pg.QueryResult>() }
+    if (together) together.push(asked)
+    else void answer([asked])
+    return asked.promise
+  }
+
+  async function answer(reads: readonly Asked[]): Promise<void> {
+    let session: Session | undefined
+    let broken = false
+    try {
+      session = await pool.session()
+      await (reads.length > 1 || session.isPooled ? answerAsOfOneMoment(session, reads) : answerEach(session.query, reads))
+    } catch (error) {
+      broken = isUnavailable(error)
+      for (const { reject } of reads) reject(refusalOf(error))
+    } finally {
+      session?.release(broken)
+    }
+  }
+
+  const queries = drizzle({ client: clientOf(query) })
+  return Object.assign(queries as unknown as Reader, rowsOn(queries), readingOn(query), {
+    together<T>(reads: () => T): T {
+      const outer = together
+      const asked: Asked[] = []
+      together = asked
+      try {
+        return reads()
+      } finally {
+        together = outer
+        if (asked.length > 0) void answer(asked)
+      }
+    },
+  })
+}
+
+async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {
+  await Promise.all(reads.map(async (read) => read.resolve(await query(read.query, read.values))))
+}
+
+/** All are sent at once, begin and end with them: it costs one round trip. */
+async function answerAsOfOneMoment(session: Session, reads: readonly Asked[]): Promise<void> {
+  const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  const answered = answerEach(query, reads)
+  const ended = session.query('COMMIT')
+  unawaited(ended)
+  await answered
+  await ended
+}

@@ -1,0 +1,37 @@
+/** Transactions on a connection: statements are sent one behind the other, and the server takes them in their order. */
+import { DatabaseOutcomeUnknown } from '../engine.ts'
+import { saysNothingWasKept } from './errors.ts'
+import type { Query, Session } from './pool.ts'
+
+/** After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one. */
+export type Transaction = { readonly query: Query; failed: { error: unknown } | undefined }
+
+/** Begins a transaction without waiting for it. */
+export function begin(session: Session, mode: string): Transaction {
+  const transaction: Transaction = {
+    failed: undefined,
+    query: (query, values) =>
+      session.query(query, values).catch((error: unknown) => {
+        transaction.failed ??= { error }
+        throw transaction.failed.error
+      }),
+  }
+  unawaited(transaction.query(session.begin(mode)))
+  return transaction
+}
+
+/** For what nobody waits for, because the transaction remembers its failure. */
+export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() => undefined)
+
+/**
+ * Commits, behind whatever was sent before.
+ * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
+ */
+export async function commit(session: Session, transaction: Transaction): Promise<void> {
+  const { command } = await session.query('COMMIT').catch((error: unknown) => {
+    for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
+    throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
+  })
+  // The server answers ROLLBACK, and no error, when a query had failed.
+  if (command !== 'COMMIT') throw transaction.failed?.error
+}

@@ -1,0 +1,43 @@
+/** Examples of what stands in a path, for those who try a route out and for tools that call every one. */
+import { type IdKind, idPrefixes } from '../lib/ids.ts'
+
+/** A UUIDv7 as ids end in it. */
+const suffix = '01m7wcexzcejhrs5tv3s8sttvc'
+const idOf = (kind: IdKind) => `${idPrefixes[kind]}_${suffix}`
+
+/** Which records `{id}` is about, by the part of the path before it. */
+const kindsBySegment: Record<string, IdKind> = {
+  addresses: 'address',
+  affiliates: 'affiliate',
+  blogs: 'blog',
+  cart: 'cart',
+  'collection-v2': 'collection',
+  customer: 'customer',
+  giftcard: 'giftCard',
+  orders: 'order',
+  'product-v2': 'product',
+  sessions: 'session',
+  'webhook-endpoints': 'endpoint',
+}
+
+/** What stands in a path and is no id. */
+const words: Record<string, string> = {
+  handle: 'brass-coffee-scoop',
+  host: 'shop.example.com',
+  processor: 'sandbox',
+  shopName: 'demo',
+  slug: 'how-we-roast',
+}
+
+/**
+ * @param path as the document has it: `/cart/{id}/items/{lineId}`
+ * @returns undefined for a name that stands in no table here; test/http/openapi-examples.test.ts asks for one
+ */
+export function pathExample(path: string, name: string): string | undefined {
+  const named = name.replace(/Id$/, '')
+  if (name !== named && named in idPrefixes) return idOf(named as IdKind)
+  if (name !== 'id') return words[name]
+  const before = path.slice(0, path.indexOf('/{id}')).split('/')
+  const kind = before.map((segment) => kindsBySegment[segment]).findLast(Boolean)
+  return kind && idOf(kind)
+}

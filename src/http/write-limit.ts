@@ -1,0 +1,70 @@
+/** How often a caller may do something within a minute: a sliding window, counted by the second, of a bounded number of callers. */
+export type WriteLimit = {
+  /** Counts one more of this caller. @returns undefined when it may go on; else after how many seconds the next one may */
+  take(key: string): number | undefined
+}
+
+const windowSeconds = 60
+/** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
+const callersMax = 10_000
+
+type Counts = {
+  /** By the second, modulo the window. */
+  readonly bySecond: Uint32Array
+  newest: number
+  total: number
+}
+
+/**
+ * @param most how many within any minute
+ * @param now milliseconds since the epoch
+ */
+export function createWriteLimit({ most, now, keysMax = callersMax }: { most: number; now: () => number; keysMax?: number }): WriteLimit {
+  /** The one who was quiet the longest comes first. */
+  const callers = new Map<string, Counts>()
+
+  function countsOf(key: string, second: number): Counts {
+    const counts = callers.get(key) ?? { bySecond: new Uint32Array(windowSeconds), newest: second, total: 0 }
+    callers.delete(key)
+    callers.set(key, counts)
+    const [quietest] = callers.keys()
+    if (callers.size > keysMax && quietest !== undefined) callers.delete(quietest)
+    forgetUntil(counts, second)
+    return counts
+  }
+
+  return {
+    take(key) {
+      const seconds = now() / 1000
+      const second = Math.floor(seconds)
+      const counts = countsOf(key, second)
+      if (counts.total >= most) return oldestOf(counts) + windowSeconds - seconds
+      const at = second % windowSeconds
+      counts.bySecond[at] = (counts.bySecond[at] ?? 0) + 1
+      counts.total++
+      return undefined
+    },
+  }
+}
+
+/** Takes out what has left the window. Under a clock that was set back, the count begins anew. */
+function forgetUntil(counts: Counts, second: number): void {
+  const passed = second - counts.newest
+  if (passed < 0 || passed >= windowSeconds) {
+    counts.bySecond.fill(0)
+    counts.total = 0
+  } else {
+    for (let next = counts.newest + 1; next <= second; next++) {
+      counts.total -= counts.bySecond[next % windowSeconds] ?? 0
+      counts.bySecond[next % windowSeconds] = 0
+    }
+  }
+  counts.newest = second
+}
+
+/** The second of the oldest that still counts. */
+function oldestOf({ bySecond, newest }: Counts): number {
+  let second = newest - windowSeconds + 1
+  while (second < newest && bySecond[second % windowSeconds] === 0) second++
+  return second
+}

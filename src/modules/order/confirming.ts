@@ -1,0 +1,122 @@
+import type { Writer } from '../../../db/engine.ts'
+import { dayOf } from '../../lib/day.ts'
+import { attributeOrder, removeCommission } from '../affiliate/index.ts'
+import { commitStock, releaseStock, restock } from '../catalog/index.ts'
+import { addSpending } from '../customer/index.ts'
+import { rateFor } from '../fx/index.ts'
+import { releaseGiftCards } from '../gift-card/index.ts'
+import { type Movement, recordMovements } from '../ledger/index.ts'
+import { enqueueMessage } from '../webhook/index.ts'
+import { type Order, type OrderGiftCard, type OrderLine, paymentOf, resumeAfterMs, type Saga } from './domain.ts'
+import type { Drive } from './drive.ts'
+import { appendEvent } from './events.ts'
+import type { OrderDeps } from './parts.ts'
+import { trackedLines } from './refunds.ts'
+
+// What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
+
+/** Counts an order of which nothing is left to pay as paid. Undefined when it does not wait for that any more. */
+export async function payNothing(tx: Writer, deps: OrderDeps, { id }: Order): Promise<Order | undefined> {
+  const now = deps.clock.now()
+  const change = { paymentStatus: 'CAPTURED', resumeAt: now + resumeAfterMs, updatedAt: now } as const
+  const paid = await deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', change)
+  if (paid) await appendEvent(tx, deps, { orderId: id, type: 'NOTHING_TO_PAY' })
+  return paid
+}
+
+/**
+ * Makes a sale of an order that is PAID, inside the write that found it so: its stock leaves the shelf, its gift cards are spent, its
+ * partner earns, the shop is told and the books have it, at the exchange rate of this day.
+ * @param drive whose request is answered with it, if any
+ */
+export async function confirm(tx: Writer, deps: OrderDeps, { order, payments }: Saga, drive?: Drive): Promise<Saga> {
+  const { orderStore: store } = deps
+  const now = deps.clock.now()
+  const { id, currency, customerId, total } = order
+  const [lines, giftCards] = await Promise.all([store.lines(id, tx), store.giftCards(id, tx)])
+  const [affiliateId, rate] = await Promise.all([
+    attributeOrder(tx, deps, order),
+    rateFor(tx, currency, dayOf(now)),
+    order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
+    giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
+  ])
+  const sold = {
+    affiliateId: affiliateId ?? null,
+    holds: 'COMMITTED',
+    confirmedAt: now,
+    fxToUsd: rate?.usdPerUnit ?? null,
+    attempts: 0,
+    resumeAt: null,
+    updatedAt: now,
+  } as const
+  const [confirmed] = await Promise.all([
+    store.move(tx, id, ['PAID'], 'CONFIRMED', sold),
+    appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
+    tellConfirmed(tx, deps, order, lines),
+    recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
+    customerId === null ? undefined : addSpending(tx, { customerId, currency, amount: total }),
+  ])
+  if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
+  const saga = { order: confirmed, payments }
+  await drive?.keep?.(tx, saga)
+  return saga
+}
+
+const tellConfirmed = (
+  tx: Writer,
+  deps: OrderDeps,
+  { id, shopId, number, currency, total, customerId, email }: Order,
+  lines: readonly OrderLine[],
+): Promise<void> =>
+  enqueueMessage(tx, deps, {
+    shopId,
+    event: 'order.confirmed',
+    key: `order.confirmed:${id}`,
+    data: {
+      orderId: id,
+      number,
+      customerId,
+      email,
+      total: { amount: total, currency },
+      lines: lines.map(({ productId, variantId, quantity }) => ({ productId, variantId, quantity })),
+    },
+    held: false,
+  })
+
+/** What the books have of a sale: what was captured for it, and what each gift card paid. */
+function saleOf(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): Movement[] {
+  const { id: orderId, shopId, affiliateId, currency, capturedTotal } = saga.order
+  const common = { shopId, orderId, affiliateId, currency, at: now, rateDay: dayOf(now), confirmed: true }
+  const payment = capturedTotal > 0 ? paymentOf(saga) : undefined
+  const captured = payment && [
+    { ...common, kind: 'CAPTURE' as const, key: `capture:${payment.id}`, processor: payment.processor, amount: capturedTotal },
+  ]
+  const cards = giftCards.map(({ giftCardId, amount }) => ({
+    ...common,
+    kind: 'GIFT_CARD' as const,
+    key: `gift-card:${orderId}:${giftCardId}`,
+    processor: 'gift_card',
+    amount,
+  }))
+  return [...(captured ?? []), ...cards]
+}
+
+/** Gives back what an order held that came to nothing: once, whoever else is at it. */
+export async function release(tx: Writer, deps: OrderDeps, { id }: Pick<Order, 'id'>): Promise<void> {
+  const { orderStore: store } = deps
+  const order = await store.lock(tx, id)
+  if (!order || order.holds === 'RELEASED' || order.confirmedAt !== null) return
+  const lines = trackedLines(await store.lines(id, tx))
+  // A sale that did not come about in the versions that made it in several writes.
+  if (order.holds === 'COMMITTED') {
+    await restock(tx, deps, lines)
+    await removeCommission(tx, id)
+  } else await releaseStock(tx, deps, lines)
+  await releaseGiftCards(tx, deps, { orderId: id, draws: await store.giftCards(id, tx) })
+  await store.change(tx, id, ['EXPIRED', 'COMPENSATING', 'CANCELLED'], {
+    holds: 'RELEASED',
+    affiliateId: null,
+    attempts: 0,
+    updatedAt: deps.clock.now(),
+  })
+}

@@ -1,0 +1,29 @@
+import type { Writer } from '../../../db/engine.ts'
+import type { Saga } from './domain.ts'
+import type { OrderDeps } from './parts.ts'
+
+/** One run of somebody who takes an order on: a request, a processor's message, the job. */
+export type Drive = {
+  /** By which it holds the leases of what it asks processors. */
+  readonly holder: string
+  /** From this moment on it begins no call any more: what is left is the job's. */
+  readonly until?: number
+  /** Stores the answer of a request, in the write that makes the order a sale. */
+  readonly keep?: ((tx: Writer, saga: Saga) => Promise<void>) | undefined
+}
+
+/** A run that nobody waits for. */
+export const newDrive = ({ newId }: Pick<OrderDeps, 'newId'>): Drive => ({ holder: newId('attempt') })
+
+/** A request answers within 28 seconds, and one call may take long after this. */
+const requestMs = 15_000
+
+/**
+ * The run of a request.
+ * @param holder the key of its attempt: the same request sent again goes on at once with what it holds
+ */
+export const requestDrive = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string, keep?: Drive['keep']): Drive => ({
+  holder,
+  until: clock.now() + requestMs,
+  keep,
+})

@@ -1,0 +1,86 @@
+import { AppError } from '../../core/errors.ts'
+import { shareOf } from '../../lib/rounding.ts'
+import type { OrderLine, Refund } from './domain.ts'
+
+/** So many of a line; `restock`: they go back on the shelf. */
+export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
+/** What somebody wants back: an amount in minor units, some of the lines, or all that is left. */
+export type Asked = { readonly amount: number } | { readonly lines: readonly AskedLine[] } | { readonly all: true }
+export type RefundedLine = Refund['lines'][number]
+
+/** What was paid for a line, in minor units: its total, and the tax that came on top of it. Shipping is of no line. */
+export const paidFor = ({ total, taxInclusive, taxAmount }: Pick<OrderLine, 'total' | 'taxInclusive' | 'taxAmount'>): number =>
+  total + (taxInclusive ? 0 : taxAmount)
+
+/**
+ * What goes back of each line that is asked for: of what was paid for it, the share of all its units that have gone back by then,
+ * rounded half-even, less what went back for them before. So the last unit takes the rest, whichever refunds failed in between.
+ * @param before the order's refunds: one that failed gave its units back, one under way has them
+ * @throws AppError INVALID for a line that the order does not have, or that stands twice; CONFLICT for more than is left of one
+ */
+export function linesBack(
+  lines: readonly OrderLine[],
+  before: readonly Pick<Refund, 'status' | 'lines'>[],
+  asked: readonly AskedLine[],
+): RefundedLine[] {
+  if (new Set(asked.map(({ lineId }) => lineId)).size < asked.length)
+    throw new AppError('INVALID', 'lines.lineId (body): each line may stand once only')
+  const gone = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
+  return asked.map(({ lineId, quantity, restock }) => {
+    const line = lines.find(({ id }) => id === lineId)
+    if (!line) throw new AppError('INVALID', 'lines.lineId (body): no line of the order')
+    const ofLine = gone.filter((one) => one.lineId === lineId)
+    const units = sumOf(ofLine, 'quantity') + quantity
+    if (units > line.quantity) throw new AppError('CONFLICT', 'lines.quantity (body): more of a line than is left of it to refund')
+    const due = shareOf(paidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
+    return { lineId, quantity, amount: Math.max(0, due), restock }
+  })
+}
+
+/** How much is asked for, in minor units; undefined: all that is left. */
+export function amountAsked(asked: Asked, lines: readonly RefundedLine[]): number | undefined {
+  if ('amount' in asked) return asked.amount
+  return 'lines' in asked ? sumOf(lines, 'amount') : undefined
+}
+
+/** Whether a refund may be what such a request began. What all of it was at that time, nobody knows any more. */
+export function isOf(asked: Asked, { amount, giftCardAmount, lines }: Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>): boolean {
+  if ('lines' in asked)
+    return (
+      asked.lines.length === lines.length &&
+      asked.lines.every(({ lineId, quantity, restock }, at) => {
+        const line = lines[at]
+        return line?.lineId === lineId && line.quantity === quantity && line.restock === restock
+      })
+    )
+  return lines.length === 0 && (!('amount' in asked) || asked.amount === amount + giftCardAmount)
+}
+
+type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
+
+/** What a refund puts back on the shelf: of the lines whose stock is counted. */
+export const shelvedBy = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
+  refunded.flatMap(({ lineId, quantity, restock }) => {
+    const line = restock ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
+    return line ? [{ variantId: line.variantId, quantity }] : []
+  })
+
+/** What is left to put back of an order that is cancelled: where units went back before, it was said then whether to the shelf. */
+export const leftOf = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
+  const gone = before.filter(({ status }) => status === 'SUCCEEDED').flatMap((refund) => refund.lines)
+  return lines
+    .filter(({ tracked }) => tracked)
+    .map(({ id, variantId, quantity }) => ({
+      variantId,
+      quantity:
+        quantity -
+        sumOf(
+          gone.filter(({ lineId }) => lineId === id),
+          'quantity',
+        ),
+    }))
+    .filter(({ quantity }) => quantity > 0)
+}
+
+const sumOf = <Field extends 'amount' | 'quantity'>(all: readonly { readonly [Name in Field]: number }[], field: Field): number =>
+  all.reduce((sum, one) => sum + one[field], 0)

@@ -1,0 +1,121 @@
+import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
+import { system } from '../../core/change.ts'
+import { AppError } from '../../core/errors.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { Payment } from '../payment/domain.ts'
+import { whatBecameOf } from '../payment/index.ts'
+import { orderStatuses } from './domain.ts'
+import { newDrive } from './drive.ts'
+import type { OrderDeps } from './parts.ts'
+import { noteAnswer } from './payments.ts'
+import { settleRefund } from './refunds.ts'
+import { completeOrder } from './saga.ts'
+import { endUnpaid } from './service.ts'
+import type { Due } from './store.ts'
+
+/** Of one run and one lane. */
+const laneBatch = 100
+/** Asked at once of one processor. */
+const lanePlaces = 8
+/** Of one run: what is left then comes with the next. */
+const batchesMax = 100
+/** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
+const afterFailureMs = 5 * 60 * 1000
+
+/**
+ * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
+ * @throws AppError UNAVAILABLE when it does not say: then it may send its message again
+ */
+export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
+  const answer = await whatBecameOf(deps, payment)
+  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
+  const drive = newDrive(deps)
+  await noteAnswer(deps, payment, answer, drive)
+  await completeOrder(deps, payment.orderId, drive)
+}
+
+/**
+ * Takes on what was left half-done: by a crash, or by a processor that did not answer. Each processor has a lane of its own, so that one
+ * that hangs holds up nobody else's; a lane that is at work from the run before goes on, and the others run.
+ * @returns how much there was
+ */
+export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
+  const { orderStore: store } = deps
+  const [refunds, orders] = await Promise.all([store.refundsToResume(dueBy, laneBatch), store.toResume(dueBy, laneBatch)])
+  const resumed = [
+    inLanes(deps, 'refund', refunds, async (id) => {
+      const drive = newDrive(deps)
+      const resumeRefund = async () => {
+        const { orderId } = await settleRefund(deps, id, drive)
+        await completeOrder(deps, orderId, drive)
+      }
+      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, ['PENDING'], { resumeAt }))
+    }),
+    inLanes(deps, 'order', orders, (id) =>
+      guarded(
+        deps,
+        id,
+        () => completeOrder(deps, id),
+        (tx, resumeAt) => store.change(tx, id, orderStatuses, { resumeAt }),
+      ),
+    ),
+  ]
+  await Promise.all(resumed)
+  return refunds.length + orders.length
+}
+
+/** Ends the orders that nobody paid in time, in lanes as well. */
+export async function expireOrders(deps: OrderDeps): Promise<void> {
+  for (let batch = 0; batch < batchesMax; batch++) {
+    const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
+    await inLanes(deps, 'expiry', due, async (id) => {
+      // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
+      await guarded(deps, id, () => completeOrder(deps, id))
+      await guarded(deps, id, () => expireOrder(deps, id))
+    })
+    if (due.length < laneBatch) return
+  }
+}
+
+async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
+  const order = await deps.orderStore.find(id)
+  if (order?.status !== 'PENDING_PAYMENT') return
+  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
+  await completeOrder(deps, id)
+}
+
+/** Runs what is due in a lane a processor; a lane that is still at work is left alone. */
+async function inLanes({ lanesAtWork }: OrderDeps, what: string, due: readonly Due[], run: (id: string) => Promise<void>): Promise<void> {
+  const lanes = Map.groupBy(due, ({ processor }) => `${what} ${processor}`)
+  const free = [...lanes].filter(([lane]) => !lanesAtWork.has(lane))
+  await Promise.all(
+    free.map(async ([lane, items]) => {
+      lanesAtWork.add(lane)
+      try {
+        await inParallel(items, lanePlaces, ({ id }) => run(id))
+      } finally {
+        lanesAtWork.delete(lane)
+      }
+    }),
+  )
+}
+
+/** One that fails must not hold up the others, now or at the next run. */
+async function guarded(
+  deps: OrderDeps,
+  id: string,
+  run: () => Promise<unknown>,
+  putOff?: (tx: Writer, resumeAt: number) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    deps.log.error('order.not_resumed', { id, error })
+    // The database's trouble is not the order's.
+    if (!putOff || isDatabaseAway(error)) return
+    const resumeAt = deps.clock.now() + afterFailureMs
+    await deps.db
+      .write(async (tx) => void (await putOff(tx, resumeAt)))
+      .catch((again: unknown) => deps.log.error('order.not_put_off', { id, error: again }))
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * What the messages to a shop's webhook endpoints hold in `data`: a schema an event. Whoever enqueues a message is typed by it, and the
+ * OpenAPI document shows it, so that the two cannot differ.
+ */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { fieldsOf, integer, MoneySchema, nullable } from '../../http/schema.ts'
+import type { WebhookEvent } from './domain.ts'
+
+const ofOrder = {
+  orderId: t.String(),
+  number: integer({ minimum: 1, description: 'The number of the order in its shop' }),
+}
+const reason = nullable(t.String({ description: 'As the shop gave it' }))
+
+export const messageData = {
+  'order.confirmed': t.Object(
+    {
+      ...ofOrder,
+      customerId: nullable(t.String({ description: 'Null for a guest' })),
+      email: nullable(t.String()),
+      total: MoneySchema,
+      lines: t.Array(t.Object({ ...fieldsOf(t.String(), 'productId', 'variantId'), quantity: integer({ minimum: 1 }) })),
+    },
+    { title: 'OrderConfirmedMessage', description: 'An order is paid, and everything about it is done' },
+  ),
+  'order.refunded': t.Object(
+    {
+      ...ofOrder,
+      refund: t.Object({
+        id: t.String(),
+        amount: t.Object(MoneySchema.properties, { description: 'All of it: through the processor and back to gift cards' }),
+        reason,
+      }),
+    },
+    { title: 'OrderRefundedMessage', description: 'Money of an order went back' },
+  ),
+  'order.cancelled': t.Object({ ...ofOrder, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
+  'order.fulfilled': t.Object(
+    { ...ofOrder, ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier') },
+    { title: 'OrderFulfilledMessage', description: 'An order was sent' },
+  ),
+} as const satisfies Record<WebhookEvent, TSchema>
+
+export type MessageData = { [Event in WebhookEvent]: Static<(typeof messageData)[Event]> }

@@ -1,0 +1,143 @@
+/** What is wrong is told by its cause and its path: by somebody who may not everything, on disks that are as they are. */
+import { afterAll, expect, test } from 'bun:test'
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, servedOnce, souk } from './souk.ts'
+
+const nobody = 65_534
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+
+/** Runs a command as a user without any right of its own. */
+function soukAsNobody(args: readonly string[], dataDir: string) {
+  const env = { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: '0' }
+  const { exitCode, stderr } = Bun.spawnSync([...asNobody, process.execPath, main, ...args], { cwd: '/', env, stdin: 'ignore' })
+  return { status: exitCode, stderr: stderr.toString() }
+}
+
+const canBecomeNobody = (() => {
+  try {
+    return Bun.spawnSync([...asNobody, process.execPath, main, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
+  } catch {
+    return false
+  }
+})()
+if (!canBecomeNobody)
+  process.stdout.write('skipped: what an unprivileged user is told cannot be tried, because this process may not become one\n')
+
+/** A new directory that belongs to nobody. */
+function dirOfNobody(): string {
+  const dir = temporaryDir()
+  chownSync(dir, nobody, nobody)
+  return dir
+}
+
+const mounted: string[] = []
+/** A disk of a megabyte, or undefined where this process may not mount one. */
+function smallDisk(options: string): string | undefined {
+  const dir = temporaryDir()
+  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,${options}`, 'tmpfs', dir], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  if (exitCode !== 0) return undefined
+  mounted.push(dir)
+  return dir
+}
+const canMount = smallDisk('size=1m') !== undefined
+if (!canMount) process.stdout.write('skipped: read-only and full disks cannot be tried, because this process may not mount any\n')
+afterAll(() => {
+  for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
+})
+
+describeProcesses('the cause of a refusal', () => {
+  test.skipIf(!canBecomeNobody)('a directory that is closed is not taken for one that is not there', async () => {
+    const { dataDir, database } = await servedOnce()
+    chmodSync(dataDir, 0o700)
+    for (const args of [
+      ['serve'],
+      ['check'],
+      ['rotate-keys'],
+      ['backup', join(dirOfNobody(), 'copy.db')],
+      ['setup', '--email', 'a@example.com'],
+    ]) {
+      const { status, stderr } = soukAsNobody(args, dataDir)
+      expect({ args, status }).toEqual({ args, status: 1 })
+      expect(stderr).toMatch(new RegExp(`^Permission denied: ${dataDir}[^ ]*\\. .*souk runs here as user ${nobody}\n$`))
+    }
+    const target = join(dataDir, 'copy.db')
+    const own = dirOfNobody()
+    expect((await souk(['backup', join(own, 'souk.db')], dataDir)).status).toBe(0)
+    chownSync(join(own, 'souk.db'), nobody, nobody)
+    expect(soukAsNobody(['backup', target], own).stderr).toStartWith(`Permission denied: ${target}`)
+    expect(soukAsNobody(['restore', database, '--force'], own).stderr).toStartWith(`Permission denied: ${database}`)
+  })
+
+  test.skipIf(!canBecomeNobody)('files of somebody else in the data directory are named', async () => {
+    for (const name of ['souk.db', 'keys.json']) {
+      const { dataDir } = await servedOnce()
+      for (const path of [dataDir, join(dataDir, 'souk.db'), join(dataDir, 'keys.json'), join(dataDir, 'lock.db')])
+        chownSync(path, nobody, nobody)
+      chownSync(join(dataDir, name), 0, 0)
+      chmodSync(join(dataDir, name), 0o600)
+      const { status, stderr } = soukAsNobody(['serve'], dataDir)
+      expect({ name, status }).toEqual({ name, status: 1 })
+      expect(stderr).toStartWith(`Permission denied: ${join(dataDir, name)}. `)
+    }
+  })
+
+  test.skipIf(!canBecomeNobody)('a port that needs a right is told from one that is taken', () => {
+    const { status, stderr } = soukAsNobody(['serve', '--port', '80'], dirOfNobody())
+    expect({ status, stderr: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{')) }).toEqual({
+      status: 1,
+      stderr: [
+        'Port 80 needs a right that souk does not have here: set a PORT of 1024 or above and put a proxy in front, or give it CAP_NET_BIND_SERVICE',
+      ],
+    })
+  })
+
+  test.skipIf(!canMount)('a disk that is mounted read-only is told from one that is not there', async () => {
+    const dir = smallDisk('size=8m') ?? ''
+    const { dataDir } = await servedOnce()
+    expect((await souk(['backup', join(dir, 'souk.db')], dataDir)).status).toBe(0)
+    Bun.spawnSync(['mount', '-o', 'remount,ro', dir])
+    for (const args of [['serve'], ['setup', '--email', 'a@example.com'], ['rotate-keys'], ['serve', '--data-dir', join(dir, 'below')]]) {
+      const { status, stderr } = await souk(args, dir, { stdin: 'password-of-root' })
+      expect({ args, status }).toEqual({ args, status: 1 })
+      expect(stderr).toMatch(new RegExp(`^The disk is mounted read-only: ${dir}`))
+    }
+    expect((await souk(['backup', join(dir, 'copy.db')], dataDir)).stderr).toStartWith(`The disk is mounted read-only: ${dir}/copy.db`)
+    // What only reads works there.
+    expect((await souk(['restore', join(dir, 'souk.db')], temporaryDir())).status).toBe(0)
+  })
+
+  test.skipIf(!canMount)('a full disk is named', async () => {
+    const dir = smallDisk('size=64k') ?? ''
+    const { dataDir } = await servedOnce()
+    const target = join(dir, 'copy.db')
+    const { status, stderr } = await souk(['backup', target], dataDir)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^The disk is full: ${target}`))
+    expect((await souk(['serve'], dir)).stderr).toMatch(new RegExp(`^The disk is full: ${dir}`))
+  })
+
+  test('what stands in the way is named: a directory, a file, a circle of links, nothing', async () => {
+    const dir = temporaryDir()
+    mkdirSync(join(dir, 'souk.db'))
+    expect((await souk(['serve'], dir)).stderr).toBe(`A directory stands where a file is meant: ${join(dir, 'souk.db')}\n`)
+    const other = temporaryDir()
+    writeFileSync(join(other, 'file'), '')
+    const below = join(other, 'file', 'data')
+    for (const command of [['serve'], ['check'], ['setup', '--email', 'a@example.com']]) {
+      const { status, stderr } = await souk([...command, '--data-dir', below], other)
+      expect({ command, status }).toEqual({ command, status: 1 })
+      expect(stderr).toContain(other)
+    }
+    expect((await souk(['restore', join(other, 'none.db')], other)).stderr).toBe(`${join(other, 'none.db')} is not there\n`)
+    expect((await souk(['backup', join(other, 'none', 'copy.db')], (await servedOnce()).dataDir)).stderr).toBe(
+      `The directory ${join(other, 'none')} is not there\n`,
+    )
+    expect(statSync(join(other, 'file')).size).toBe(0)
+  })
+})

@@ -1,0 +1,71 @@
+/** Ctrl-C: one line that says what stands and how to go on, and status 130. */
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, servedOnce, souk, startCommand, withFile } from './souk.ts'
+
+const megabytes = 192
+
+/** A database that takes a while to copy. */
+async function largeDatabase(): Promise<{ dataDir: string; database: string }> {
+  const { dataDir, database } = await servedOnce()
+  withFile(database, (file) => {
+    file.run('CREATE TABLE ballast (bytes BLOB)')
+    for (let nth = 0; nth < megabytes; nth++) file.run('INSERT INTO ballast VALUES (zeroblob(1048576))')
+    file.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  })
+  return { dataDir, database }
+}
+
+/** Presses Ctrl-C as soon as `begun` says so. */
+async function interrupt(args: readonly string[], dataDir: string, begun: () => boolean) {
+  const child = startCommand(args, dataDir)
+  while (!begun() && child.exitCode === null) await new Promise((resume) => setImmediate(resume))
+  child.kill('SIGINT')
+  const status = await child.exited
+  return { status, stdout: await new Response(child.stdout).text(), stderr: await new Response(child.stderr).text() }
+}
+
+describeProcesses('a command that is interrupted', () => {
+  test('a backup and a restore leave nothing half-made and say so', async () => {
+    const { dataDir, database } = await largeDatabase()
+    const target = temporaryDir()
+    const copying = (dir: string) => () => readdirSync(dir).some((name) => name.endsWith('.tmp'))
+    expect(await interrupt(['backup', join(target, 'copy.db')], dataDir, copying(target))).toEqual({
+      status: 130,
+      stdout: '',
+      stderr: 'Stopped: no backup was made. Run it again\n',
+    })
+    expect(readdirSync(target)).toEqual([])
+
+    expect(await interrupt(['restore', database], target, copying(target))).toEqual({
+      status: 130,
+      stdout: '',
+      stderr: 'Stopped: nothing was restored, and what was there is as it was. Run it again\n',
+    })
+    expect(readdirSync(target)).toEqual(['lock.db'])
+    expect((await souk(['restore', database], target)).status).toBe(0)
+  })
+
+  test('a check that is stopped in the middle of a large file ends at once', async () => {
+    const { dataDir } = await largeDatabase()
+    const started = performance.now()
+    const { status, stderr } = await interrupt(['check'], dataDir, () => performance.now() - started > 500)
+    expect({ status, stderr }).toEqual({ status: 130, stderr: expect.stringMatching(/^Stopped[:.] .*[Rr]un it again\n$/) })
+  })
+
+  test('a rotation of keys says that it goes on where it was, and it does', async () => {
+    const { dataDir, keys } = await servedOnce()
+    const before = readFileSync(keys, 'utf8')
+    expect(await interrupt(['rotate-keys'], dataDir, () => readFileSync(keys, 'utf8') !== before)).toEqual({
+      status: 130,
+      stdout: '',
+      stderr:
+        'Stopped: not every secret is sealed under the new key yet, and the old one stays in use. Run it again: it goes on where it was\n',
+    })
+    const again = await souk(['rotate-keys'], dataDir)
+    expect(again.status).toBe(0)
+    expect((await souk(['check'], dataDir)).status).toBe(0)
+  })
+})

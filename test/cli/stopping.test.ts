@@ -1,0 +1,137 @@
+/** What a client sees of a server that is told to stop: over real connections to a real process. */
+import { expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, serve, signUp, startCommand } from './souk.ts'
+
+type Ended = { answers: string[]; waiting: boolean; error: string | undefined }
+
+/** A client that asks again on its connection as soon as it is answered, until the server closes that. */
+function hammer(port: number, path: string): { started: Promise<void>; ended: Promise<Ended> } {
+  const started = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<Ended>()
+  const answers: string[] = []
+  let text = ''
+  let waiting = true
+  let error: string | undefined
+  const socket = connect(port, '127.0.0.1')
+  const ask = () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+  socket.on('connect', ask)
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    for (;;) {
+      const head = text.indexOf('\r\n\r\n')
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0)
+      if (head < 0 || text.length < head + 4 + length) return
+      answers.push(text.slice(0, head))
+      text = text.slice(head + 4 + length)
+      started.resolve()
+      // As a client should: a connection that is said to close is not asked again.
+      waiting = !/\r\nconnection: close/i.test(answers.at(-1) ?? '')
+      if (waiting) ask()
+    }
+  })
+  socket.on('error', (problem) => {
+    error = problem.message
+  })
+  socket.on('close', () => ended.resolve({ answers, waiting, error }))
+  return { started: started.promise, ended: ended.promise }
+}
+
+/** A download of which the client has read nothing yet but the start. */
+async function slowDownload(port: number, path: string) {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<string>()
+  socket.on('connect', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`))
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    if (chunks.length === 1) {
+      socket.pause()
+      begun.resolve()
+    }
+  })
+  socket.on('error', ended.reject)
+  socket.on('end', () => ended.resolve(Buffer.concat(chunks).toString('latin1')))
+  await begun.promise
+  return { goOn: () => socket.resume(), ended: ended.promise }
+}
+
+const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
+
+describeProcesses('a server that stops', () => {
+  test('answers every request that was sent on an open connection, and ends the connection with the answer', async () => {
+    await using server = await serve(temporaryDir())
+    const clients = Array.from({ length: 60 }, (_, nth) => hammer(portOf(server), ['/health/live', '/docs/json', '/'][nth % 3] ?? '/'))
+    await Promise.all(clients.map(({ started }) => started))
+    process.kill(server.pid, 'SIGTERM')
+    const ended = await Promise.all(clients.map((client) => client.ended))
+    expect(ended.map(({ waiting, error }) => ({ waiting, error }))).toEqual(ended.map(() => ({ waiting: false, error: undefined })))
+    const last = ended.map(({ answers }) => answers.at(-1) ?? '')
+    for (const answer of last) {
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+      expect(answer).toMatch(/\r\nconnection: close/i)
+    }
+    expect(await server.exited).toBe(0)
+  })
+
+  test('lets a client that reads slowly have its download to the last byte', async () => {
+    await using server = await serve(temporaryDir())
+    const { token } = await signUp(server)
+    const descriptionHtml = `<p>${'words and '.repeat(6_400)}</p>`
+    for (let nth = 0; nth < 100; nth++)
+      expect(
+        (await server.call('POST', '/product-v2', { token, body: { title: `Long ${nth}`, status: 'ACTIVE', descriptionHtml } })).status,
+      ).toBe(201)
+    const path = '/product-v2/public/shop/a-shop?limit=100'
+    const whole = await (await fetch(`${server.url}${path}`)).text()
+    // More than the kernel holds for a connection: what is left over is the server's to send.
+    expect(whole.length).toBeGreaterThan(6_000_000)
+    const many = await Promise.all(Array.from({ length: 3 }, () => slowDownload(portOf(server), path)))
+    process.kill(server.pid, 'SIGTERM')
+    await server.log.until(/"server.stopping"/)
+    // It stops to listen while the downloads still hang.
+    const listens = () =>
+      fetch(`${server.url}/health/live`).then(
+        () => true,
+        () => false,
+      )
+    while (await listens());
+    for (const { goOn } of many) goOn()
+    for (const { ended } of many) {
+      const text = await ended
+      expect(text.slice(text.indexOf('\r\n\r\n') + 4).length).toBe(Buffer.byteLength(whole))
+    }
+    expect(await server.exited).toBe(0)
+  })
+
+  test('says it is not ready for DRAIN_SECONDS while it still serves, and ends at once at the second signal, with a word', async () => {
+    await using server = await serve(temporaryDir(), { DRAIN_SECONDS: '60' })
+    process.kill(server.pid, 'SIGTERM')
+    await server.log.until(/"server.stopping"/)
+    expect(await server.call('GET', '/health/ready')).toMatchObject({ status: 503, body: { message: 'Not ready: stopping' } })
+    expect((await server.call('GET', '/health/live')).status).toBe(200)
+    expect((await server.call('POST', '/merchant/login', { body: { email: 'a@example.com', password: 'of nobody at all' } })).status).toBe(
+      401,
+    )
+    process.kill(server.pid, 'SIGINT')
+    expect(await server.exited).toBe(130)
+    await server.log.ended
+    expect(server.log.text()).toContain('"server.stopped_at_once"')
+  })
+
+  test('says in one line what stands when it is stopped before it is ready, and exits 130', async () => {
+    const dataDir = temporaryDir()
+    const child = startCommand(['demo'], dataDir)
+    const files = new Bun.Glob('souk.db-wal')
+    // The first rows of the demo are on the disk, so the handler is there.
+    while ([...files.scanSync(dataDir)].length === 0) await new Promise((resume) => setImmediate(resume))
+    child.kill('SIGINT')
+    expect(await child.exited).toBe(130)
+    expect(await new Response(child.stderr).text()).toBe(
+      'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was\n',
+    )
+    expect(await new Response(child.stdout).text()).toBe('')
+  })
+})

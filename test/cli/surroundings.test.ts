@@ -1,0 +1,166 @@
+/** What lies around the program and is not as it should be: disks that are not mounted, keys, modes, other names of the one file. */
+import { expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, souk, withFile } from './souk.ts'
+
+const everyCommand = [['serve'], ['setup', '--email', 'a@example.com'], ['rotate-keys'], ['demo']]
+
+/** Whether this process may mount one file over another. */
+function bind(source: string, target: string): boolean {
+  return Bun.spawnSync(['mount', '--bind', source, target], { stdout: 'ignore', stderr: 'ignore' }).exitCode === 0
+}
+
+const made = (make: () => void): true => {
+  make()
+  return true
+}
+
+describeProcesses('the surroundings of a server', () => {
+  test('a missing or empty database beside keys that a database knows is refused, and nothing is made in its place', async () => {
+    const { dataDir, database, keys } = await servedOnce()
+    const away = join(temporaryDir(), 'souk.db')
+    const content = readFileSync(keys)
+    renameSync(database, away)
+    for (const make of [() => undefined, () => writeFileSync(database, '')]) {
+      make()
+      for (const args of everyCommand) {
+        const { status, stdout, stderr } = await souk(args, dataDir, { stdin: 'password-of-root' })
+        expect({ args, status, stdout }).toEqual({ args, status: 1, stdout: '' })
+        expect(stderr.trim().split('\n').length).toBe(1)
+        if (args[0] !== 'rotate-keys')
+          expect(stderr).toContain(`${database} is missing or empty, but the keys in ${keys} belong to a database`)
+        expect(existsSync(database) ? statSync(database).size : 0).toBe(0)
+      }
+      expect(readFileSync(keys).equals(content)).toBe(true)
+    }
+    rmSync(database)
+    renameSync(away, database)
+    await using server = await serve(dataDir)
+    expect((await server.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('a database that knows no key, beside keys that another one knows, is refused', async () => {
+    const { keys } = await servedOnce()
+    const fresh = temporaryDir()
+    await souk(['setup', '--email', 'a@example.com'], fresh, { stdin: 'password-of-root' })
+    // One with every table and no key.
+    withFile(join(fresh, 'souk.db'), (file) => file.run('DELETE FROM encryption_keys'))
+    writeFileSync(join(fresh, 'keys.json'), readFileSync(keys), { mode: 0o600 })
+    const { status, stderr } = await souk(['serve'], fresh)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('belong to a database') })
+  })
+
+  test('an empty file is taken for a new database where no keys are, and a backup is restored beside keys without a database', async () => {
+    const dataDir = temporaryDir()
+    writeFileSync(join(dataDir, 'souk.db'), '')
+    expect((await souk(['setup', '--email', 'a@example.com'], dataDir, { stdin: 'password-of-root' })).status).toBe(0)
+    const copy = join(temporaryDir(), 'copy.db')
+    expect((await souk(['backup', copy], dataDir)).status).toBe(0)
+    for (const ending of ['', '-wal', '-shm']) rmSync(join(dataDir, `souk.db${ending}`), { force: true })
+    expect((await souk(['restore', copy], dataDir)).status).toBe(0)
+    await using server = await serve(dataDir)
+    expect((await server.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('a rotation leaves the keys known to be in use', async () => {
+    const { dataDir, database } = await servedOnce()
+    expect((await souk(['rotate-keys'], dataDir)).status).toBe(0)
+    truncateSync(database, 0)
+    expect((await souk(['serve'], dataDir)).stderr).toContain('is missing or empty')
+  })
+
+  test('a key file that everybody may read is refused with what to run, and one that the group may read is not', async () => {
+    const { dataDir, keys } = await servedOnce()
+    chmodSync(keys, 0o644)
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`run \`chmod 600 ${keys}\``) })
+    chmodSync(keys, 0o640)
+    await using server = await serve(dataDir)
+    expect((await server.call('GET', '/health/live')).status).toBe(200)
+  })
+
+  test('a data directory that everybody may write to is refused, and one that everybody may read is told of, each with what to run', async () => {
+    const { dataDir, database } = await servedOnce()
+    chmodSync(dataDir, 0o777)
+    const { status, stderr } = await souk(['serve'], dataDir)
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`run \`chmod 700 ${dataDir}\``) })
+    chmodSync(dataDir, 0o755)
+    chmodSync(database, 0o644)
+    await using server = await serve(dataDir)
+    await server.log.until(new RegExp(`"data.open_to_all".*chmod 700 ${dataDir}`))
+    await server.log.until(new RegExp(`"data.open_to_all".*chmod 600 ${database}`))
+  })
+
+  test('keys that vanish under a running server are noticed, and it goes on with those that it has', async () => {
+    const { dataDir, keys, privateKey } = await servedOnce()
+    await using server = await serve(dataDir)
+    const token = await logIn(server)
+    renameSync(keys, `${keys}.away`)
+    await server.log.until(/"keys.missing"/)
+    let ready = await server.call('GET', '/health/ready')
+    // The last look is kept for a second.
+    while (ready.status === 200) ready = await server.call('GET', '/health/ready')
+    expect(ready).toMatchObject({ status: 503, body: { message: 'Not ready: keysAtHand' } })
+    expect(await privateKeyOf(server, token)).toBe(privateKey)
+    expect(existsSync(keys)).toBe(false)
+    renameSync(`${keys}.away`, keys)
+    await server.log.until(/"keys.found"/)
+    while (ready.status !== 200) ready = await server.call('GET', '/health/ready')
+  })
+
+  test('the keys of another instance are not taken up by a running server', async () => {
+    const { dataDir, keys, privateKey } = await servedOnce()
+    await using server = await serve(dataDir)
+    const token = await logIn(server)
+    const secrets = JSON.parse(readFileSync(keys, 'utf8'))
+    writeFileSync(keys, JSON.stringify({ ...secrets, encryption: ['of-another-instance-0123456789abcdef'] }))
+    await server.log.until(/"keys.missing"/)
+    expect(await privateKeyOf(server, token)).toBe(privateKey)
+  })
+
+  test('a file that is served is refused under another name: a hard link, a symbolic link, a mount of the one file', async () => {
+    const { dataDir, database, keys } = await servedOnce()
+    await using server = await serve(dataDir)
+    const names: [how: string, make: (name: string) => boolean][] = [
+      ['hard link', (name) => made(() => linkSync(database, name))],
+      ['symbolic link', (name) => made(() => symlinkSync(database, name))],
+      ['mount', (name) => made(() => writeFileSync(name, '')) && bind(database, name)],
+    ]
+    for (const [how, make] of names) {
+      const other = temporaryDir()
+      const name = join(other, 'souk.db')
+      if (!make(name)) {
+        process.stdout.write(`skipped: a ${how} cannot be tried, because this process may not make one\n`)
+        continue
+      }
+      try {
+        writeFileSync(join(other, 'keys.json'), readFileSync(keys), { mode: 0o600 })
+        const { status, stdout, stderr } = await souk(['serve'], other)
+        expect({ how, status, stdout }).toEqual({ how, status: 1, stdout: '' })
+        expect(stderr).toMatch(/open under another name|another souk already serves/)
+        // A symbolic link leads SQLite to the one log, so other commands work by it as beside any server.
+        if (how === 'symbolic link') continue
+        for (const args of [['setup', '--email', 'a@example.com', '--another'], ['rotate-keys'], ['backup', join(other, 'copy.db')]])
+          expect((await souk(args, other, { stdin: 'password-of-root' })).stderr).toContain('open under another name')
+      } finally {
+        if (how === 'mount') Bun.spawnSync(['umount', name])
+      }
+    }
+    // By its own name other commands work as before.
+    expect((await souk(['check'], dataDir)).status).toBe(0)
+    expect((await server.call('GET', '/health/ready')).status).toBe(200)
+  })
+})

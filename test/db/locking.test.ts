@@ -1,0 +1,188 @@
+/** What a work promises that names what it locks, on both engines; and that rows go in by few statements. */
+import { describe, expect, test } from 'bun:test'
+import { asc, eq, sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
+import { isUniqueViolation, type Writer } from '../../db/engine.ts'
+import { insertAllOf, insertOf, lockedRowsIn, lockedRowsOf, prepare, prepareLocking, rowsOf, updateOf } from '../../db/prepared.ts'
+import { attempts, sessions } from '../../db/schema/people.ts'
+import { shops } from '../../db/schema/shop.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
+const locking = { isolation: 'locking' } as const
+const insert = insertOf(attempts)
+const insertAll = insertAllOf(attempts)
+const found = rowsOf(attempts, ['id'])
+const locked = lockedRowsOf(attempts, ['id'])
+const lockedOf = lockedRowsIn(attempts, 'id')
+const setAt = updateOf(attempts, eq(attempts.id, sql.placeholder('which')))
+
+test('a locking work that counts up a row which it has locked loses no count, and is not run again for it', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) => insert(tx, row('counter')))
+  const countUp = async (tx: Writer) => {
+    const counter = await tx.first(locked, { id: 'counter' })
+    await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { which: 'counter' })
+  }
+  await Promise.all(Array.from({ length: 40 }, () => db.write(countUp, locking)))
+  expect((await db.read.first(found, { id: 'counter' }))?.at).toBe(40)
+  expect(db.stats.retries).toBe(0)
+})
+
+test('works that lock several rows in the order of their keys never wait for each other in a circle, whatever order they are named in', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const ids = Array.from({ length: 7 }, (_, nth) => `row${nth}`)
+  await db.write((tx) =>
+    insertAll(
+      tx,
+      ids.map((id) => row(id)),
+    ),
+  )
+  const countAllUp = (named: string[]) =>
+    db.write(async (tx) => {
+      for (const { id, at } of await lockedOf(tx, named)) await setAt(tx, { at: at + 1 }, { which: id })
+    }, locking)
+  await Promise.all(Array.from({ length: 20 }, (_, nth) => countAllUp(nth % 2 ? ids : ids.toReversed())))
+  expect(await db.read.select().from(attempts).orderBy(asc(attempts.id))).toEqual(ids.map((id) => row(id, 20)))
+  expect(db.stats.retries).toBe(0)
+})
+
+test('of the rows that are to be locked those that are there come back, each once and in order, however many are named', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const ids = Array.from({ length: 150 }, (_, nth) => `row${String(nth).padStart(3, '0')}`)
+  await db.write((tx) =>
+    insertAll(
+      tx,
+      ids.map((id) => row(id)),
+    ),
+  )
+  for (const count of [0, 1, 2, 3, 64, 65, 150]) {
+    const some = ids.slice(0, count)
+    const named = [...some.toReversed(), ...some, 'nobody']
+    expect(await db.write(async (tx) => (await lockedOf(tx, named)).map(({ id }) => id), locking)).toEqual(some)
+  }
+})
+
+test('a serializable work is run again when a locking one has changed a row that it locks, or changes, after it began', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) =>
+    insertAll(
+      tx,
+      ['a', 'b'].map((id) => row(id)),
+    ),
+  )
+  const countUp = async (tx: Writer) => {
+    const counter = await tx.first(locked, { id: 'a' })
+    await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { which: 'a' })
+  }
+  // Decides by the one what it writes to the other: without the lock the level alone would not notice.
+  const follow = async (tx: Writer) => {
+    const counter = await tx.first(locked, { id: 'a' })
+    await setAt(tx, { at: counter?.at ?? 0 }, { which: 'b' })
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, nth) => db.write(nth % 2 ? countUp : follow, nth % 4 < 2 ? locking : {})))
+  await db.write(follow)
+  const [a, b] = await db.read.select().from(attempts).orderBy(asc(attempts.id))
+  expect([a?.at, b?.at]).toEqual([10, 10])
+})
+
+test('a query that locks cannot be run by a reader, and reads one table', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  // @ts-expect-error: whoever reads has no work in which the lock would be held.
+  const misuse = () => db.read.first(locked, { id: 'a' })
+  expect(misuse).toBeFunction()
+  const joined = prepareLocking((queries) =>
+    queries
+      .select({ at: attempts.at })
+      .from(attempts)
+      .innerJoin(sessions, eq(sessions.id, attempts.id))
+      .where(eq(attempts.id, sql.placeholder('id'))),
+  )
+  expect(() => joined.compiled).toThrow('a query that locks reads one table')
+})
+
+describe('many rows', () => {
+  test('many rows are stored by one insert as each would be alone: texts, nulls, numbers, truths and JSON', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const user = { id: 'usr_1', role: 'MERCHANT' as const, email: 'a@b.example', passwordHash: 'x', createdAt: 1 }
+    const shop = (nth: number) => ({
+      id: `shop_${nth}`,
+      merchantId: user.id,
+      name: `name${nth}`,
+      title: `{"a",\\b} 'c' NULL, ${nth}`,
+      description: nth % 2 ? '' : 'NULL',
+      logoUrl: nth % 2 ? null : 'https://a.example/ä🌍.png',
+      currency: 'USD',
+      country: 'US',
+      mode: 'TEST' as const,
+      status: 'ACTIVE' as const,
+      contact: { email: 'c"}\\@d.example' },
+      address: {},
+      origins: ['https://a.example', '{}'],
+      taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: nth % 2 === 0 }],
+      shippingMethods: [],
+      createdAt: 100_000_000_000_000 + nth,
+      updatedAt: 2,
+    })
+    const all = Array.from({ length: 37 }, (_, nth) => shop(nth + 10))
+    const { users } = await import('../../db/schema/people.ts')
+    await db.write(async (tx) => {
+      await insertOf(users)(tx, user)
+      await insertAllOf(shops)(tx, all)
+      await insertAllOf(shops)(tx, [])
+    })
+    expect(await db.read.select().from(shops).orderBy(asc(shops.id))).toEqual(all)
+  })
+
+  test('of many rows none is stored when one of them is refused, and a row that lacks a column is a mistake', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const twice = await db.write((tx) => insertAll(tx, [row('a'), row('b'), row('a')])).catch((error: unknown) => error)
+    expect(isUniqueViolation(twice)).toBe(true)
+    const { at: _, ...lacking } = row('c')
+    const mistake = db.write((tx) => insertAll(tx, [lacking as ReturnType<typeof row>]))
+    expect(await mistake.catch(String)).toContain('was given no value for at')
+    expect(await db.read.select().from(attempts)).toEqual([])
+  })
+})
+
+test('what a statement without rows fails of is what the work fails of, also when the work goes on and reads', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const insertRow = prepare((queries) => queries.insert(attempts).values({ id: sql.placeholder('id'), bucket: 'test', at: 0 }))
+  const outcomes = await Promise.all(
+    [false, true].map((reads) =>
+      db
+        .write(async (tx) => {
+          await tx.run(insertRow, { id: 'a' })
+          await tx.run(insertRow, { id: 'a' })
+          if (reads) await tx.first(found, { id: 'a' })
+        })
+        .catch((error: unknown) => error),
+    ),
+  )
+  expect(outcomes.map(isUniqueViolation)).toEqual([true, true])
+  expect(await db.read.select().from(attempts)).toEqual([])
+})
+
+test.skipIf(engine !== 'postgres')('on Postgres a work waits for the server only where it reads', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const order: string[] = []
+  await db.write(async (tx) => {
+    await tx.run(prepare((queries) => queries.insert(attempts).values({ id: 'a', bucket: 'test', at: 0 })))
+    // The loop has not turned since: nothing can have been answered.
+    setImmediate(() => order.push('the loop turned'))
+    await insertAll(tx, [row('b'), row('c')])
+    order.push('inserted')
+    expect(await tx.first(found, { id: 'c' })).toEqual(row('c'))
+    order.push('read')
+  }, locking)
+  expect(order).toEqual(['inserted', 'the loop turned', 'read'])
+})

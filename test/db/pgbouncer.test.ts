@@ -1,0 +1,62 @@
+/** What holds behind a pooler that gives every transaction another connection. */
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { DatabaseUnavailable } from '../../db/engine.ts'
+import { openPostgres } from '../../db/postgres/engine.ts'
+import { insertOf, rowsOf } from '../../db/prepared.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { testApp } from '../support/app.ts'
+import { openTestDatabase, testDatabase } from '../support/database.ts'
+import { pgBouncerBefore, whyNoPgBouncer } from '../support/pgbouncer.ts'
+import { sellingIn } from '../support/selling.ts'
+
+if (engine === 'postgres' && whyNoPgBouncer) process.stderr.write(`skipped: ${whyNoPgBouncer}\n`)
+const row = (id: string) => ({ id, bucket: 'test', at: 0 })
+
+describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('behind PgBouncer in transaction mode', () => {
+  test('behind PgBouncer carts become orders, side by side, and everybody reads what is so', async () => {
+    const database = await testDatabase()
+    await using bouncer = await pgBouncerBefore(database.url, 3)
+    {
+      await using app = await testApp({}, { database: { ...database, url: bouncer.url } })
+      const shop = await sellingIn(app, { onHand: 100 })
+      const buy = async () => {
+        const checkout = await shop.checkout(await shop.cart())
+        return [checkout.status, checkout.body.order.status]
+      }
+      // One after the other first, so that every connection has met every statement once.
+      for (let nth = 0; nth < 3; nth++) expect(await buy()).toEqual([201, 'CONFIRMED'])
+      expect(await Promise.all(Array.from({ length: 8 }, buy))).toEqual(Array(8).fill([201, 'CONFIRMED']))
+      const orders = await shop.get('/v2/orders')
+      expect(orders.body.total).toBe(11)
+      const [one] = orders.body.data
+      expect((await shop.order(one.id)).status).toBe('CONFIRMED')
+      expect((await app.call('GET', '/health/ready')).status).toBe(200)
+    }
+    await database.drop()
+  })
+
+  test('behind PgBouncer nothing is set for whoever has the connection next, and the time-outs hold all the same', async () => {
+    await using of = await openTestDatabase()
+    await using bouncer = await pgBouncerBefore(of.url, 1)
+    const db = openPostgres(bouncer.url, Math.random, { timeouts: { statement: 300, answer: 60_000 } })
+    await db.write((tx) => insertOf(attempts)(tx, row('a')))
+    expect(await Promise.all(Array.from({ length: 5 }, () => db.read.first(rowsOf(attempts, ['id']), { id: 'a' })))).toEqual(
+      Array(5).fill(row('a')),
+    )
+    const refused = await db.write((tx) => tx.rows(sql`select pg_sleep(60)`)).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(DatabaseUnavailable)
+    const slowRead = await db.read.rows(sql`select pg_sleep(60)`).catch((error: unknown) => error)
+    expect((slowRead as Error).cause).toBeInstanceOf(DatabaseUnavailable)
+    // The same connection to the server, for somebody else.
+    const other = new pg.Client({ connectionString: bouncer.url })
+    await other.connect()
+    const { rows } = await other.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock")
+    expect(rows).toEqual([{ statement: '0', lock: '0' }])
+    expect((await other.query('select name from pg_prepared_statements')).rows).toEqual([])
+    await other.end()
+    await db.close()
+  })
+})

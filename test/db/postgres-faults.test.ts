@@ -1,0 +1,224 @@
+/** What a Postgres engine promises when others stand still, hold what it needs, or cut the wire. */
+import { describe, expect, test } from 'bun:test'
+import { asc, sql } from 'drizzle-orm'
+import pg from 'pg'
+import { engine } from '../../db/columns.ts'
+import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
+import { openPostgres, type PostgresOptions } from '../../db/postgres/engine.ts'
+import { insertAllOf, insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../db/prepared.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { asAppError } from '../../src/http/errors.ts'
+import { testApp } from '../support/app.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { startChild } from '../support/process.ts'
+import { type Cut, wireTo } from '../support/wire.ts'
+
+const locking = { isolation: 'locking' } as const
+const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
+const insert = insertOf(attempts)
+const found = rowsOf(attempts, ['id'])
+const locked = lockedRowsOf(attempts, ['id'])
+const setAt = updateOf(attempts, valuesOf(attempts, ['id']), ['id'])
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+const idsIn = async (db: ReturnType<typeof openPostgres>) =>
+  (await db.read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
+
+/** The database of a test, opened once more with options of its own. */
+async function opened(options: PostgresOptions = {}) {
+  const of = await openTestDatabase()
+  const db = openPostgres(of.url, Math.random, options)
+  return {
+    db,
+    url: of.url,
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      await of[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Somebody else's connection, which holds the lock of a row until it is told to end. */
+async function holdRow(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('BEGIN')
+  await client.query(statement)
+  return { [Symbol.asyncDispose]: () => client.end() }
+}
+
+describe.skipIf(engine !== 'postgres')('on Postgres', () => {
+  test('what is read together is as of one moment, however much is written meanwhile', async () => {
+    await using of = await opened()
+    const { db } = of
+    await db.write((tx) => insertAllOf(attempts)(tx, [row('a'), row('b')]))
+    let stopped = false
+    const writing = (async () => {
+      for (let at = 1; !stopped; at++) {
+        await db.write(async (tx) => {
+          await setAt(tx, { at }, { id: 'a' })
+          await setAt(tx, { at }, { id: 'b' })
+        }, locking)
+      }
+    })()
+    const pairs = []
+    for (let round = 0; round < 300; round++) {
+      pairs.push(await Promise.all(db.read.together(() => [db.read.first(found, { id: 'a' }), db.read.all(found, { id: 'b' })] as const)))
+    }
+    stopped = true
+    await writing
+    expect(pairs.filter(([a, [b]]) => a?.at !== b?.at)).toEqual([])
+    expect(new Set(pairs.map(([a]) => a?.at)).size).toBeGreaterThan(1)
+  })
+
+  test('a process that is frozen inside a work keeps nobody waiting for good: its transaction is ended, and the others go on', async () => {
+    await using of = await opened()
+    const { db } = of
+    await db.write((tx) => insert(tx, row('a')))
+    await using frozen = startChild('freeze-in-work.ts', [of.url, 'a'], { DATABASE_URL: of.url })
+    expect((await frozen.lines.next()).value).toBe('locked')
+    frozen.kill('SIGSTOP')
+    const countUp = () =>
+      db.write(async (tx) => {
+        const counter = await tx.first(locked, { id: 'a' })
+        await setAt(tx, { at: (counter?.at ?? 0) + 1 }, { id: 'a' })
+      }, locking)
+    await Promise.all(Array.from({ length: 5 }, countUp))
+    expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 5))
+  })
+
+  test('a row that somebody holds for good refuses the writes that wait for it, 503 and nothing changed; reads do not wait', async () => {
+    await using of = await opened({ connections: 4, timeouts: { lock: 1_500 } })
+    const { db } = of
+    await db.write((tx) => insert(tx, row('a')))
+    await using _ = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
+    const events: string[] = []
+    // More than there are connections to write on.
+    const writes = Array.from({ length: 6 }, async (_, nth) => {
+      const refused = await failure(db.write((tx) => setAt(tx, { at: 1 }, { id: 'a' }), nth % 2 ? locking : {}))
+      events.push('refused')
+      return refused
+    })
+    const reads = await Promise.all(Array.from({ length: 20 }, () => db.read.first(found, { id: 'a' })))
+    events.push('read')
+    expect(reads).toEqual(Array(20).fill(row('a')))
+    const refusals = await Promise.all(writes)
+    expect(events).toEqual(['read', ...Array(6).fill('refused')])
+    for (const refused of refusals) {
+      expect(refused).toBeInstanceOf(DatabaseUnavailable)
+      expect(asAppError(refused)).toMatchObject({ code: 'UNAVAILABLE' })
+    }
+  })
+
+  test('a statement that takes too long is refused, read or write, and nothing of its work is kept', async () => {
+    await using of = await opened({ timeouts: { statement: 200 } })
+    const { db } = of
+    const slow = sql`select pg_sleep(60)`
+    const refused = await failure(
+      db.write(async (tx) => {
+        await insert(tx, row('a'))
+        await tx.rows(slow)
+      }),
+    )
+    expect(refused).toBeInstanceOf(DatabaseUnavailable)
+    expect(asAppError(await failure(db.read.rows(slow)))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await idsIn(db)).toEqual([])
+  })
+
+  test('a server that no longer answers is given up, and the next read has a connection of its own', async () => {
+    await using of = await opened({ timeouts: { answer: 500 } })
+    const { db } = of
+    expect(asAppError(await failure(db.read.rows(sql`select pg_sleep(60)`)))).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await failure(db.write((tx) => tx.rows(sql`select pg_sleep(60)`)))).toBeInstanceOf(DatabaseUnavailable)
+    expect(await idsIn(db)).toEqual([])
+  })
+
+  test('a disk that is full on the server is told as one', async () => {
+    await using of = await opened()
+    const refused = await failure(
+      of.db.write(async (tx) => {
+        await insert(tx, row('a'))
+        await tx.rows(sql`do $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+      }),
+    )
+    expect(refused).toBeInstanceOf(DatabaseFull)
+    expect(await idsIn(of.db)).toEqual([])
+  })
+
+  async function cutting(at: string, cut: Cut) {
+    const of = await openTestDatabase()
+    const wire = await wireTo(of.url, at, cut)
+    const db = openPostgres(wire.url, Math.random)
+    await db.write((tx) => insert(tx, row('before')))
+    wire.arm()
+    const refused = await failure(db.write((tx) => insert(tx, row('cut'))))
+    const kept = await idsIn(of.db as ReturnType<typeof openPostgres>)
+    await db.close()
+    await wire[Symbol.asyncDispose]()
+    await of[Symbol.asyncDispose]()
+    return { refused, kept }
+  }
+
+  test('a wire that is cut at a commit leaves the outcome unknown, whether the server had it or not, and the work is not run again', async () => {
+    const before = await cutting('COMMIT', 'before')
+    expect(before.refused).toBeInstanceOf(DatabaseOutcomeUnknown)
+    expect(before.kept).toEqual(['before'])
+    const behind = await cutting('COMMIT', 'behind')
+    expect(behind.refused).toBeInstanceOf(DatabaseOutcomeUnknown)
+    expect(behind.kept).toEqual(['before', 'cut'])
+  })
+
+  test('a wire that is cut before a work was to commit has changed nothing', async () => {
+    const of = await openTestDatabase()
+    await using wire = await wireTo(of.url, 'cut here', 'before')
+    const db = openPostgres(wire.url, Math.random)
+    wire.arm()
+    const refused = await failure(
+      db.write(async (tx) => {
+        await insert(tx, row('a'))
+        await tx.rows(sql`select 'cut here'`)
+      }),
+    )
+    expect(refused).toBeInstanceOf(DatabaseUnavailable)
+    expect(await idsIn(of.db as ReturnType<typeof openPostgres>)).toEqual([])
+    await db.close()
+    await of[Symbol.asyncDispose]()
+  })
+
+  test('readiness notices a database that takes no writes, or is only read, and says so while the write still waits', async () => {
+    await using app = await testApp({}, { postgres: { timeouts: { lock: 60_000, statement: 60_000 } } })
+    const failing = async () => {
+      app.clock.advance(1_000)
+      const { status, body } = await app.call('GET', '/health/ready')
+      return [status, body.message]
+    }
+    expect(await failing()).toEqual([200, undefined])
+    {
+      await using _ = await holdRow(app.database.url, 'LOCK TABLE souk_migrations IN SHARE MODE')
+      expect(await failing()).toEqual([503, 'Not ready: databaseWritable'])
+    }
+    await app.deps.db.read.rows(
+      sql.raw(`alter database ${new URL(app.database.url).pathname.slice(1)} set default_transaction_read_only = on`),
+    )
+    const { rows } = await terminated(app.database.url)
+    expect(rows.length).toBeGreaterThan(0)
+    await failing()
+    expect(await failing()).toEqual([503, 'Not ready: databaseWritable'])
+  })
+})
+
+/** Ends every other connection to the database: the program makes new ones. */
+async function terminated(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+  } finally {
+    await client.end()
+  }
+}

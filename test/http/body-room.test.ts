@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import { parseObject, readBody } from '../../src/http/body.ts'
+import { createBodyRoom } from '../../src/http/body-room.ts'
+
+const stalled = (first: Uint8Array) =>
+  new Request('http://localhost/', {
+    method: 'POST',
+    body: new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(first) }),
+  })
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => 'whole',
+    (error: { code: string }) => error.code,
+  )
+
+describe('bodies that are still arriving', () => {
+  test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
+    const room = createBodyRoom(100)
+    const dropped: string[] = []
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter(() => void dropped.push(name)))
+    a?.hold(40)
+    b?.hold(40)
+    expect([dropped, room.held()]).toEqual([[], { bodies: 3, bytes: 80 }])
+    c?.hold(30)
+    expect([dropped, room.held()]).toEqual([['a'], { bodies: 2, bytes: 70 }])
+    // Whoever made room takes none any more.
+    a?.hold(90)
+    expect(room.held()).toEqual({ bodies: 2, bytes: 70 })
+    c?.hold(101)
+    expect([dropped, room.held()]).toEqual([['a', 'b', 'c'], { bodies: 0, bytes: 0 }])
+    for (const place of [a, b, c]) place?.leave()
+    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+  })
+
+  test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
+    const room = createBodyRoom(10_000)
+    const waiting = Array.from({ length: 200 }, () => outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { room, withinMs: 50 })))
+    expect(
+      await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { room })),
+    ).toBe('whole')
+    await Promise.race(waiting)
+    expect(room.held().bytes).toBeLessThanOrEqual(10_000)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['TIMEOUT']))
+    expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+  })
+
+  test('bodies whose beginning was thrown away are refused when they go on, or come to their end', async () => {
+    for (const rest of [[new Uint8Array(10)], []]) {
+      const room = createBodyRoom(100)
+      let send: ReadableStreamDefaultController<Uint8Array> | undefined
+      const request = new Request('http://localhost/', {
+        method: 'POST',
+        body: new ReadableStream({
+          start(controller) {
+            send = controller
+          },
+        }),
+      })
+      const reading = outcome(readBody(request, 1_000, { room }))
+      send?.enqueue(new Uint8Array(90))
+      while (room.held().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
+      room.enter(() => undefined).hold(50)
+      expect(room.held()).toEqual({ bodies: 1, bytes: 50 })
+      for (const chunk of rest) send?.enqueue(chunk)
+      send?.close()
+      expect(await reading).toBe('TIMEOUT')
+    }
+  })
+
+  test('bodies that arrive a byte at a time are put together in one buffer', async () => {
+    const text = 'a body that comes in many pieces'.repeat(40)
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      body: new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const byte of Buffer.from(text)) controller.enqueue(new Uint8Array([byte]))
+          controller.close()
+        },
+      }),
+    })
+    const bytes = await readBody(request, 2_000)
+    expect(Buffer.from(bytes).toString()).toBe(text)
+    expect(bytes.buffer.byteLength).toBeLessThanOrEqual(2_000)
+  })
+})
+
+describe('what a body of JSON may hold', () => {
+  const refusal = (text: string): string | undefined => {
+    try {
+      parseObject(new TextEncoder().encode(text))
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  test('what a body of JSON may hold is 50,000 values, lists and objects among them', () => {
+    const tooMany = 'The body holds more than 50000 values'
+    // The object and the list are two.
+    const list = (items: number, item: string) => `{"a": [ ${Array.from({ length: items }, () => item).join(' , ')} ] }`
+    expect(refusal(list(49_998, '1'))).toBeUndefined()
+    expect(refusal(list(49_999, '1'))).toBe(tooMany)
+    expect(refusal(list(49_998, '{}'))).toBeUndefined()
+    expect(refusal(list(49_999, '[]'))).toBe(tooMany)
+    expect(refusal(list(24_999, '{"b":1}'))).toBeUndefined()
+    expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
+    // What stands in a text is no value.
+    expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
+  })
+
+  test('what a body of JSON may hold is 32 levels, however much is sent', () => {
+    const nested = (levels: number, open: string, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`
+    expect(refusal(`{"a":${nested(31, '[', ']')}}`)).toBeUndefined()
+    expect(refusal(nested(32, '{"a":', '}'))).toBeUndefined()
+    for (const text of [`{"a":${nested(32, '[', ']')}}`, nested(33, '{"a":', '}'), '['.repeat(1_000_000)])
+      expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
+  })
+
+  test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {
+    for (const bad of ['\\u0000', 'a\\u0000b']) {
+      expect(refusal(`{"a":"${bad}"}`)).toBe('The body holds a NUL character')
+      expect(refusal(`{"${bad}":1}`)).toBe('The body holds a NUL character')
+      expect(refusal(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body holds a NUL character')
+    }
+    expect(refusal('{"a":"\\ud800"}')).toBe('The body holds half a surrogate pair')
+    expect(refusal('{"a":"\\ud83d\\ude00 \\u0041 \\\\u0000"}')).toBeUndefined()
+    expect(refusal('{"a":"\u0000"}')).toBe('The body is not valid JSON')
+  })
+})

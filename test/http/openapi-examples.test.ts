@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import Ajv2020 from 'ajv/dist/2020.js'
+import { apiDocument } from '../../src/cli/openapi.ts'
+import { pathExample } from '../../src/http/openapi-examples.ts'
+import { createNewId, idPrefixes } from '../../src/lib/ids.ts'
+import { testApp } from '../support/app.ts'
+
+const document = apiDocument()
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
+)
+
+/** An id as ids are made. */
+const suffix = /^[a-z]+_([0-7][0-9abcdefghjkmnpqrstvwxyz]{25})$/
+const prefixes: readonly string[] = Object.values(idPrefixes)
+
+test('every parameter of a path has an example that its schema allows (if not: add its name or its segment to src/http/openapi-examples.ts)', () => {
+  const ajv = new Ajv2020({ strict: false })
+  let seen = 0
+  for (const { name, operation } of operations)
+    for (const one of operation.parameters ?? []) {
+      if (one.in !== 'path') continue
+      seen++
+      const about = `${name} {${one.name}}`
+      expect([about, typeof one['example']]).toEqual([about, 'string'])
+      expect([about, ajv.validate(one.schema ?? {}, one['example'])]).toEqual([about, true])
+    }
+  expect(seen).toBeGreaterThan(25)
+})
+
+test('every example of an id is one that could have been made, with the prefix of its kind of record', () => {
+  expect(createNewId(() => new Uint8Array(16))('order')).toMatch(suffix)
+  for (const { name, path, operation } of operations)
+    for (const { in: place, name: parameter, example } of operation.parameters ?? []) {
+      if (place !== 'path' || !/^id$|Id$/.test(parameter)) continue
+      expect([name, suffix.test(String(example))]).toEqual([name, true])
+      expect(prefixes).toContain(String(example).split('_')[0] ?? '')
+      expect(String(example)).toBe(pathExample(path, parameter) ?? '')
+    }
+  const prefixOf = (path: string, name = 'id') => pathExample(path, name)?.split('_')[0]
+  expect(prefixOf('/product-v2/public/{id}')).toBe('prod')
+  expect(prefixOf('/v2/orders/{id}/refunds')).toBe('order')
+  expect(prefixOf('/cart/{id}/items/{lineId}')).toBe('cart')
+  expect(prefixOf('/cart/{id}/items/{lineId}', 'lineId')).toBe('line')
+  expect(prefixOf('/webhook-endpoints/{id}/deliveries')).toBe('whe')
+  expect(prefixOf('/product-v2/{id}/variants/{variantId}', 'variantId')).toBe('var')
+  expect(pathExample('/elsewhere/{id}', 'id')).toBeUndefined()
+})
+
+test('every example of an id is taken for one: a read by it finds nothing, and is no bad request', async () => {
+  await using app = await testApp()
+  const { secretKey: key } = await app.merchant()
+  for (const { name, path, operation } of operations) {
+    if (!name.startsWith('GET ') || !path.includes('{')) continue
+    const filled = (operation.parameters ?? [])
+      .filter((one) => one.in === 'path')
+      .reduce((text, one) => text.replace(`{${one.name}}`, String(one['example'])), path)
+    const { status } = await app.call('GET', filled, { key })
+    expect([name, [200, 404].includes(status)]).toEqual([name, true])
+  }
+})

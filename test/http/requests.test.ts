@@ -1,0 +1,268 @@
+/** What holds of what every route takes, whatever routes and schemas there will be: names, lengths, words, order. */
+import { describe, expect, test } from 'bun:test'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { accessRules } from '../../src/http/access-rules.ts'
+import { shapeOf } from '../../src/http/shape.ts'
+import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
+import { accepted, everyCredential } from '../support/credentials.ts'
+
+type Hooks = { detail?: Record<string, unknown>; body?: TSchema; query?: TSchema; params?: TSchema; headers?: TSchema }
+type Route = { method: string; path: string; hooks: Hooks }
+
+async function routesOf(app: TestApp): Promise<Route[]> {
+  const { createApp } = await import('../../src/app.ts')
+  return createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS') as unknown as Route[]
+}
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`
+const pathOf = ({ path }: Route) => path.replace(/:\w+/g, 'none_00000000000000000000000000')
+
+/** Sends a request to a route under a credential that opens it. */
+async function asAllowed(app: TestApp) {
+  const { credentials } = await everyCredential(app)
+  return async (route: Route, path: string, options: CallOptions = {}) => {
+    const access = route.hooks.detail?.['x-access'] as keyof typeof accessRules
+    const [kind] = accepted(access)
+    return app.call(route.method, path, { ...(kind ? credentials[kind] : {}), ...options })
+  }
+}
+
+/** A text at every place of a schema where one may stand, and what its schema says of it. */
+function textsIn(schema: TSchema, at = ''): { at: string; schema: TSchema }[] {
+  const parts: [string, TSchema][] = [
+    ...Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>),
+    ...(schema['items'] ? [['0', schema['items'] as TSchema] as [string, TSchema]] : []),
+    ...(['anyOf', 'allOf'] as const).flatMap((key) => ((schema[key] ?? []) as TSchema[]).map((part): [string, TSchema] => ['', part])),
+    ...Object.values((schema['patternProperties'] ?? {}) as Record<string, TSchema>).map((part): [string, TSchema] => ['*', part]),
+  ]
+  const own = schema['type'] === 'string' && schema['const'] === undefined ? [{ at, schema }] : []
+  return [...own, ...parts.flatMap(([name, part]) => textsIn(part, [at, name].filter(Boolean).join('.')))]
+}
+
+/** The paths of the objects in a schema, as far as they can be reached by lists of one item. */
+function objectsIn(schema: TSchema, at: string[] = []): string[][] {
+  if (schema['anyOf']) return (schema['anyOf'] as TSchema[]).flatMap((option) => objectsIn(option, at))
+  if (schema['type'] === 'array') return objectsIn(schema['items'], [...at, '0'])
+  if (schema['type'] !== 'object') return []
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>)
+  return [...(schema['properties'] ? [at] : []), ...properties.flatMap(([name, property]) => objectsIn(property, [...at, name]))]
+}
+
+/** An object that holds nothing but a field at the end of a path. */
+const only = (path: readonly string[], name: string): object =>
+  path.reduceRight<object>((inner, step) => (step === '0' ? [inner] : { [step]: inner }), { [name]: 1 })
+
+test('every route names a field that it does not know, at every depth of its body, and refuses it', async () => {
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const call = await asAllowed(app)
+  let nested = 0
+  for (const route of await routesOf(app)) {
+    const { method, hooks } = route
+    if (method === 'GET' || hooks.detail?.['x-upload'] || hooks.detail?.['x-access'] === 'processor') continue
+    for (const path of objectsIn(hooks.body ?? Type.Object({}))) {
+      const answer = await call(route, pathOf(route), { body: only(path, 'amout'), headers: { 'idempotency-key': 'k' } })
+      const field = [...path, 'amout'].join('.')
+      expect([nameOf(route), answer.status, answer.body.message]).toEqual([nameOf(route), 400, `unknown field: ${field}`])
+      if (path.length > 0) nested++
+    }
+  }
+  expect(nested).toBeGreaterThan(20)
+})
+
+test('every route names a query parameter that it does not know, and refuses it, but for reads by id or handle, pages and the like', async () => {
+  await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const call = await asAllowed(app)
+  const ignoring: string[] = []
+  for (const route of await routesOf(app)) {
+    const answer = await call(route, `${pathOf(route)}?limt=5`, route.method === 'GET' ? {} : { body: {} })
+    const isRefused = answer.status === 400 && answer.body.message === 'unknown field: limt (query)'
+    const isReadById = route.method === 'GET' && /\/:\w+$/.test(route.path) && !route.hooks.query
+    if (isReadById) expect([nameOf(route), isRefused]).toEqual([nameOf(route), false])
+    else if (!isRefused) ignoring.push(nameOf(route))
+  }
+  expect(ignoring.sort()).toEqual(
+    [
+      ...['GET /', 'GET /docs', 'GET /docs/json', 'GET /docs/favicon.svg', 'GET /docs/page.css', 'GET /docs/page.js'],
+      ...['GET /docs/swagger-ui-bundle.js', 'GET /docs/swagger-ui-bundle.js.LICENSE.txt', 'GET /docs/swagger-ui.css'],
+      ...['GET /health/live', 'GET /health/ready', 'GET /metrics'],
+      ...['POST /webhooks/payments/:processor', 'POST /webhooks/payments/:processor/:shopId'],
+    ].sort(),
+  )
+})
+
+test('every text that a form is asked of has a length that is looked at before, and its form in words', async () => {
+  await using app = await testApp()
+  let forms = 0
+  for (const route of await routesOf(app)) {
+    for (const place of ['body', 'query', 'params', 'headers'] as const) {
+      const schema = route.hooks[place]
+      if (!schema || typeof schema !== 'object') continue
+      expect(() => shapeOf(schema), `${nameOf(route)} ${place}`).not.toThrow()
+      for (const { at, schema: text } of textsIn(schema)) {
+        if (text['pattern'] === undefined && text['format'] === undefined) continue
+        forms++
+        expect([nameOf(route), at, typeof text['maxLength'], typeof text['rule']]).toEqual([nameOf(route), at, 'number', 'string'])
+        expect(text['rule'], `${nameOf(route)} ${at}`).not.toMatch(/[\^$\\[\]{}|*+?]/)
+      }
+    }
+  }
+  expect(forms).toBeGreaterThan(50)
+})
+
+describe('the form of a text', () => {
+  const body = (schema: TSchema) => Type.Object({ field: Type.Optional(Type.Union([schema, Type.Null()])) })
+
+  test('the form of a text is not looked at where nobody said how long it may be', () => {
+    for (const unbounded of [
+      Type.String({ format: 'email' }),
+      Type.String({ pattern: '^a+$' }),
+      Type.Array(Type.String({ format: 'uri' })),
+    ]) {
+      expect(() => shapeOf(body(unbounded))).toThrow('needs a maxLength')
+      expect(() => shapeOf(Type.Record(Type.String(), unbounded))).toThrow('needs a maxLength')
+      expect(() => shapeOf(Type.Intersect([Type.Object({ a: unbounded }), Type.Object({})]))).toThrow('needs a maxLength')
+    }
+    expect(() => shapeOf(Type.Union([Type.String({ pattern: '^a+$', maxLength: 5 }), Type.String({ maxLength: 6 })]))).toThrow(
+      'same maxLength',
+    )
+    const other = { type: 'object', properties: { a: { $ref: 'elsewhere' } } } as unknown as TSchema
+    expect(() => shapeOf(other)).toThrow('may not say $ref')
+  })
+
+  test('the form of a text is told in words, and a text that is too long by its length alone', async () => {
+    await using app = await testApp({ SIGNUP_ENABLED: 'true' })
+    const { token } = await app.merchant()
+    const refusal = async (method: string, path: string, body: object) => (await app.call(method, path, { token, body })).body.message
+    const signup = { email: 'a@example.com', password: 'long enough 1', shopName: 'shop', country: 'US', currency: 'USD' }
+    const long = 'a'.repeat(50_000)
+    for (const [change, message] of [
+      [{ email: 'nobody' }, 'email (body): Expected an e-mail address'],
+      [{ email: `${long}@example.com` }, 'email (body): Expected string length less or equal to 254'],
+      [{ shopName: 'A shop' }, 'shopName (body): Expected 3 to 63 lower-case letters, digits and hyphens, no hyphen at the ends'],
+      [{ country: 'us' }, 'country (body): Expected two capital letters, as US'],
+      [{ currency: 'usd' }, 'currency (body): Expected three capital letters, as USD'],
+    ] as const)
+      expect(await refusal('POST', '/merchant/signup', { ...signup, ...change })).toBe(message)
+    expect(await refusal('PATCH', '/shops/v2', { logoUrl: 'ftp://example.com' })).toBe(
+      'logoUrl (body): Expected an address that begins with http:// or https://',
+    )
+    expect(await refusal('PATCH', '/shops/v2', { contact: { email: 'nobody' } })).toBe('contact.email (body): Expected an e-mail address')
+    expect(await refusal('PATCH', '/shops/v2', { logoUrl: `http://${long}` })).toBe(
+      'logoUrl (body): Expected string length less or equal to 2048',
+    )
+    expect(await refusal('POST', '/product-v2', { title: ' ' })).toBe('title (body): Expected a text that is not blank')
+    expect((await app.call('GET', '/product-v2?page=0', { token })).body.message).toBe('page (query): Expected a whole number from 1')
+  })
+})
+
+describe('names that nobody knows', () => {
+  test('names that nobody knows are shown in part when they are long, and whole texts are never repeated', async () => {
+    await using app = await testApp()
+    const name = 'n'.repeat(5_000)
+    const { body, text } = await app.call('POST', '/merchant/login', { body: { email: 'a', password: 'b', [name]: 'the value' } })
+    expect(body.message).toBe(`unknown field: ${'n'.repeat(64)}…`)
+    expect(text).not.toContain('the value')
+    for (const raw of ['{"__proto__":{"email":"a"}}', '{"constructor":1}', '{"toString":1}', '{"":1}']) {
+      const answer = await app.call('POST', '/merchant/login', { raw, headers: { 'content-type': 'application/json' } })
+      expect([raw, answer.status, answer.body.message]).toEqual([raw, 400, `unknown field: ${Object.keys(JSON.parse(raw))[0]}`])
+    }
+  })
+
+  test('names that nobody knows are taken inside a free-form record, at any depth', () => {
+    const schema = Type.Object({ documentationCompleted: Type.Record(Type.String(), Type.Unknown()) })
+    const value: Static<typeof schema> = { documentationCompleted: { owner_id: true, any: { thing: [{ at: 'all' }] } } }
+    const { documentationCompleted } = Object.fromEntries(shapeOf(schema).fields ?? [])
+    expect(documentationCompleted?.others).toEqual({ anything: true })
+    expect(Object.keys(value)).toEqual(['documentationCompleted'])
+  })
+})
+
+describe('checks come in this order', () => {
+  const json = { 'content-type': 'application/json' }
+  const unreadable = (bytes: number): RequestInit & { started: boolean } => {
+    const seen = { started: false }
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          seen.started = true
+          controller.enqueue(new Uint8Array(bytes).fill(0x20))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return Object.assign(seen, { method: 'POST', headers: json, body })
+  }
+
+  test('checks come in this order: a length that is too large, the credential, the scope, and then the body', async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    const large = { ...json, 'content-length': String(2 * 1024 * 1024) }
+    expect((await app.call('POST', '/product-v2', { raw: '{', headers: large })).status).toBe(413)
+    for (const raw of ['{', '[]', '{"amout":1}', `{"a":"\\u0000"}`]) {
+      expect((await app.call('POST', '/product-v2', { raw, headers: json })).status).toBe(401)
+      expect((await app.call('POST', '/product-v2', { key: merchant.publishableKey, raw, headers: json })).status).toBe(403)
+      expect((await app.call('POST', '/product-v2', { key: merchant.secretKey, raw, headers: json })).status).toBe(400)
+    }
+    // A record that is not there is told of only once the body is known to be right.
+    expect((await app.call('PATCH', '/product-v2/prod_none', { token: merchant.token, body: { titel: 'x' } })).status).toBe(400)
+    expect((await app.call('PATCH', '/product-v2/prod_none', { token: merchant.token, body: { title: 'x' } })).status).toBe(404)
+  })
+
+  test('checks come in this order: of a body, how much there is, what it calls itself, and then what it holds', async () => {
+    await using app = await testApp()
+    const post = (raw: string, type: string) => app.call('POST', '/merchant/login', { raw, headers: { 'content-type': type } })
+    expect((await post(' '.repeat(65_537), 'text/csv')).status).toBe(413)
+    expect((await post('{', 'text/csv')).status).toBe(415)
+    expect((await post('{', 'application/json')).status).toBe(400)
+  })
+
+  test('checks come in this order: nothing of a body is read before the caller is known', async () => {
+    await using app = await testApp()
+    const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
+    for (const path of ['/product-v2', '/shops/v2/private-key/rotate', '/nowhere']) {
+      const init = unreadable(1_000)
+      const answer = await app.edge.fetch(new Request(`http://localhost${path}`, init), peer)
+      expect([path, answer.status, init.started]).toEqual([path, path === '/nowhere' ? 404 : 401, false])
+    }
+  })
+})
+
+describe('how much JSON a route takes', () => {
+  test('how much JSON a route takes is no more than its fields can hold, and little besides: it is refused before it is parsed', async () => {
+    await using app = await testApp()
+    const shapes = (method: string, path: string) => app.deps.routeTable.get(method, path)?.shapes()
+    expect(shapes('POST', '/merchant/login')?.valuesMax).toBe(1_006)
+    expect(shapes('POST', '/cart/:id/complete')?.valuesMax).toBe(1_002)
+    expect(shapes('PUT', '/collection-v2/:id/products')?.valuesMax).toBe(1_000 + 2 * 5_002)
+    expect(shapes('POST', '/product-v2')?.valuesMax).toBeLessThanOrEqual(50_000)
+    const login = async (body: object) => (await app.call('POST', '/merchant/login', { body })).body.message
+    const some = (count: number) => Array.from({ length: count }, () => 1)
+    expect(await login({ email: 'a', password: 'b', other: some(900) })).toBe('unknown field: other')
+    expect(await login({ email: 'a', password: 'b', other: some(1_100) })).toBe('The body holds more than 1006 values')
+  })
+
+  test('how much JSON a route takes is 64 KB, and a megabyte where products, collections, blogs and settings are written', async () => {
+    await using app = await testApp()
+    const large = (await routesOf(app)).filter(({ hooks }) => hooks.detail?.['x-large-json']).map(nameOf)
+    expect(large.sort()).toEqual(
+      [
+        ...[
+          'POST /product-v2',
+          'PATCH /product-v2/:id',
+          'POST /collection-v2',
+          'PATCH /collection-v2/:id',
+          'PUT /collection-v2/:id/products',
+        ],
+        ...['POST /blogs', 'PATCH /blogs/:id', 'PUT /shops/v2/tax-rates', 'PUT /shops/v2/shipping-methods'],
+      ].sort(),
+    )
+    const { token } = await app.merchant()
+    const filled = (length: number) => `{"title":"Tee"${' '.repeat(length - 15)}}`
+    const status = async (method: string, path: string, length: number) =>
+      (await app.call(method, path, { token, raw: filled(length), headers: { 'content-type': 'application/json' } })).status
+    expect(await status('POST', '/product-v2', 1024 * 1024)).toBe(201)
+    expect(await status('POST', '/product-v2', 1024 * 1024 + 1)).toBe(413)
+    expect(await status('PATCH', '/shops/v2', 64 * 1024)).toBe(200)
+    expect(await status('PATCH', '/shops/v2', 64 * 1024 + 1)).toBe(413)
+  })
+})

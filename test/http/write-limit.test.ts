@@ -1,0 +1,158 @@
+/** What shoppers and strangers may change within a minute. */
+import { describe, expect, test } from 'bun:test'
+import { createWriteLimit } from '../../src/http/write-limit.ts'
+import { type Answer, testApp } from '../support/app.ts'
+import { customerIn } from '../support/customers.ts'
+import { sellingIn } from '../support/selling.ts'
+
+const second = 1_000
+
+function limitOf(most: number, keysMax?: number) {
+  let now = 1_000_000_000
+  const limit = createWriteLimit({ most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
+  return {
+    take: (key = 'a') => limit.take(key),
+    advance: (ms: number) => {
+      now += ms
+    },
+  }
+}
+
+describe('a sliding window', () => {
+  test('a sliding window lets so many through within any minute, and says to the second when the next one may come', () => {
+    const { take, advance } = limitOf(3)
+    expect(take()).toBeUndefined()
+    advance(20 * second)
+    expect([take(), take()]).toEqual([undefined, undefined])
+    advance(10_500)
+    expect(take()).toBe(29.5)
+    advance(29_499)
+    expect(take()).toBeCloseTo(0.001)
+    advance(1)
+    expect(take()).toBeUndefined()
+    // The two of the 20th second are still within the minute.
+    expect(take()).toBe(20)
+  })
+
+  test('a sliding window does not count what it refused', () => {
+    const { take, advance } = limitOf(2)
+    take()
+    take()
+    for (let nth = 0; nth < 59; nth++) {
+      expect(take()).toBe(60 - nth)
+      advance(second)
+    }
+    advance(second)
+    expect([take(), take(), take()]).toEqual([undefined, undefined, 60])
+  })
+
+  test('a sliding window never holds more than it may, whatever the times between', () => {
+    const { take, advance } = limitOf(5)
+    const through: number[] = []
+    let at = 0
+    for (let nth = 0; nth < 2_000; nth++) {
+      const step = (nth * 7_919) % 4_001
+      advance(step)
+      at += step
+      if (take() === undefined) through.push(at)
+    }
+    expect(through.length).toBeGreaterThan(100)
+    for (const [nth, time] of through.entries()) expect(time - (through[nth - 5] ?? -60_000)).toBeGreaterThan(59_000)
+  })
+
+  test('a sliding window counts each caller alone, and begins anew where the clock was set back', () => {
+    const { take, advance } = limitOf(1)
+    expect([take('a'), take('a'), take('b')]).toEqual([undefined, 60, undefined])
+    advance(-3_600 * second)
+    expect([take('a'), take('a')]).toEqual([undefined, 60])
+  })
+
+  test('a sliding window keeps a bounded number of callers, and forgets who was quiet the longest', () => {
+    const { take } = limitOf(1, 3)
+    for (const key of ['a', 'b', 'c', 'a']) take(key)
+    take('d')
+    expect(take('a')).toBe(60)
+    expect(take('b')).toBeUndefined()
+  })
+})
+
+const few = { STOREFRONT_WRITES_PER_MINUTE: '5' }
+const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
+
+describe('writes under a publishable key', () => {
+  test('writes under a publishable key are limited by address, together, while reads go on; 429 says when to come back', async () => {
+    await using app = await testApp(few)
+    const { publishableKey: key, shop, ...merchant } = await sellingIn(app)
+    const other = await app.merchant()
+    const { body: cart } = await app.call('POST', '/cart', { key, body: {} })
+    const item = { variantId: merchant.variantId, quantity: 1 }
+    const writes = [
+      await app.call('PATCH', `/cart/${cart.id}`, { key, body: { email: 'a@example.com' } }),
+      await app.call('POST', `/cart/${cart.id}/items`, { key, body: item, headers: { 'idempotency-key': 'once' } }),
+      await app.call('POST', '/affiliates/clicks', { key, body: { code: 'nobody' } }),
+      await app.call('PATCH', '/giftcard/remove', { key, body: { cartId: cart.id } }),
+    ]
+    expect(statuses(writes).includes(429)).toBe(false)
+    app.clock.advance(10 * second)
+    const limited = [
+      await app.call('POST', '/cart', { key, body: {} }),
+      await app.call('POST', `/cart/${cart.id}/checkout`, { key, body: { method: 'card' }, headers: { 'idempotency-key': 'buy' } }),
+      await app.call('POST', '/cart', { key: other.publishableKey, body: {} }),
+      // Before the body is looked at, and after the key.
+      await app.call('POST', '/cart', { key, body: { email: 5 } }),
+    ]
+    expect(statuses(limited)).toEqual([429, 429, 429, 429])
+    for (const { headers, body } of limited) {
+      expect(headers.get('retry-after')).toBe('50')
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(body).toEqual({ statusCode: 429, message: 'Too many changes within a minute: try again', error: 'Too Many Requests' })
+    }
+    expect((await app.call('POST', '/cart', { key: 'pk_test_made_up', body: {} })).status).toBe(401)
+    expect((await app.call('GET', `/cart/${cart.id}`, { key })).status).toBe(200)
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.9' })).status).toBe(201)
+    app.clock.advance(50 * second)
+    expect((await app.call('POST', '/cart', { key, body: {} })).status).toBe(201)
+  })
+
+  test('writes under a publishable key from anywhere in an IPv6 /64 count together', async () => {
+    await using app = await testApp(few)
+    const { publishableKey: key } = await app.merchant()
+    const answers = []
+    for (let nth = 0; nth < 6; nth++) answers.push(await app.call('POST', '/cart', { key, body: {}, from: `2001:db8::${nth}` }))
+    expect(statuses(answers)).toEqual([201, 201, 201, 201, 201, 429])
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '2001:db8:0:1::1' })).status).toBe(201)
+  })
+
+  test('writes under a secret key or by a merchant are not limited, and leave a storefront at the same address its own', async () => {
+    await using app = await testApp(few)
+    const { publishableKey, secretKey, token } = await app.merchant()
+    for (let nth = 0; nth < 8; nth++) {
+      expect((await app.call('POST', '/cart', { key: secretKey, body: {} })).status).toBe(201)
+      expect((await app.call('PATCH', '/shops/v2', { token, body: { title: `Title ${nth}` } })).status).toBe(200)
+      expect((await app.call('POST', '/affiliates/clicks', { token, body: { code: 'nobody' } })).status).not.toBe(429)
+    }
+    expect((await app.call('POST', '/cart', { key: publishableKey, body: {} })).status).toBe(201)
+  })
+
+  test('writes of a customer count for that customer alone, wherever they come from', async () => {
+    await using app = await testApp(few)
+    const { publishableKey: key, shop } = await app.merchant()
+    const [one, other] = [await customerIn(app, shop), await customerIn(app, shop)]
+    const asOne = (nth: number) => app.call('POST', '/cart', { key, token: one.token, body: {}, from: `203.0.113.${nth}` })
+    const answers = []
+    for (let nth = 0; nth < 6; nth++) answers.push(await asOne(nth))
+    expect(statuses(answers)).toEqual([201, 201, 201, 201, 201, 429])
+    expect((await other.post('/cart', {})).status).toBe(201)
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.1' })).status).toBe(201)
+  })
+
+  test('writes of nobody are limited likewise, but for logins, which have limits of their own', async () => {
+    await using app = await testApp(few)
+    const { email, password } = await app.merchant()
+    const logout = () => app.call('POST', '/auth/logout', { body: { refreshToken: 'made up' } })
+    const answers = []
+    for (let nth = 0; nth < 6; nth++) answers.push(await logout())
+    expect(statuses(answers)).toEqual([204, 204, 204, 204, 204, 429])
+    for (let nth = 0; nth < 8; nth++) expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+  })
+})

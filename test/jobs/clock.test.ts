@@ -1,0 +1,68 @@
+/** Jobs that end or forget things by their age, and a clock that jumps. */
+import { expect, test } from 'bun:test'
+import { jobs, runJob } from '../../jobs/index.ts'
+import { startOfTime, testApp } from '../support/app.ts'
+
+const dayMs = 24 * 60 * 60_000
+const quarterMs = 15 * 60_000
+
+const jobNamed = (name: string) => {
+  const job = jobs.find((one) => one.name === name)
+  if (!job) throw new Error(`there is no job ${name}`)
+  return job
+}
+
+test('a clock that jumps a month ahead ends no cart and no session, until it has been steady again', async () => {
+  await using app = await testApp()
+  const { publishableKey, token } = await app.merchant()
+  const { body: cart } = await app.call('POST', '/cart', { key: publishableKey, body: {} })
+  const statusOf = async () => (await app.call('GET', `/cart/${cart.id}`, { key: publishableKey })).body.status
+  const everyJobByAge = async () => {
+    for (const job of jobs.filter(({ byAge }) => byAge)) await runJob(job, app.deps)
+  }
+  app.clock.set(startOfTime + 40 * dayMs)
+  await everyJobByAge()
+  app.clock.set(startOfTime)
+  expect(await statusOf()).toBe('OPEN')
+  expect((await app.call('GET', '/merchant/me', { token })).status).toBe(200)
+  expect(app.logged.filter(({ event }) => event === 'clock.jumped').map(({ fields }) => fields['byMs'])).toEqual([40 * dayMs])
+  // What really is old ends once the clock has been steady.
+  app.clock.advance(40 * dayMs)
+  await everyJobByAge()
+  app.clock.advance(quarterMs)
+  await everyJobByAge()
+  expect(app.logged.filter(({ event }) => event === 'job.failed')).toEqual([])
+  expect(await statusOf()).toBe('EXPIRED')
+})
+
+test('readiness shows that the clock has jumped, and stays ready', async () => {
+  await using app = await testApp()
+  const steady = async () => {
+    const { status, body } = await app.call('GET', '/health/ready')
+    return [status, body.checks.find(({ name }: { name: string }) => name === 'clockSteady').ok]
+  }
+  expect(await steady()).toEqual([200, true])
+  app.clock.set(startOfTime - dayMs)
+  app.clock.advance(1_000)
+  expect(await steady()).toEqual([200, false])
+  app.clock.advance(quarterMs)
+  expect(await steady()).toEqual([200, true])
+})
+
+test('every job that goes by the age of things says so', () => {
+  expect(jobs.filter(({ byAge }) => byAge).map(({ name }) => name)).toEqual([
+    'close-orders',
+    'forget',
+    'expire-carts',
+    'approve-commissions',
+  ])
+  expect(jobNamed('look-around').byAge).toBeUndefined()
+})
+
+test('what goes wrong around a running process is looked for by a job, and logged once', async () => {
+  await using app = await testApp()
+  app.clock.set(startOfTime + dayMs)
+  await runJob(jobNamed('look-around'), app.deps)
+  await runJob(jobNamed('look-around'), app.deps)
+  expect(app.logged.filter(({ event }) => event === 'clock.jumped').length).toBe(1)
+})

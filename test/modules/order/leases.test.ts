@@ -1,0 +1,179 @@
+/** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
+import { expect, test } from 'bun:test'
+import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
+import { resumeOrders } from '../../../src/modules/order/resuming.ts'
+import { isFree, leaseMs } from '../../../src/modules/payment/domain.ts'
+import { testApp } from '../../support/app.ts'
+import { booksOf, violationsOf } from '../../support/books.ts'
+import { said, scripted, sellingBy } from '../../support/scripted.ts'
+import { ok } from '../../support/selling.ts'
+
+const minute = 60_000
+const now = Number.MAX_SAFE_INTEGER
+
+test('a lease keeps others away until it runs out, and never because a clock stepped back', () => {
+  const lease = { leaseHolder: 'a', leaseUntil: 1_000_000 + leaseMs }
+  expect(isFree(lease, 'a', 1_000_000)).toBe(true)
+  expect(isFree(lease, 'b', 1_000_000)).toBe(false)
+  expect(isFree(lease, 'b', 1_000_000 + leaseMs - 1)).toBe(false)
+  expect(isFree(lease, 'b', 1_000_000 + leaseMs)).toBe(true)
+  expect(isFree(lease, 'b', 999_999)).toBe(true)
+  expect(isFree({ leaseHolder: null, leaseUntil: null }, 'b', 0)).toBe(true)
+})
+
+test('a refund that a request is asking for is not asked for by the job beside it, and five are five calls', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  const sent: string[] = []
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      await held.promise
+      return { reference: refundId, state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const asked = Array.from({ length: 5 }, () => shop.refund(order.id, { amount: shop.usd(100) }))
+  while (sent.length < 5) await Bun.sleep(1)
+  await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
+  held.resolve()
+  for (const answer of await Promise.all(asked)) ok(answer)
+  expect(new Set(sent).size).toBe(5)
+  expect(sent.length).toBe(5)
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(500) })
+})
+
+test('a capture that a request is asking for is not asked for by the job beside it', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  let captures = 0
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    async capture({ amount }) {
+      captures++
+      await held.promise
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+    retrieve: async () => said('AUTHORIZED', { authorized: 1_000 }),
+  })
+  const buying = shop.buy()
+  while (captures === 0) await Bun.sleep(1)
+  await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
+  expect(captures).toBe(1)
+  held.resolve()
+  expect(ok(await buying).body.order.status).toBe('CONFIRMED')
+  expect(captures).toBe(1)
+  expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
+})
+
+test('a refund that has a name at its processor is asked about for as long as it takes, and never sent again', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const asked: (string | undefined)[] = []
+  let state: RefundAnswer['state'] = 'PENDING'
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      return { reference: 're_1', state: 'PENDING' }
+    },
+    async retrieveRefund({ refundReference }) {
+      asked.push(refundReference)
+      return { reference: 're_1', state }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  const refund = ok(await shop.refund(order.id, { amount: shop.usd(300) })).body
+  expect(refund).toMatchObject({ status: 'PENDING', processorReference: 're_1' })
+  for (let looks = 0; looks < 72 * 2; looks++) {
+    app.clock.advance(30 * minute)
+    await app.jobs.resume()
+  }
+  expect(sent.length).toBe(1)
+  expect(asked.length).toBeGreaterThan(100)
+  expect(new Set(asked)).toEqual(new Set(['re_1']))
+  state = 'SUCCEEDED'
+  app.clock.advance(30 * minute)
+  await app.jobs.resume()
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
+})
+
+test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {
+  await using app = await testApp()
+  let known: RefundAnswer | undefined
+  let sent = 0
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund() {
+      sent++
+      // It forgets our ids: sent again, it would be a second one.
+      known = { reference: `re_${sent}`, state: 'SUCCEEDED' }
+      throw new ProcessorUnavailable('lost')
+    },
+    retrieveRefund: async () => known,
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(ok(await shop.refund(order.id, { amount: shop.usd(300) })).body.status).toBe('PENDING')
+  app.clock.advance(minute)
+  await app.jobs.resume()
+  expect(sent).toBe(1)
+  expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ processorReference: 're_1' }] })
+})
+
+test('a processor that hangs holds up nobody but those who wait for it', async () => {
+  await using app = await testApp()
+  const hung = Promise.withResolvers<ProcessorPayment>()
+  let hanging = 0
+  let lost = true
+  const shop = await sellingBy(app, {
+    async create({ amount }) {
+      if (lost) throw new ProcessorUnavailable('lost')
+      hanging++
+      await hung.promise
+      return said('AUTHORIZED', { authorized: amount })
+    },
+    retrieve: async () => undefined,
+  })
+  const other = {
+    create: async ({ amount }: { amount: number }) => {
+      if (lost) throw new ProcessorUnavailable('lost')
+      return said('AUTHORIZED', { authorized: amount })
+    },
+    capture: async ({ amount }: { amount: number }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    retrieve: async () => undefined,
+  }
+  ;(app.deps.processors as Map<string, ReturnType<typeof scripted>>).set('other', { ...scripted(other), name: 'other' })
+  for (let nth = 0; nth < 3; nth++) ok(await shop.buy())
+  const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body
+  lost = false
+  app.clock.advance(minute)
+  const first = app.jobs.resume()
+  while ((await shop.order(order.id)).status !== 'CONFIRMED') await Bun.sleep(1)
+  expect(hanging).toBe(3)
+  // The next run leaves the lane that is at work alone, and does not wait for it.
+  await app.jobs.resume()
+  expect(hanging).toBe(3)
+  hung.resolve(said('PENDING'))
+  await first
+})
+
+test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('FAILED', { failureCode: 'card_declined' }),
+  })
+  const { order } = ok(await shop.buy()).body
+  const lines = app.logged.filter(({ event }) => event.startsWith('payment.'))
+  expect(lines.map(({ event }) => event)).toEqual(['payment.declined'])
+  expect(lines[0]?.fields).toMatchObject({
+    order: order.id,
+    payment: order.payments[0].id,
+    processor: 'scripted',
+    question: 'create',
+    code: 'card_declined',
+  })
+})

@@ -1,0 +1,276 @@
+/** Endpoints that hang, fail or are gone, on real sockets: whom they hold up, and what becomes of them. */
+import { describe, expect, test } from 'bun:test'
+import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/outbox.ts'
+import { deliverWebhooks } from '../../../jobs/deliver-webhooks.ts'
+import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
+import type { SafeFetch } from '../../../src/core/outgoing.ts'
+import { createWebhooks } from '../../../src/modules/webhook/dispatch.ts'
+import { disabledAfter, patienceMs, placesMax, waitingMax } from '../../../src/modules/webhook/domain.ts'
+import { forgetOldMessages } from '../../../src/modules/webhook/service.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../support/webhooks.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** A real server that takes every connection and what is sent, and never answers. */
+function hangingServer() {
+  const open = new Set<{ terminate(): void }>()
+  let taken = 0
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        taken++
+        open.add(socket)
+      },
+      data() {},
+      close: (socket) => void open.delete(socket),
+      error: () => undefined,
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}/`,
+    /** How many connections wait for an answer. */
+    waiting: () => open.size,
+    /** How many there ever were. */
+    taken: () => taken,
+    [Symbol.dispose]() {
+      for (const socket of open) socket.terminate()
+      server.stop(true)
+    },
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Waits as long as a test may last: what hangs does so until it is told to end. */
+const patient: SafeFetch = (url, options) => toLoopback(url, { ...options, timeoutMs: 600_000 })
+const toLoopback = createSafeFetch({ allowedNetworks: ['127.0.0.0/8'] })
+
+/** Shops whose endpoints all lead to one address, with so many messages for each of them. */
+async function shopsThatHang(
+  app: TestApp,
+  url: string,
+  { shops, endpoints, messages }: { shops: number; endpoints: number; messages: number },
+): Promise<void> {
+  for (let nth = 0; nth < shops; nth++) {
+    const shop = await app.merchant()
+    for (let each = 0; each < endpoints; each++) await endpointOf(app, shop, url)
+    for (let each = 0; each < messages; each++) await tell(app, shop, `${each}-${shop.shop.id}`)
+  }
+}
+
+describe('endpoints that hang for ever', () => {
+  test('endpoints that hang for ever, of a dozen shops, hold up no other shop: its messages arrive while all of theirs still hang', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await shopsThatHang(app, hanging.url, { shops: 12, endpoints: 4, messages: 2 })
+    await deliverWebhooks(app.deps)
+    await until(() => hanging.waiting() >= 40)
+    const shop = await app.merchant()
+    await endpointOf(app, shop, answering.url)
+    for (let nth = 0; nth < 10; nth++) await tell(app, shop, `mine-${nth}`)
+    await deliverWebhooks(app.deps)
+    const hung = hanging.waiting()
+    await until(() => answering.received.length === 10)
+    // Not one had to end for it.
+    expect(hanging.waiting()).toBe(hung)
+    expect(hanging.waiting()).toBeLessThan(placesMax.all)
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+
+  test('endpoints that hang for ever and have every place give one up for each shop that has none, once they have had their time', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    await shopsThatHang(app, hanging.url, { shops: placesMax.all + 6, endpoints: 1, messages: 1 })
+    await deliverWebhooks(app.deps)
+    await until(() => hanging.waiting() === placesMax.all)
+    const shops = [await app.merchant(), await app.merchant()]
+    const endpoints = []
+    for (const shop of shops) endpoints.push(await endpointOf(app, shop, answering.url))
+    for (const shop of shops) await tell(app, shop, `mine-${shop.shop.id}`)
+    await deliverWebhooks(app.deps)
+    expect([answering.received.length, hanging.taken()]).toEqual([0, placesMax.all])
+    app.clock.advance(patienceMs)
+    await deliverWebhooks(app.deps)
+    await until(() => answering.received.length === 2)
+    // Those that gave way failed like any other that took too long, and nobody else had to.
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    const gaveWay = rows.filter(({ lastError }) => lastError === 'timeout')
+    expect(gaveWay).toHaveLength(8)
+    expect(gaveWay.every(({ status, attempts }) => status === 'PENDING' && attempts === 1)).toBe(true)
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+
+  test('endpoints that hang for ever leave the other endpoints of their own shop a place', async () => {
+    using hanging = hangingServer()
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed, { safeFetch: patient })
+    const shop = await app.merchant()
+    await endpointOf(app, shop, hanging.url)
+    await endpointOf(app, shop, answering.url, ['order.refunded'])
+    for (let nth = 0; nth < 70; nth++) await tell(app, shop, `hanging-${nth}`)
+    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `quick-${nth}`, { event: 'order.refunded' })
+    await deliverWebhooks(app.deps)
+    await until(() => answering.received.length === 5)
+    expect(hanging.waiting()).toBe(placesMax.endpoint)
+    hanging[Symbol.dispose]()
+    await app.deps.webhooks.stop()
+  })
+})
+
+describe('an endpoint that fails again and again', () => {
+  /** Answers as it is told, and counts. */
+  function tellable(status: number) {
+    const state = { status, asked: 0 }
+    const server = receiver(() => {
+      state.asked++
+      return new Response(null, { status: state.status })
+    })
+    return { state, server }
+  }
+
+  test('an endpoint that fails again and again is asked by one attempt at a time after a rest, and has its places back with its first success', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    await deliver(app)
+    // Three in a row, and what was under way beside the third.
+    expect(state.asked).toBeLessThanOrEqual(4)
+    expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).not.toBeNull()
+    const before = state.asked
+    await deliver(app)
+    expect(state.asked).toBe(before)
+    app.clock.advance(60_000)
+    await deliver(app)
+    expect(state.asked).toBe(before + 1)
+    state.status = 204
+    app.clock.advance(60_000)
+    await deliver(app)
+    expect(state.asked).toBe(before + 1 + 20)
+    expect((await deliveriesOf(app, shop, endpoint)).every(({ status }) => status === 'DELIVERED')).toBe(true)
+    expect((await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body.failingSince).toBeNull()
+  })
+
+  test('an endpoint that fails again and again is asked by one of several processes', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    await endpointOf(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    await deliver(app)
+    const processes = [app.deps.webhooks, createWebhooks(app.deps), createWebhooks(app.deps)]
+    for (let round = 0; round < 4; round++) {
+      const before = state.asked
+      app.clock.advance(20 * 60_000)
+      await Promise.all(processes.map((webhooks) => webhooks.run()))
+      await Promise.all(processes.map((webhooks) => webhooks.idle()))
+      expect(state.asked).toBe(before + 1)
+    }
+  })
+
+  test('an endpoint that fails again and again has a bounded backlog: what comes beyond it is not kept for it, and is shown', async () => {
+    const { server } = tellable(500)
+    await using receiving = server
+    await using answering = receiver()
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const failing = await endpointOf(app, shop, receiving.url)
+    const good = await endpointOf(app, shop, answering.url)
+    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `first-${nth}`)
+    await deliver(app)
+    const keys = Array.from({ length: waitingMax + 10 }, (_, nth) => `more-${nth}`)
+    await Promise.all(keys.map((key) => tell(app, shop, key)))
+    await deliver(app)
+    const rows = await app.deps.db.read.select().from(webhookDeliveries)
+    const of = ({ id }: { id: string }) => rows.filter(({ endpointId }) => endpointId === id)
+    const dropped = of(failing).filter(({ lastError }) => lastError === 'too many waiting')
+    expect(dropped).toHaveLength(15)
+    expect(dropped.every(({ status, attempts }) => status === 'FAILED' && attempts === 0)).toBe(true)
+    expect(of(failing).filter(({ status }) => status === 'PENDING')).toHaveLength(waitingMax)
+    expect(of(good).every(({ status }) => status === 'DELIVERED')).toBe(true)
+    // What waits too long is given up, too.
+    app.clock.advance(3 * dayMs + 1)
+    await forgetOldMessages(app.deps)
+    const left = await app.deps.db.read.select().from(webhookDeliveries)
+    expect(left.filter(({ status }) => status === 'PENDING')).toEqual([])
+  })
+
+  test('an endpoint that fails again and again for five days is disabled: it is told, and nothing more is sent to it', async () => {
+    const { state, server } = tellable(500)
+    await using receiving = server
+    await using app = await testApp(loopbackAllowed)
+    const shop = await app.merchant()
+    const endpoint = await endpointOf(app, shop, receiving.url)
+    const seen = async () => (await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body
+    for (let hour = 0; hour < 5 * 24; hour++) {
+      if (hour % 8 === 0) await tell(app, shop, `key-${hour}`)
+      await deliver(app)
+      expect((await seen()).disabledAt).toBeNull()
+      app.clock.advance(dayMs / 24)
+    }
+    expect(state.asked).toBeGreaterThan(disabledAfter.failures)
+    await tell(app, shop, 'last')
+    await deliver(app)
+    expect(await seen()).toMatchObject({ disabledReason: 'FAILING', disabledAt: new Date(app.clock.now()).toISOString() })
+    expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_disabled')).toHaveLength(1)
+    const { asked } = state
+    app.clock.advance(dayMs)
+    await tell(app, shop, 'later')
+    await deliver(app)
+    expect(state.asked).toBe(asked)
+    expect((await deliveriesOf(app, shop, endpoint)).filter(({ status }) => status === 'PENDING')).toEqual([])
+  })
+})
+
+test('an endpoint that says 410 is disabled at once: what waited for it is given up, and it stays to be seen until it is removed', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using gone = receiver(() => new Response(null, { status: 410 }))
+  await using other = receiver()
+  const shop = await app.merchant()
+  const endpoint = await endpointOf(app, shop, gone.url)
+  const good = await endpointOf(app, shop, other.url)
+  for (let nth = 0; nth < 15; nth++) await tell(app, shop, `key-${nth}`)
+  await deliver(app)
+  expect(gone.received.length).toBeLessThanOrEqual(placesMax.endpoint)
+  expect(other.received).toHaveLength(15)
+  const states = (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => `${status} ${lastError}`)
+  expect(states).toHaveLength(15)
+  expect(new Set(states)).toEqual(new Set(['FAILED answered 410', 'FAILED endpoint disabled']))
+  const { body } = await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })
+  expect(body.data.map(({ id, disabledReason }: { id: string; disabledReason: string | null }) => [id, disabledReason])).toEqual([
+    [good.id, null],
+    [endpoint.id, 'GONE'],
+  ])
+  const asked = gone.received.length
+  await tell(app, shop, 'later')
+  await deliver(app)
+  expect([gone.received.length, other.received.length]).toEqual([asked, 16])
+  expect((await deliveriesOf(app, shop, endpoint)).length).toBe(15)
+  expect((await app.call('DELETE', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).status).toBe(204)
+})
+
+test('every endpoint has its turn, also where there are more of them than anybody looks at in one go', async () => {
+  await using app = await testApp(loopbackAllowed)
+  await using server = receiver()
+  for (let nth = 0; nth < 120; nth++) {
+    const shop = await app.merchant()
+    await endpointOf(app, shop, `${server.url}${nth}`)
+    for (const key of ['a', 'b', 'c']) await tell(app, shop, `${key}-${nth}`)
+  }
+  await deliver(app)
+  const counts = [...Map.groupBy(server.received, ({ path }) => path).values()].map((all) => all.length)
+  expect(counts).toEqual(Array(120).fill(3))
+  expect((await app.deps.db.read.select().from(webhookEndpoints)).every(({ failures }) => failures === 0)).toBe(true)
+})

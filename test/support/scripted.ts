@@ -1,0 +1,37 @@
+/** A processor of the test's own, and a shop that is paid through it. */
+import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import type { TestApp } from './app.ts'
+import { type Selling, sellingIn } from './selling.ts'
+
+/** A processor that does what it is told to, a thing a call. */
+export function scripted(script: Partial<Processor>): Processor {
+  const unknown = async (): Promise<never> => {
+    throw new ProcessorUnavailable('not in the script')
+  }
+  return {
+    name: 'scripted',
+    modes: ['TEST'],
+    create: unknown,
+    retrieve: unknown,
+    capture: unknown,
+    void: unknown,
+    refund: unknown,
+    retrieveRefund: async () => undefined,
+    readWebhook: unknown,
+    probe: unknown,
+    ...script,
+  }
+}
+export const said = (state: ProcessorPayment['state'], amounts: Partial<ProcessorPayment> = {}): ProcessorPayment => ({
+  reference: 'ref',
+  state,
+  authorized: 0,
+  captured: 0,
+  ...amounts,
+})
+
+export async function sellingBy(app: TestApp, script: Partial<Processor>): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
+  const shop = await sellingIn(app)
+  ;(app.deps.processors as Map<string, Processor>).set('scripted', scripted(script))
+  return { ...shop, buy: async () => shop.checkout(await shop.cart(), { processor: 'scripted' }) }
+}

@@ -1,0 +1,48 @@
+/** A wire to a Postgres server that can be cut where a test says. */
+import { connect, createServer, type Socket } from 'node:net'
+
+export type Cut = 'before' | 'behind'
+
+/**
+ * Listens on a port of its own and hands on what goes to and from the server.
+ * @param cutAt text of a statement, at which a connection is cut: before the server has heard of it, or when the server has answered
+ */
+export async function wireTo(serverUrl: string, cutAt: string, cut: Cut) {
+  const { hostname, port } = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  let armed = false
+  const server = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname)
+    let isCut = false
+    const end = () => void [client, upstream].forEach((socket) => void socket.destroy())
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', end)
+      socket.on('close', end)
+    }
+    client.on('data', (bytes) => {
+      if (armed && bytes.includes(cutAt)) {
+        if (cut === 'before') return end()
+        isCut = true
+      }
+      upstream.write(bytes)
+    })
+    // The answer is the sign that the server has done it.
+    upstream.on('data', (bytes) => (isCut ? end() : void client.write(bytes)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(serverUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  return {
+    url: url.href,
+    /** From now on. */
+    arm() {
+      armed = true
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -41,6 +41,18 @@ test('failed logins of merchants, operators and customers are on record under th
   expect(rows.map(({ shopId }) => shopId)).toEqual([...Array(6).fill(null), shop.shop.id])
 })
 
+test('a wrong password in place of the one before, when it is to be changed, is on record like a failed login', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const customer = await customerOf(app, shop.shop.name)
+  for (const { token } of [shop, customer])
+    expect(
+      (await app.call('POST', '/auth/password', { token, body: { current: 'not the one', password: 'planted password' }, from })).status,
+    ).toBe(401)
+  expect(await told(app)).toEqual([shop, customer].map(({ id }) => [id, 'login.failed', id, from, { failures: 1 }]))
+  expect((await refusals(app)).map(({ shopId }) => shopId)).toEqual([null, shop.shop.id])
+})
+
 test('failed logins of accounts that do not exist leave as many rows, name nobody, and hold nothing of what was typed', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, 'planted@example.com', 'planted password')

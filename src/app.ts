@@ -6,6 +6,7 @@ import { docsRoutes } from './http/docs.ts'
 import { errors } from './http/errors.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { affiliateRoutes } from './modules/affiliate/routes.ts'
+import { auditRoutes } from './modules/audit/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { blogRoutes, publicBlogRoutes } from './modules/blog/routes.ts'
 import { cartGiftCardRoutes, cartRoutes } from './modules/cart/routes.ts'
@@ -46,6 +47,7 @@ export function createApp(deps: AppDeps) {
     .use(affiliateRoutes(deps))
     .use(webhookRoutes(deps))
     .use(countryRoutes(deps))
+    .use(auditRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)

@@ -190,6 +190,13 @@ export const settings = {
     'Life of a login: after it, the password is asked for again',
     integer(minutes, 365 * days),
   ),
+  AUDIT_RETENTION_DAYS: setting(
+    'auditRetentionDays',
+    'integer',
+    undefined,
+    'Days after which rows of the audit trail are removed; unset: they are kept for ever',
+    integer(1, 36_500),
+  ),
   UNPAID_ORDERS_PER_ADDRESS: setting(
     'unpaidOrdersPerAddress',
     'integer',

@@ -16,6 +16,7 @@ import type { SafeFetch } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
 import { createEdge, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
+import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
 import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, rememberRegistration } from './keys.ts'
 import { createNewId } from './lib/ids.ts'
@@ -110,7 +111,7 @@ export async function openInstance({
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
     const app = createApp(appDeps)
     const edge = createEdge({
-      handle: (request) => app.fetch(request),
+      handle: notingLimits(appDeps, (request) => app.fetch(request)),
       hot: createHotReads({
         records: appDeps.documents,
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },

@@ -3,6 +3,7 @@ import type { Deps } from './core/deps.ts'
 import { httpParts } from './http/parts.ts'
 import type { Peers } from './http/peers.ts'
 import { affiliateParts } from './modules/affiliate/parts.ts'
+import { auditParts } from './modules/audit/parts.ts'
 import { authParts } from './modules/auth/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'
 import { cartParts } from './modules/cart/parts.ts'
@@ -35,6 +36,7 @@ export type Given = {
 /** Puts the stores and caches of all modules together. A module's parts may use those above it. */
 export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
+    .add(auditParts)
     .add(instanceKeyParts)
     .add(idempotencyParts)
     .add(shopParts)

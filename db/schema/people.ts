@@ -1,4 +1,4 @@
-import { bool, index, instant, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
+import { bool, index, instant, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 
 /** Merchants and super admins: they share one login and one space of e-mail addresses. */
 export const users = table(
@@ -79,6 +79,7 @@ export const attempts = table(
   (attempt) => [index('attempts_bucket').on(attempt.bucket, attempt.at), index('attempts_at').on(attempt.at)],
 )
 
+/** Who did what. Triggers refuse to change a row, and to remove one that `auditRetention` does not give up. */
 export const auditLog = table(
   'audit_log',
   {
@@ -90,9 +91,24 @@ export const auditLog = table(
     subject: text('subject').notNull(),
     shopId: text('shop_id'),
     requestId: text('request_id'),
+    /** Where the request came from. */
+    address: text('address'),
+    /** What of the subject changed, as it was before and after; no personal values and no secrets. */
+    before: json<AuditValues>('before'),
+    after: json<AuditValues>('after'),
   },
-  (entry) => [index('audit_log_subject').on(entry.subject, entry.at), index('audit_log_at').on(entry.at)],
+  (entry) => [
+    index('audit_log_subject').on(entry.subject, entry.at),
+    index('audit_log_actor').on(entry.actor, entry.at),
+    index('audit_log_action').on(entry.action, entry.at),
+    index('audit_log_shop').on(entry.shopId, entry.at),
+    index('audit_log_at').on(entry.at),
+  ],
 )
+export type AuditValues = Readonly<Record<string, unknown>>
+
+/** At most one row, and only while a write removes rows of the audit trail: those from before `until`, by the retention that is set. */
+export const auditRetention = table('audit_retention', { id: text('id').primaryKey(), until: instant('until').notNull() })
 
 /** A request that must have its effect once, however often it is sent. */
 export const idempotencyKeys = table(

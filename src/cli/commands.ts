@@ -104,6 +104,20 @@ terminal, or else is the first line of standard input.`,
     details: 'Changes nothing and works beside a running server. Exits 1 and says what is wrong when anything is.',
     run: async (input) => (await import('./check.ts')).check(input),
   },
+  audit: {
+    summary: 'Print the audit trail: who did what',
+    positionals: ['export'],
+    flags: {
+      from: { value: 'DAY', meaning: 'The first day, as 2026-01-31, UTC; default the first there is' },
+      to: { value: 'DAY', meaning: 'The last day, inclusive; default today' },
+      format: { value: 'FORMAT', meaning: 'jsonl (a JSON object a line, the default) or csv' },
+      'data-dir': dataDir,
+    },
+    details: `Oldest first, to standard output, a piece at a time however much there is. Works beside a running server.
+
+  souk audit export --from 2026-01-01 --to 2026-01-31 --format csv > january.csv`,
+    run: async (input) => (await import('./audit.ts')).audit(input),
+  },
   'rotate-keys': {
     summary: 'Seal every secret under a new encryption key',
     flags: { 'data-dir': dataDir },

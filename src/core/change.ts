@@ -2,8 +2,10 @@ import type { Writer } from '../../db/engine.ts'
 import type { ShopContext } from './principal.ts'
 import type { Expected } from './versions.ts'
 
-/** On whose behalf something is done: what the audit trail says of it. */
-export type Actor = { readonly id: string; readonly requestId?: string | undefined }
+/** Where a request came from, and what it is called: what the audit trail says of it besides who it was. */
+export type Origin = { readonly requestId?: string | undefined; readonly address?: string | undefined }
+/** On whose behalf something is done. */
+export type Actor = Origin & { readonly id: string }
 /** A command on the operator's own machine. */
 export const system: Actor = { id: 'system' }
 

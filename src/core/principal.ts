@@ -22,6 +22,15 @@ export type KeyPrincipal = {
   readonly shop: ShopContext
 }
 
+/** Whom a request was let in as. */
+export type Admitted = {
+  readonly principal: Principal
+  /** The shop that the request is about; undefined on routes that have none. */
+  readonly shop: ShopContext | undefined
+  /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
+  readonly shopIsMissing?: boolean
+}
+
 export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
 
 /** Who stands behind a credential. Undefined: nobody, or no longer. */

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
@@ -15,18 +15,10 @@ import { assertShopOrigin } from './shop.ts'
 type Stated = Access | { readonly by: Access; readonly while: () => boolean }
 type Switch = (() => boolean) | undefined
 
-type Caller = {
-  principal: Principal
-  /** The shop that the request is about; undefined on routes that have none. */
-  shop: ShopContext | undefined
-  /** The caller named a shop that is not theirs: answered once the request is known to be well-formed. */
-  shopIsMissing?: boolean
-}
-
 /** What came with a request. The body is what is put there. */
 type Received = { readonly request: Request; readonly route: string; readonly query: unknown; readonly params: unknown; body: unknown }
 
-const nobody: Caller = { principal: anonymous, shop: undefined }
+const nobody: Admitted = { principal: anonymous, shop: undefined }
 
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
 const needsToken = () => unauthenticated('A valid access token is required')
@@ -44,22 +36,17 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte. `anyQuery` ignores the
  * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
-export const access = ({
-  identity,
-  keyring,
-  routeTable,
-  bodyRoom,
-  limitKey,
-  writeLimit,
-}: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit'>) => {
-  const callers = new WeakMap<Request, Caller>()
+export const access = (
+  deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit' | 'callers' | 'originOf'>,
+) => {
+  const { identity, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
     return token === undefined ? undefined : identity.ofToken(token)
   }
 
-  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Caller> {
+  async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Admitted> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
     if (!kinds.some((kind) => kind === principal.kind))
@@ -83,13 +70,13 @@ export const access = ({
     return { principal, shop: principal.shop }
   }
 
-  async function asIntegration(headers: Headers): Promise<Caller> {
+  async function asIntegration(headers: Headers): Promise<Admitted> {
     const key = headers.get('integration-api-key')
     if (!key || !sameSecret(key, keyring.integrationApiKey)) throw unauthenticated('A valid integration-api-key is required')
     return { principal: { kind: 'integration', id: 'integration' }, shop: undefined }
   }
 
-  async function authenticate(rule: AccessRule, headers: Headers): Promise<Caller> {
+  async function authenticate(rule: AccessRule, headers: Headers): Promise<Admitted> {
     const { tokens, key, integrationKey } = rule
     if (integrationKey) return asIntegration(headers)
     if (!tokens) return asKey(headers, rule, needsKey)
@@ -103,7 +90,7 @@ export const access = ({
     headers: Headers,
     rule: AccessRule,
     byKey: { principal: KeyPrincipal; shop: ShopContext },
-  ): Promise<Caller> {
+  ): Promise<Admitted> {
     if (decidesAlone(rule, byKey.principal)) return byKey
     const customer = await ofToken(headers)
     // One that ran out must not make a guest of its customer without a word.
@@ -152,7 +139,7 @@ export const access = ({
           const { principal, shop, shopIsMissing } = caller
           if (shopIsMissing) throw new AppError('NOT_FOUND', 'No such shop')
           // Only routes whose access has a shop ask for it.
-          return { principal, shop: shop as ShopContext, actor: actorOf(principal, request) }
+          return { principal, shop: shop as ShopContext, actor: actorOf(deps, principal, request) }
         },
         afterHandle: rule.browsers ? [allowBrowsers] : [],
       }
@@ -192,7 +179,7 @@ function allowBrowsers({ response, set }: { response: unknown; set: { headers: R
 }
 
 /** Shoppers come from the shop's own storefronts, once the shop has named them. */
-function assertShopperOrigin(headers: Headers, { principal, shop }: Caller): void {
+function assertShopperOrigin(headers: Headers, { principal, shop }: Admitted): void {
   const isShopper = principal.kind === 'customer' || (principal.kind === 'key' && !principal.scopes.includes('server'))
   if (isShopper && shop) assertShopOrigin(headers, shop.origins)
 }

@@ -1,7 +1,10 @@
 import type { Deps } from '../core/deps.ts'
 import type { Idempotency } from '../core/idempotency.ts'
 import type { Identity } from '../core/principal.ts'
+import type { Trail } from '../core/trail.ts'
 import type { httpParts } from './parts.ts'
 
 /** What the HTTP layer needs besides. */
-export type HttpDeps = Deps & { readonly identity: Identity; readonly idempotency: Idempotency } & ReturnType<typeof httpParts>
+export type HttpDeps = Deps & { readonly identity: Identity; readonly idempotency: Idempotency; readonly trail: Trail } & ReturnType<
+    typeof httpParts
+  >

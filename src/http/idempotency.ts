@@ -22,6 +22,24 @@ const renewEveryMs = 10_000
 type Run<T> = (write: Write, attempt: Attempt) => Promise<T>
 
 /**
+ * How an answer is shown to whoever sends the request again. A replay passes the same checks of who may see what as a first request:
+ * `access` makes its own each time, and this says the rest. A route whose path names a record must say `sees` or `anew`.
+ */
+export type Replay<T> =
+  | {
+      /** Throws what the first request would where the caller may not see, or not any more, what the path names. Nothing is told before. */
+      readonly sees?: () => Promise<unknown>
+      /** Runs before the stored answer is shown again, for one that holds a secret; what it throws is the answer. */
+      readonly shown?: () => Promise<unknown>
+      readonly anew?: undefined
+    }
+  | {
+      /** The answer as it is now, in place of the first one, which is not stored: for what must not be shown for as long as that would be. */
+      readonly anew: () => Promise<T>
+      readonly shown?: undefined
+    }
+
+/**
  * `{ idempotent: true }` gives a route `once(status, run)`: with an `Idempotency-Key` the effect of `run` happens once,
  * and later requests under the key get the stored answer. `'required'` refuses a request without a key.
  */
@@ -29,11 +47,18 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
   new Elysia({ name: 'http.idempotency' }).macro({
     idempotent: (mode: true | 'required') => ({
       detail: { 'x-idempotent': mode } as object,
-      resolve: (context: { request: Request; body: unknown; set: { status?: unknown; headers: Record<string, string | number> } }) => {
-        const { request, set } = context
+      resolve: (context: {
+        request: Request
+        route: string
+        body: unknown
+        set: { status?: unknown; headers: Record<string, string | number> }
+      }) => {
+        const { request, route, set } = context
         const { principal, shop } = context as unknown as { principal: Principal; shop: ShopContext | undefined }
         return {
-          once: async <T>(status: number, run: Run<T>): Promise<T> => {
+          once: async <T>(status: number, run: Run<T>, replay: Replay<T> = {}): Promise<T> => {
+            const sees = replay.anew ?? replay.sees
+            if (!sees && route.includes(':')) throw new Error(`${route} does not say who may see its answer again`)
             const key = request.headers.get('idempotency-key')
             set.status = status
             if (key === null) {
@@ -45,8 +70,17 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
             const claim = await aside(() => claims.claim({ scope, key, fingerprint }))
             noteKeyed()
-            if (claim.kind === 'replay') set.headers['idempotent-replayed'] = 'true'
-            return perform(claim, status, db.write, (write, attempt) => run(write, { key: sha256(`${scope} ${key}`), ...attempt }))
+            if (claim.kind !== 'claimed') {
+              // Whose key it is and what became of it is told to those only who see what it is about.
+              const current = await sees?.()
+              if (claim.kind === 'replay') {
+                if (claim.status < 400) await replay.shown?.()
+                set.headers['idempotent-replayed'] = 'true'
+                if (replay.anew && claim.status < 400) return current as T
+              }
+            }
+            const work: Resumable<T> = (write, attempt) => run(write, { key: sha256(`${scope} ${key}`), ...attempt })
+            return perform(replay.anew ? withoutAnswer(claim) : claim, status, db.write, work)
           },
         }
       },
@@ -58,6 +92,10 @@ type Asked = { request: Request; principal: Principal; shop: ShopContext | undef
 /** Where a key means one request. The path is hashed: the id of a cart is a secret, and must not be read from what is stored. */
 const scopeOf = ({ request, principal, shop }: Asked): string =>
   `${whoOf(principal, shop)} ${request.method} ${sha256(new URL(request.url).pathname)}`
+
+/** The claim of a request of which only that it was done is stored. */
+const withoutAnswer = (claim: Claim): Claim =>
+  claim.kind === 'claimed' ? { ...claim, keep: (tx, status) => claim.keep(tx, status, null) } : claim
 
 type Resumable<T> = (write: Write, attempt: Omit<Attempt, 'key'>) => Promise<T>
 

@@ -69,6 +69,7 @@ const tagDescriptions: Record<string, string> = {
   Orders: 'What was bought, paid, refunded and sent.',
   Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
   Webhooks: 'What a shop is told about, and what payment processors tell us.',
+  Administration: 'What the operators of the instance see.',
   Integration: 'The integration services layer.',
   Service: 'Health, metrics and documentation of this instance.',
 }

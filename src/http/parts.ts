@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts'
+import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
-import { requestIdOf } from './actor.ts'
+import type { Admitted } from '../core/principal.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache } from './caching.ts'
 import { createClientAddress, limitKeyOf } from './client-ip.ts'
@@ -17,17 +18,22 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
+  /** What a request is called, by the id that the edge gave it, and where it came from; no address where that cannot be told. */
+  const originOf = (request: Request): Origin => ({
+    requestId: request.headers.get('x-request-id') ?? undefined,
+    address: address.of(request, peerOf(request)),
+  })
   return {
     /** Whole public answers, kept while the database does not change. */
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    originOf,
     /** The caller's address, for limits: always something. */
     limitKey,
     /** Who sends a request, for what is limited by them and for what they are shown of it later. */
     callerOf: (request: Request): Caller => ({
+      ...originOf(request),
       limitKey: limitKey(request),
-      address: address.of(request, peerOf(request)),
       agent: request.headers.get('user-agent')?.slice(0, agentMax) || undefined,
-      requestId: requestIdOf(request),
     }),
     /** Writes of shoppers and strangers; see write-limit.ts. */
     writeLimit: createWriteLimit({ most: config.storefrontWritesPerMinute, now: clock.now }),
@@ -36,6 +42,8 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
     /** Holds what has arrived of bodies that are not whole. */
     bodyRoom: createBodyRoom(),
     requestCounts: createRequestCounts(),
+    /** Whom a request was let in as, once that is known. */
+    callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */
     routeTable: createRouteTable(),
   }

@@ -9,6 +9,8 @@ export type UploadRule = { readonly types: readonly string[]; readonly bytesMax:
 
 /** What a route states besides its handler. */
 export type StatedRoute = {
+  /** As it was declared: `/cart/:id`. */
+  readonly path: string
   readonly access?: Access | undefined
   /** Whether the route exists at the moment. */
   readonly isOn?: (() => boolean) | undefined
@@ -83,6 +85,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
   const { 'x-access': access, 'x-while': isOn, 'x-upload': upload, 'x-large-json': isLarge } = detail
   let shapes: Shapes | undefined
   return {
+    path: declared.path,
     access,
     isOn,
     upload,

@@ -35,6 +35,8 @@ export const notBlank = { minLength: 1, pattern: '\\S', rule: 'a text that is no
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
+/** Of a day in a query; whether the calendar has it is looked at after. */
+export const dayForm = { pattern: '^\\d{4}-\\d{2}-\\d{2}$', rule: 'a day, as 2026-01-31' } as const
 /** An instant in a body. */
 export const instantOf = (description: string) =>
   t.String({

@@ -100,6 +100,8 @@ export const accessManifest: Record<string, Access> = {
   'POST /webhooks/payments/:processor': 'processor',
   'POST /webhooks/payments/:processor/:shopId': 'processor',
 
+  'GET /admin/audit': 'superAdmin',
+
   'GET /locations/countries': 'integration',
 
   'GET /': 'public',

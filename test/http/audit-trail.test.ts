@@ -1,29 +1,48 @@
-/** Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, and by which request. */
+/**
+ * Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, by which request, from where,
+ * and what changed; and nothing of a person.
+ */
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
 import { testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
-import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */
 type Prepare = (shop: Selling) => Promise<Asked> | Asked
 
 const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
-const blog = { title: 'News', bodyHtml: '<p>Soon</p>' }
-const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
-const customer = { email: 'a@example.com' }
-const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
+/** Stands in every value of a person's, and in what may be a secret: no row may hold it. */
+const planted = 'Planted'
+const address = {
+  name: `${planted} Haddad`,
+  line1: `1 ${planted} Street`,
+  city: `${planted}ville`,
+  postalCode: `${planted}`,
+  phone: `${planted} 555`,
+  countryCode: 'US',
+}
+const blog = { title: 'News', bodyHtml: `<p>${planted}</p>`, author: `${planted} Writer`, excerpt: planted }
+const partner = { name: `${planted} Partner`, code: 'partner', rateBps: 500 }
+const customer = { email: `${planted}@example.com`, name: `${planted} Customer`, phone: `${planted} 1` }
+const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
 
 const changes: Record<string, Prepare> = {
-  'POST /auth/password': ({ password }) => ({ path: '/auth/password', body: { current: password, password: 'another password' } }),
+  'POST /auth/password': ({ password }) => ({
+    path: '/auth/password',
+    body: { current: password, password: `another password ${planted}` },
+  }),
   'DELETE /auth/sessions': () => ({ path: '/auth/sessions' }),
   'DELETE /auth/sessions/:id': async ({ app, token }) => ({
     path: `/auth/sessions/${(await app.call('GET', '/auth/sessions', { token })).body.data[0].id}`,
   }),
-  'PATCH /shops/v2': () => ({ path: '/shops/v2', body: { title: 'Another title' } }),
+  'PATCH /shops/v2': () => ({
+    path: '/shops/v2',
+    body: { title: 'Another title', contact: { email: `${planted}@example.com`, phone: planted }, address: { line1: planted } },
+  }),
   'PUT /shops/v2/tax-rates': () => ({ path: '/shops/v2/tax-rates', body: { data: [{ country: 'US', rateBps: 500 }] } }),
   'PUT /shops/v2/shipping-methods': () => ({ path: '/shops/v2/shipping-methods', body: { data: [shipping] } }),
   'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
@@ -60,8 +79,11 @@ const changes: Record<string, Prepare> = {
     path: `/affiliates/${await made(shop, '/affiliates', partner)}`,
     body: { rateBps: 700 },
   }),
-  'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000) } }),
-  'PATCH /giftcard/:id': async (shop) => ({ path: `/giftcard/${(await shop.giftCard(5_000)).id}`, body: { status: 'DISABLED' } }),
+  'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),
+  'PATCH /giftcard/:id': async (shop) => ({
+    path: `/giftcard/${(await shop.giftCard(5_000)).id}`,
+    body: { status: 'DISABLED', note: planted },
+  }),
   'POST /customer': () => ({ path: '/customer', body: customer }),
   'POST /customer/:customerId/addresses': async (shop) => ({
     path: `/customer/${await made(shop, '/customer', customer)}/addresses`,
@@ -72,9 +94,15 @@ const changes: Record<string, Prepare> = {
     body: { addressId: await made(shop, '/addresses', address) },
   }),
   'POST /addresses': () => ({ path: '/addresses', body: address }),
-  'POST /v2/orders/:id/refunds': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/refunds`, body: { all: true } }),
-  'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: {} }),
-  'POST /v2/orders/:id/fulfil': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/fulfil`, body: {} }),
+  'POST /v2/orders/:id/refunds': async (shop) => ({
+    path: `/v2/orders/${(await shop.bought()).id}/refunds`,
+    body: { all: true, reason: planted },
+  }),
+  'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
+  'POST /v2/orders/:id/fulfil': async (shop) => ({
+    path: `/v2/orders/${(await shop.bought()).id}/fulfil`,
+    body: { trackingNumber: planted },
+  }),
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
@@ -83,6 +111,8 @@ const changes: Record<string, Prepare> = {
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
 const audited = new Set(['loggedIn', 'merchant', 'management', 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
+
+const from = '203.0.113.7'
 
 test('every route by which a merchant, a secret key or an operator changes something has its place in this test', async () => {
   await using app = await testApp()
@@ -96,7 +126,7 @@ test('every route by which a merchant, a secret key or an operator changes somet
 })
 
 for (const [route, prepare] of Object.entries(changes))
-  test(`${route} leaves a row of the audit trail that names who did it and the request`, async () => {
+  test(`${route} leaves a row of the audit trail that names who did it, the request, its address and what changed, and nothing of a person`, async () => {
     await using app = await testApp()
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
@@ -112,6 +142,7 @@ for (const [route, prepare] of Object.entries(changes))
       access === 'loggedIn' || access === 'merchant' || access === 'management' ? { token: shop.token } : { key: shop.secretKey }
     const answer = await app.call(method, path, {
       ...caller,
+      from,
       headers,
       ...(body === undefined ? {} : typeof body === 'string' ? { raw: body } : { body }),
     })
@@ -119,7 +150,10 @@ for (const [route, prepare] of Object.entries(changes))
     const rows = await app.deps.db.read.select().from(auditLog)
     const own = rows.filter((row) => row.requestId === requestId)
     // An account is its owner's, and no shop's.
-    expect(own.map(({ shopId }) => shopId)).toEqual([access === 'loggedIn' ? null : shop.shop.id])
+    const shopId = access === 'loggedIn' ? null : shop.shop.id
+    expect(own.map((row) => [row.shopId, row.address])).toEqual([[shopId, from]])
+    expect(own.map(({ before, after }) => before !== null || after !== null)).toEqual([true])
+    expect(JSON.stringify(rows)).not.toMatch(new RegExp(planted, 'i'))
     if ('token' in caller) expect(own.map(({ actor }) => actor)).toEqual([shop.id])
     else expect(own.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
   })

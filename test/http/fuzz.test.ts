@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
+import { currentKeys } from '../../src/modules/shop/service.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
@@ -234,16 +235,16 @@ async function refresh(): Promise<void> {
   app.clock.advance(3_600_000)
   const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
   const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
+  const { email: operator, password: operators } = everyone.admin
+  const admin = await app.call('POST', '/merchant/login', { body: { email: operator, password: operators }, from: '127.1.0.1' })
   const token = merchant.body.data.accessToken
-  const privateKey = await app.call('POST', '/shops/v2/private-key/rotate', {
-    token,
-    body: { graceSeconds: 0 },
-    headers: { 'x-shop-id': shop.id },
-  })
+  // Not over HTTP, where it is read and rotated ten times an hour at most.
+  const { secret } = await currentKeys(app.deps, { id: shop.id, mode: 'TEST' })
   const renewed: Partial<Credentials> = {
     merchant: { token },
     customer: { token: customer.body.data.accessToken },
-    secret: { key: privateKey.body.privateKey },
+    superAdmin: { token: admin.body.data.accessToken },
+    secret: { key: secret },
   }
   Object.assign(everyone.credentials, renewed)
   world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])

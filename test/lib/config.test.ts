@@ -124,6 +124,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   ACCESS_TOKEN_SECONDS: { field: 'accessTokenSeconds', byDefault: 3600, good: [['60', 60]], bad: ['59', '86401'] },
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   DATABASE_CONNECTIONS: { field: 'databaseConnections', byDefault: 20, good: [['40', 40]], bad: ['0', 'many'] },
+  AUDIT_RETENTION_DAYS: { field: 'auditRetentionDays', byDefault: undefined, good: [['365', 365]], bad: ['0', 'a year'] },
   UNPAID_ORDERS_PER_ADDRESS: { field: 'unpaidOrdersPerAddress', byDefault: 50, good: [['1', 1]], bad: ['0', 'many'] },
   UNPAID_ORDERS_PER_SHOP: { field: 'unpaidOrdersPerShop', byDefault: 5000, good: [['1', 1]], bad: ['0', 'many'] },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },

@@ -1,3 +1,7 @@
+CREATE TABLE "audit_retention" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"until" bigint NOT NULL
+);--> statement-breakpoint
 CREATE TABLE "stock_history" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"shop_id" text COLLATE "C" NOT NULL,
@@ -28,6 +32,9 @@ ALTER TABLE "webhook_endpoints" ADD COLUMN "retry_at" bigint;--> statement-break
 ALTER TABLE "webhook_endpoints" ADD COLUMN "disabled_at" bigint;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD COLUMN "disabled_reason" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "affiliates" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE "audit_log" ADD COLUMN "address" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "audit_log" ADD COLUMN "before" text;--> statement-breakpoint
+ALTER TABLE "audit_log" ADD COLUMN "after" text;--> statement-breakpoint
 ALTER TABLE "blogs" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "collections" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "gift_cards" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
@@ -68,4 +75,19 @@ CREATE INDEX "orders_unpaid_from" ON "orders" USING btree ("placed_from") WHERE 
 CREATE INDEX "orders_unpaid_of" ON "orders" USING btree ("shop_id") WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_lane" ON "webhook_deliveries" USING btree ("endpoint_id","next_at") WHERE status = 'PENDING';--> statement-breakpoint
 CREATE INDEX "orders_cart" ON "orders" USING btree ("cart_id","number");--> statement-breakpoint
-CREATE INDEX "stock_history_variant" ON "stock_history" USING btree ("variant_id","id");
+CREATE INDEX "stock_history_variant" ON "stock_history" USING btree ("variant_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_actor" ON "audit_log" USING btree ("actor","at");--> statement-breakpoint
+CREATE INDEX "audit_log_action" ON "audit_log" USING btree ("action","at");--> statement-breakpoint
+CREATE INDEX "audit_log_shop" ON "audit_log" USING btree ("shop_id","at");--> statement-breakpoint
+CREATE FUNCTION souk_keep_audit_log() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    IF EXISTS (SELECT 1 FROM audit_retention WHERE until > OLD.at) THEN
+      RETURN OLD;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'the audit trail cannot be changed or removed' USING ERRCODE = 'restrict_violation';
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER audit_log_kept BEFORE UPDATE OR DELETE ON audit_log FOR EACH ROW EXECUTE FUNCTION souk_keep_audit_log();--> statement-breakpoint
+CREATE TRIGGER audit_log_not_truncated BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION souk_keep_audit_log();

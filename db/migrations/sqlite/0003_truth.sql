@@ -1,3 +1,7 @@
+CREATE TABLE `audit_retention` (
+	`id` text PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL
+) STRICT;--> statement-breakpoint
 CREATE TABLE `stock_history` (
 	`id` text PRIMARY KEY NOT NULL,
 	`shop_id` text NOT NULL,
@@ -29,6 +33,9 @@ ALTER TABLE `webhook_endpoints` ADD `retry_at` integer;--> statement-breakpoint
 ALTER TABLE `webhook_endpoints` ADD `disabled_at` integer;--> statement-breakpoint
 ALTER TABLE `webhook_endpoints` ADD `disabled_reason` text;--> statement-breakpoint
 ALTER TABLE `affiliates` ADD `version` integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE `audit_log` ADD `address` text;--> statement-breakpoint
+ALTER TABLE `audit_log` ADD `before` text;--> statement-breakpoint
+ALTER TABLE `audit_log` ADD `after` text;--> statement-breakpoint
 ALTER TABLE `blogs` ADD `version` integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE `collections` ADD `version` integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE `gift_cards` ADD `version` integer DEFAULT 1 NOT NULL;--> statement-breakpoint
@@ -68,4 +75,21 @@ CREATE INDEX `orders_unpaid_from` ON `orders` (`placed_from`) WHERE status = 'PE
 CREATE INDEX `orders_unpaid_of` ON `orders` (`shop_id`) WHERE status = 'PENDING_PAYMENT';--> statement-breakpoint
 CREATE INDEX `orders_cart` ON `orders` (`cart_id`,`number`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_lane` ON `webhook_deliveries` (`endpoint_id`,`next_at`) WHERE status = 'PENDING';--> statement-breakpoint
-CREATE INDEX `stock_history_variant` ON `stock_history` (`variant_id`,`id`);
+CREATE INDEX `stock_history_variant` ON `stock_history` (`variant_id`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_log_actor` ON `audit_log` (`actor`,`at`);--> statement-breakpoint
+CREATE INDEX `audit_log_action` ON `audit_log` (`action`,`at`);--> statement-breakpoint
+CREATE INDEX `audit_log_shop` ON `audit_log` (`shop_id`,`at`);--> statement-breakpoint
+CREATE TRIGGER audit_log_unchanged BEFORE UPDATE ON audit_log
+BEGIN
+  SELECT RAISE(ABORT, 'the audit trail cannot be changed');
+END;--> statement-breakpoint
+CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log
+WHEN NOT EXISTS (SELECT 1 FROM audit_retention WHERE until > OLD.at)
+BEGIN
+  SELECT RAISE(ABORT, 'the audit trail cannot be removed');
+END;--> statement-breakpoint
+CREATE TRIGGER audit_log_not_replaced BEFORE INSERT ON audit_log
+WHEN EXISTS (SELECT 1 FROM audit_log WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM audit_log WHERE rowid = NEW.rowid)
+BEGIN
+  SELECT RAISE(ABORT, 'the audit trail cannot be replaced');
+END;

@@ -39,7 +39,9 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
     .patch(
       '/affiliates/:id',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => changeAffiliate(deps, { shop, actor, expected, write }, params.id, body)),
+        once(200, (write) => changeAffiliate(deps, { shop, actor, expected, write }, params.id, body), {
+          sees: () => affiliateOf(deps, shop, params.id),
+        }),
       {
         access: 'management',
         versioned: true,

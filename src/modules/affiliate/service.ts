@@ -7,6 +7,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type CartCaller, type CartDeps, referCart } from '../cart/index.ts'
 import { type Order, refundWindowMs } from '../order/domain.ts'
@@ -41,6 +42,10 @@ const nothingYet = { clicks: 0, earnings: [] }
 
 const noSuchAffiliate = () => new AppError('NOT_FOUND', 'No such affiliate')
 
+/** A partner is a person, so their name is not on record. */
+const affiliateDifference = (before: Affiliate | undefined, after: Affiliate): Difference =>
+  differenceOf(before, after, ['code', 'rateBps', 'active'])
+
 const inputOf = ({ code, ...rest }: AffiliateInput): AffiliateInput => (code === undefined ? rest : { ...rest, code: normalCode(code) })
 
 /** @throws AppError CONFLICT when the code is taken */
@@ -62,8 +67,9 @@ export function createAffiliate(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx, tell) => {
     await deps.affiliateStore.insert(tx, affiliate)
+    tell(affiliateDifference(undefined, affiliate))
     return affiliateView(affiliate, nothingYet)
   }).catch(refuseTaken(codeTaken))
 }
@@ -75,12 +81,13 @@ export function createAffiliate(
 export async function changeAffiliate(deps: AffiliateDeps, by: Change, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, on Postgres, every click would be a conflict.
   const figures = await figuresOf(deps, [id])
-  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
     const before = await deps.affiliateStore.find(by.shop.id, id, tx)
     if (!before) throw noSuchAffiliate()
     assertExpected(by.expected, before.version)
     const changes = { ...inputOf(input), updatedAt: deps.clock.now(), version: before.version + 1 }
     const affiliate = unlessStale(await deps.affiliateStore.change(tx, before, changes))
+    tell(affiliateDifference(before, affiliate))
     return affiliateView(affiliate, figures(id))
   }).catch(refuseTaken(codeTaken))
 }

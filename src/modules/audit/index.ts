@@ -1,1 +1,12 @@
-export { audit, audited, nthLastTime, timesDone } from './service.ts'
+export {
+  audit,
+  audited,
+  exportAudit,
+  type FailedLogin,
+  forgetOldAudit,
+  listAudit,
+  noteFailedLogin,
+  nthLastTime,
+  type Tell,
+  timesDone,
+} from './service.ts'

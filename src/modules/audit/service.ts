@@ -1,50 +1,215 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Actor, Change } from '../../core/change.ts'
+import { type Actor, type Change, type Origin, system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
-import { auditStore as store } from './store.ts'
+import { AppError } from '../../core/errors.ts'
+import { aside } from '../../core/request.ts'
+import type { Trail } from '../../core/trail.ts'
+import { inBatches } from '../../lib/batches.ts'
+import { addDays, dayOf, isDay, startOf } from '../../lib/day.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import {
+  type AuditEntry,
+  type AuditRow,
+  type AuditView,
+  auditView,
+  bounded,
+  type Difference,
+  hourMs,
+  isTold,
+  listedMax,
+  outsideRowsPerHour,
+  outsiders,
+  windowDaysMax,
+} from './domain.ts'
+import { type AuditFilter, auditStore as store } from './store.ts'
 
-/** What was done to what. */
-export type AuditEntry = { action: string; subject: string }
+type Entry = AuditEntry & Partial<Difference> & { actor: Actor; shopId?: string | undefined }
+type AuditDeps = Pick<Deps, 'clock' | 'newId'>
 
-/** Writes a row of the audit trail, inside the write that it tells of. */
-export const audit = (
-  tx: Writer,
-  { clock, newId }: Pick<Deps, 'clock' | 'newId'>,
-  { actor, action, subject, shopId }: AuditEntry & { actor: Actor; shopId?: string | undefined },
-): Promise<void> =>
-  store.insert(tx, {
-    id: newId('audit'),
-    at: clock.now(),
-    actor: actor.id,
-    action,
-    subject,
-    shopId: shopId ?? null,
-    requestId: actor.requestId ?? null,
-  })
+const rowOf = ({ clock, newId }: AuditDeps, { actor, action, subject, shopId, before, after }: Entry): AuditRow => ({
+  id: newId('audit'),
+  at: clock.now(),
+  actor: actor.id,
+  action,
+  subject,
+  shopId: shopId ?? null,
+  requestId: actor.requestId ?? null,
+  address: actor.address ?? null,
+  before: bounded(before),
+  after: bounded(after),
+})
+
+/** Writes a row of the audit trail, inside the write that it tells of. `before` and `after` hold nothing of a person and no secret: see `differenceOf`. */
+export const audit = (tx: Writer, deps: AuditDeps, entry: Entry): Promise<void> => store.insert(tx, rowOf(deps, entry))
+
+/** By which the work of `audited` says what of its subject changed. */
+export type Tell = (difference: Partial<Difference>) => void
 
 /**
  * The write of whatever somebody asked to be changed: the work and the row of the audit trail that tells of it, in one commit.
+ * @param work tells by its second argument what of the subject changed
  * @returns what the work returns, which an idempotent request stores as its answer
  */
 export function audited<T>(
   deps: Pick<Deps, 'db' | 'clock' | 'newId'>,
   { actor, shop, write = deps.db.write }: Pick<Change, 'actor' | 'write'> & Partial<Pick<Change, 'shop'>>,
   entry: AuditEntry,
-  work: (tx: Writer) => Promise<T>,
+  work: (tx: Writer, tell: Tell) => Promise<T>,
 ): Promise<T> {
   return write(async (tx) => {
-    const done = await work(tx)
-    await audit(tx, deps, { ...entry, actor, shopId: shop?.id })
+    let told: Partial<Difference> = {}
+    const done = await work(tx, (difference) => {
+      told = difference
+    })
+    await audit(tx, deps, { ...entry, ...told, actor, shopId: shop?.id })
     return done
   })
 }
 
 /** How often an action was done to a subject since `since` (milliseconds). */
-export const timesDone = (from: Pick<Writer, 'select'>, { action, subject, since }: AuditEntry & { since: number }): Promise<number> =>
-  store.count(from, { action, subject, since })
+export const timesDone = (from: Pick<Writer, 'select'>, entry: AuditEntry & { since: number }): Promise<number> => store.count(from, entry)
 
 /** When an action was done to a subject for the nth last time (milliseconds); undefined when it was not done so often since `since`. */
 export const nthLastTime = (
   from: Pick<Writer, 'select'>,
-  { action, subject, since, nth }: AuditEntry & { since: number; nth: number },
-): Promise<number | undefined> => store.nthLast(from, { action, subject, since, nth })
+  entry: AuditEntry & { since: number; nth: number },
+): Promise<number | undefined> => store.nthLast(from, entry)
+
+type NotingDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
+
+/**
+ * Puts on record what somebody was refused. They need no account for it, so it is bounded; and a refusal stands also where it cannot be
+ * noted.
+ * @param onceAnHour a row like it of the last hour is enough
+ */
+async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean): Promise<void> {
+  const row = rowOf(deps, entry)
+  const since = row.at - hourMs
+  const { address, instance } = outsideRowsPerHour
+  const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | undefined> => {
+    const { all, ofAddress } = await store.countOutside(from, since, row.address)
+    if (all > instance || ofAddress > address) return undefined
+    if (all === instance || ofAddress === address) {
+      const subject = ofAddress === address ? 'address' : 'instance'
+      return {
+        ...row,
+        actor: 'anonymous',
+        action: outsiders.suppressed,
+        subject,
+        shopId: null,
+        after: { rowsPerHour: outsideRowsPerHour[subject] },
+      }
+    }
+    return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
+  }
+  try {
+    // A flood of refusals writes nothing: most are known from the last commit.
+    if (!(await rowToInsert(deps.db.read))) return
+    await aside(() =>
+      deps.db.write(async (tx) => {
+        const wanted = await rowToInsert(tx)
+        if (wanted) await store.insert(tx, wanted)
+      }),
+    )
+  } catch (error) {
+    deps.log.warn('audit.refusal_not_noted', { action: entry.action, error })
+  }
+}
+
+/** A login that failed. */
+export type FailedLogin = {
+  /** Whose account it is; undefined when nobody has it. */
+  accountId: string | undefined
+  shopId?: string | undefined
+  from: Origin
+  /** Of this account from this address within the window, this one included. */
+  failures: number
+}
+
+/** Puts a failed login on record. What it costs is the same whether there is such an account. */
+export async function noteFailedLogin(deps: NotingDeps, { accountId = 'anonymous', shopId, from, failures }: FailedLogin): Promise<void> {
+  if (!isTold(failures)) return
+  await noteOutside(
+    deps,
+    { actor: { ...from, id: accountId }, action: outsiders.failed, subject: accountId, shopId, after: { failures } },
+    false,
+  )
+}
+
+/** What the boundary puts on record: a limit that somebody meets again within the hour is one row. */
+export const createTrail = (deps: NotingDeps): Trail => ({
+  limitHit: ({ actor, route, shopId }) => {
+    const action = route.endsWith('/login') ? outsiders.limited : outsiders.limit
+    return noteOutside(deps, { actor, action, subject: route, shopId }, true)
+  },
+})
+
+/** What a list of the trail is narrowed by; days are inclusive, UTC. */
+export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & {
+  from?: string | undefined
+  to?: string | undefined
+}
+
+function filterOf({ from, to, ...filter }: AuditQuery): AuditFilter {
+  return {
+    ...filter,
+    since: from === undefined ? undefined : startOf(from),
+    until: to === undefined ? undefined : startOf(addDays(to, 1)),
+  }
+}
+
+/**
+ * The audit trail, newest first. The newest rows are counted and reached by page, so that one costs the same of a thousand rows and of a
+ * million.
+ * @throws AppError INVALID for what is no day, and for a window that ends before it begins or is longer than a year
+ */
+export async function listAudit(
+  { db }: Pick<Deps, 'db'>,
+  query: AuditQuery,
+  slice: Slice,
+): Promise<Page<AuditView> & { totalCapped?: true }> {
+  const { from, to } = query
+  for (const [name, day] of Object.entries({ from, to }))
+    if (day !== undefined && !isDay(day)) throw new AppError('INVALID', `${name} (query): a day, as 2026-01-31`)
+  if (from !== undefined && to !== undefined) {
+    if (from > to) throw new AppError('INVALID', 'to (query): not before from')
+    if (addDays(from, windowDaysMax) <= to) throw new AppError('INVALID', `to (query): within ${windowDaysMax} days of from`)
+  }
+  const { rows, total } = await store.list(db.read, filterOf(query), slice)
+  return { ...pageOf(rows.map(auditView), Math.min(total, listedMax), slice), ...(total > listedMax ? { totalCapped: true } : {}) }
+}
+
+const exportedAtOnce = 500
+
+/** The whole trail between two days (inclusive, UTC), oldest first, in pieces. */
+export async function* exportAudit({ db }: Pick<Deps, 'db'>, days: Pick<AuditQuery, 'from' | 'to'>): AsyncGenerator<AuditView[]> {
+  let last: AuditRow | undefined
+  do {
+    const rows = await store.next(db.read, filterOf(days), last, exportedAtOnce)
+    yield rows.map(auditView)
+    last = rows[exportedAtOnce - 1]
+  } while (last)
+}
+
+const removedAtOnce = 500
+
+/**
+ * Removes what is older than the retention that is set, if one is: whole days, in small writes, each of which says on record how many
+ * rows went.
+ */
+export async function forgetOldAudit({
+  config: { auditRetentionDays: days },
+  ...deps
+}: AuditDeps & Pick<Deps, 'db' | 'config'>): Promise<void> {
+  if (days === undefined) return
+  const oldest = addDays(dayOf(deps.clock.now()), -days)
+  const until = startOf(oldest)
+  if (!(await store.anyBefore(deps.db.read, until))) return
+  await inBatches(removedAtOnce, () =>
+    deps.db.write(async (tx) => {
+      const rows = await store.removeBefore(tx, until, removedAtOnce)
+      if (rows > 0) await audit(tx, deps, { actor: system, action: 'audit.removed', subject: 'audit', after: { rows, olderThan: oldest } })
+      return rows
+    }),
+  )
+}

@@ -50,7 +50,13 @@ export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor,
   const isOwn = session?.subjectId === who.id && session.expiresAt > clock.now()
   await db.write(async (tx) => {
     if (!isOwn || !(await authStore.revokeSession(tx, id, clock.now()))) throw new AppError('NOT_FOUND', 'No such session')
-    await audit(tx, deps, { actor, action: 'session.ended', subject: who.id, shopId: shopOf(who) })
+    await audit(tx, deps, {
+      actor,
+      action: 'session.ended',
+      subject: who.id,
+      shopId: shopOf(who),
+      before: { session: id, role: session.role },
+    })
   })
 }
 
@@ -58,7 +64,7 @@ export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor,
 export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Actor): Promise<void> {
   await deps.db.write(async (tx) => {
     await endSessionsOf(tx, deps, who.id, who.sessionId)
-    await audit(tx, deps, { actor, action: 'session.others_ended', subject: who.id, shopId: shopOf(who) })
+    await audit(tx, deps, { actor, action: 'session.others_ended', subject: who.id, shopId: shopOf(who), after: { kept: who.sessionId } })
   })
 }
 

@@ -1,5 +1,4 @@
 import { t } from 'elysia'
-import { requestIdOf } from '../../http/actor.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
@@ -40,7 +39,7 @@ export const authRoutes = (deps: HttpDeps & AuthDeps) =>
       '/auth/logout',
       async ({ body: { refreshToken }, request, set }) => {
         await assertOwnPage(deps, refreshToken, request)
-        await endSession(deps, refreshToken, requestIdOf(request))
+        await endSession(deps, refreshToken, deps.originOf(request))
         set.status = 204
       },
       {

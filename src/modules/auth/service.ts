@@ -1,10 +1,10 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Caller } from '../../core/caller.ts'
-import type { Actor } from '../../core/change.ts'
+import type { Actor, Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { aside } from '../../core/request.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { audit } from '../audit/index.ts'
+import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
 import {
   type Account,
   type Limit,
@@ -70,12 +70,14 @@ export async function countAttempt(
 /**
  * Checks a password, whether or not the account exists, in the same time and with the same refusal.
  * @param address what the caller is limited by; see http/client-ip
+ * @param record what the audit trail says of a failure besides
  * @throws AppError UNAUTHENTICATED, RATE_LIMITED; UNAVAILABLE when too many are at it
  */
 export async function checkPassword(
   deps: AuthDeps,
   { kind, name, hash }: Account,
   { address, password }: { address: string; password: string },
+  record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
   const limits: Counted = [
     [loginByAccountAndAddress, `${name}|${address}`],
@@ -87,7 +89,10 @@ export async function checkPassword(
     if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
     // Busy is no answer to whether the password was right: then, too, this was no failure.
     const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
-    if (matches === false) throw refused()
+    if (matches === false) {
+      await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
+      throw refused()
+    }
     await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
     if (matches !== true) throw matches
   } finally {
@@ -170,7 +175,8 @@ export async function startSession(
   await deps.db.write(async (tx) => {
     if (holds && !(await holds(tx))) throw refused()
     await deps.authStore.insertSession(tx, session, token)
-    await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId })
+    const after = { session: session.id, role: subject.role }
+    await audit(tx, deps, { actor, action: 'session.started', subject: subject.id, shopId: subject.shopId, after })
   })
   return loginAnswer(deps, subject, session.id, refresh)
 }
@@ -192,7 +198,7 @@ export async function refreshSession(deps: AuthDeps, presented: string, caller: 
     if (live.revokedAt !== null || live.expiresAt <= now || token.expiresAt <= now) return undefined
     if (!(await deps.authStore.useRefreshToken(tx, hash, now))) {
       if (await deps.authStore.revokeSession(tx, live.id, now))
-        await auditEnd(tx, deps, { session: live, action: 'session.revoked', requestId: caller.requestId })
+        await auditEnd(tx, deps, { session: live, action: 'session.revoked', from: caller })
       return undefined
     }
     const renewed = { hash: sha256(next), sessionId: live.id, createdAt: now, expiresAt: live.expiresAt, usedAt: null }
@@ -210,20 +216,23 @@ export async function shopOfRefreshToken({ db, authStore }: AuthDeps, presented:
 }
 
 /** Ends the session of a refresh token, and with it every token of the session. Unknown tokens are no error. */
-export async function endSession(deps: AuthDeps, presented: string, requestId?: string): Promise<void> {
+export async function endSession(deps: AuthDeps, presented: string, from: Origin = {}): Promise<void> {
   const now = deps.clock.now()
   const session = (await deps.authStore.findRefreshToken(deps.db.read, sha256(presented)))?.session
   if (!session) return
   await deps.db.write(async (tx) => {
-    if (await deps.authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.ended', requestId })
+    if (await deps.authStore.revokeSession(tx, session.id, now)) await auditEnd(tx, deps, { session, action: 'session.ended', from })
   })
 }
 
 const auditEnd = (
   tx: Writer,
   deps: AuthDeps,
-  { session: { subjectId, shopId }, action, requestId }: { session: Session; action: string; requestId: string | undefined },
-) => audit(tx, deps, { actor: { id: subjectId, requestId }, action, subject: subjectId, shopId: shopId ?? undefined })
+  { session: { id, subjectId, shopId, role }, action, from }: { session: Session; action: string; from: Origin },
+) => {
+  const before = { session: id, role }
+  return audit(tx, deps, { actor: { ...from, id: subjectId }, action, subject: subjectId, shopId: shopId ?? undefined, before })
+}
 
 /** Forgets sessions that are over and attempts that no limit counts any more. */
 export async function forgetExpiredSessions({ db, clock, authStore }: AuthDeps): Promise<void> {

@@ -1,6 +1,7 @@
 import type { blogs } from '../../../db/schema/catalog.ts'
 import { defined, isoTimes, type Optional } from '../../lib/records.ts'
 import { distinctTags, handleOf, textOfHtml, wordsOf } from '../../lib/words.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 
 export type Blog = typeof blogs.$inferSelect
 
@@ -48,6 +49,11 @@ export function changedBlog(before: Blog, input: BlogInput, now: number): Blog {
 
 const wordsOfBlog = ({ title, excerpt, tags, bodyHtml }: Blog) =>
   ` ${wordsOf([title, excerpt ?? '', ...tags, textOfHtml(bodyHtml)].join(' '), wordsMax).join(' ')} `
+
+/** What of a blog is on record when it changes: the texts and the author by their names alone. */
+export const blogDifference = (before: Blog | undefined, after: Blog | undefined): Difference =>
+  differenceOf(before && kept(before), after && kept(after), ['slug', 'title', 'tags', 'status', 'publishedAt', 'coverImage'])
+const kept = ({ words: _, ...blog }: Blog) => blog
 
 /** Whether the public sees it. */
 export const isPublic = ({ status, publishedAt }: Blog, now: number): boolean =>

@@ -84,7 +84,9 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
     .patch(
       '/blogs/:id',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => changeBlog(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
+        once(200, (write) => changeBlog(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
+          sees: () => readBlog(deps, { shop, seesDrafts: true }, params.id),
+        }),
       {
         access: 'management',
         versioned: true,

@@ -13,6 +13,7 @@ import {
   type Blog,
   type BlogInput,
   type BlogView,
+  blogDifference,
   blogView,
   changedBlog,
   createdBlog,
@@ -41,9 +42,10 @@ export async function createBlog(
 ): Promise<ManagedBlogView> {
   const { blogStore: store, newId, clock } = deps
   const made = createdBlog(checked(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
-  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx) => {
+  return audited(deps, by, { action: 'blog.created', subject: made.id }, async (tx, tell) => {
     const blog = { ...made, slug: input.slug ?? (await freeName(made.slug, made.id, (names) => store.taken(tx, names))) }
     await store.insert(tx, blog)
+    tell(blogDifference(undefined, blog))
     return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
@@ -55,10 +57,11 @@ export async function createBlog(
 export async function changeBlog(deps: BlogDeps, by: Change, id: string, input: BlogInput): Promise<ManagedBlogView> {
   const { blogStore: store, clock } = deps
   const change = checked(input)
-  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
     const blog = changedBlog(before, change, clock.now())
     unlessStale(await store.replace(tx, before, blog))
+    tell(blogDifference(before, blog))
     return managedBlogView(blog)
   }).catch(refuseTaken(slugTaken))
 }
@@ -73,8 +76,10 @@ async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expecte
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeBlog = (deps: BlogDeps, by: Change, id: string): Promise<void> =>
-  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx) => {
-    unlessStale(await deps.blogStore.remove(tx, await findToChange(tx, deps, by, id)))
+  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    unlessStale(await deps.blogStore.remove(tx, before))
+    tell(blogDifference(before, undefined))
   })
 
 /** Whether a caller sees what is not published yet. */

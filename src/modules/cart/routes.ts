@@ -59,7 +59,9 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
     .post(
       '/cart/:id/items',
       ({ params, body, shop, principal, once }) =>
-        once(201, (write) => addItem(deps, { shop, principal, write }, params.id, { variantId: body.variantId, quantity: body.quantity })),
+        once(201, (write) => addItem(deps, { shop, principal, write }, params.id, { variantId: body.variantId, quantity: body.quantity }), {
+          anew: () => readCart(deps, { shop, principal }, params.id),
+        }),
       {
         access: 'cart',
         idempotent: true,

@@ -84,7 +84,9 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
     .patch(
       '/collection-v2/:id',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => changeCollection(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
+        once(200, (write) => changeCollection(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
+          sees: () => readCollection(deps, shop, params.id),
+        }),
       {
         access: 'management',
         versioned: true,

@@ -10,6 +10,7 @@ import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { isoTimes, type Optional } from '../../lib/records.ts'
 import { handleOf } from '../../lib/words.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import type { Collection } from './collections-store.ts'
 import { firstProductsMax, productsPerCollectionMax } from './domain.ts'
@@ -38,6 +39,12 @@ const managedView = (collection: Collection) => ({ ...collectionView(collection)
 export type ManagedCollection = ReturnType<typeof managedView>
 export type CollectionWithProducts = ManagedCollection & { productIds: string[] }
 
+const collectionDifference = (before: Collection | undefined, after: Collection | undefined): Difference =>
+  differenceOf(before, after, ['title', 'handle', 'image', 'publishedAt'])
+
+/** As many as a row of the audit trail has room for, and how many there are. */
+const keptProducts = (ids: readonly string[]) => ({ products: ids.length, productIds: ids.slice(0, 50) })
+
 const imageOf = (image: CollectionInput['image']) => (image ? { url: image.url, alt: image.alt ?? null } : null)
 
 /**
@@ -64,10 +71,11 @@ export async function createCollection(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx) => {
+  return audited(deps, by, { action: 'collection.created', subject: made.id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(made.handle, made.id, (names) => store.takenHandles(tx, by.shop.id, names)))
     const collection = { ...made, handle }
     await store.insert(tx, collection)
+    tell(collectionDifference(undefined, collection))
     return managedView(collection)
   }).catch(refuseTaken(handleTaken))
 }
@@ -81,8 +89,10 @@ export async function changeCollection(deps: CollectionDeps, by: Change, id: str
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = imageOf(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
-  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx) => {
-    return managedView(await update(tx, deps, by, { id, change }))
+  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, tell) => {
+    const { before, after } = await update(tx, deps, by, { id, change })
+    tell(collectionDifference(before, after))
+    return managedView(after)
   }).catch(refuseTaken(handleTaken))
 }
 
@@ -99,16 +109,18 @@ async function update(
   deps: CollectionDeps,
   by: Change,
   { id, change }: { id: string; change: Partial<Collection> },
-): Promise<Collection> {
+): Promise<{ before: Collection; after: Collection }> {
   const before = await findToChange(tx, deps, by, id)
-  const now = deps.clock.now()
-  return unlessStale(await deps.collectionStore.update(tx, before, { ...change, updatedAt: now, version: before.version + 1 }))
+  const changes = { ...change, updatedAt: deps.clock.now(), version: before.version + 1 }
+  return { before, after: unlessStale(await deps.collectionStore.update(tx, before, changes)) }
 }
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeCollection = (deps: CollectionDeps, by: Change, id: string): Promise<void> =>
-  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx) => {
-    unlessStale(await deps.collectionStore.remove(tx, await findToChange(tx, deps, by, id)))
+  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, tell) => {
+    const before = await findToChange(tx, deps, by, id)
+    unlessStale(await deps.collectionStore.remove(tx, before))
+    tell(collectionDifference(before, undefined))
   })
 
 /**
@@ -123,11 +135,13 @@ export async function setCollectionProducts(
 ): Promise<CollectionWithProducts> {
   if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
   const { collectionStore: store } = deps
-  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx) => {
-    const collection = await update(tx, deps, by, { id, change: {} })
+  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
+    const { after: collection } = await update(tx, deps, by, { id, change: {} })
     const known = await store.countProducts(tx, by.shop.id, productIds)
     if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
+    const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
+    tell({ before: keptProducts(before), after: keptProducts(productIds) })
     return { ...managedView(collection), productIds: [...productIds] }
   })
 }

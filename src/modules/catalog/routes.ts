@@ -118,7 +118,9 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .patch(
       '/product-v2/:id',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => changeProduct(deps, { shop, actor, expected, write }, params.id, publicationInMs(body))),
+        once(200, (write) => changeProduct(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
+          sees: () => readProduct(deps, shop, params.id),
+        }),
       {
         access: 'management',
         versioned: true,

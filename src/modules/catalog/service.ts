@@ -28,6 +28,7 @@ import {
 import type { CatalogDeps } from './parts.ts'
 import { type StockChange, stockHistoryStore } from './stock-history-store.ts'
 import type { ListingChange } from './store.ts'
+import { productDifference } from './trail.ts'
 
 export type ManagementProduct = ReturnType<typeof managementView>
 type Shop = Pick<ShopContext, 'id'>
@@ -63,11 +64,12 @@ export async function createProduct(
   const { shop } = by
   const made = createdProduct(clean(input), shop.id, givenFor(deps, shop, input))
   const { id, handle: wanted } = made.product
-  return audited(deps, by, { action: 'product.created', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
     const whole = { ...made, product: { ...made.product, handle } }
     await store.insert(tx, whole)
     await list(tx, deps, whole)
+    tell(productDifference(undefined, whole))
     return managementView(whole)
   })
     .catch(refuseTaken(handleTaken))
@@ -131,12 +133,13 @@ function rewrite(
   { id, action }: { id: string; action: string },
   change: (before: Whole) => Whole,
 ): Promise<ManagementProduct> {
-  return audited(deps, by, { action, subject: id }, async (tx) => {
+  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id)
     const after = change(before)
     unlessStale(await deps.catalogStore.replace(tx, before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))
     await list(tx, deps, after)
+    tell(productDifference(before, after))
     return managementView(after)
   }).finally(() => deps.folds.noteWrite(by.shop.id))
 }

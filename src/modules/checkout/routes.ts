@@ -2,6 +2,7 @@ import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
+import { cartOf } from '../cart/index.ts'
 import { CartRecord } from '../cart/model.ts'
 import type { OrderDeps } from '../order/index.ts'
 import { checkOut, handleWebhook, returnToOrder, takeCheckoutBack } from './index.ts'
@@ -12,10 +13,14 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/cart/:id/checkout',
       ({ params, body: { method, processor, paymentToken, returnUrl }, shop, principal, request, once }) =>
-        once(201, (_, attempt) => {
-          const choice = { method, processor, paymentToken, returnUrl }
-          return checkOut(deps, { caller: { shop, principal }, cartId: params.id, address: deps.limitKey(request), attempt, ...choice })
-        }),
+        once(
+          201,
+          (_, attempt) => {
+            const choice = { method, processor, paymentToken, returnUrl }
+            return checkOut(deps, { caller: { shop, principal }, cartId: params.id, address: deps.limitKey(request), attempt, ...choice })
+          },
+          { sees: () => cartOf(deps, { shop, principal }, params.id) },
+        ),
       {
         access: 'cart',
         idempotent: 'required',

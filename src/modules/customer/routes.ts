@@ -114,7 +114,9 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
     .post(
       '/customer/:customerId/addresses',
       ({ params, body, shop, actor, once }) =>
-        once(201, (write) => createBookAddress(deps, { shop, actor, write }, params.customerId, body)),
+        once(201, (write) => createBookAddress(deps, { shop, actor, write }, params.customerId, body), {
+          sees: () => readCustomer(deps, shop, params.customerId),
+        }),
       {
         access: 'secretKey',
         idempotent: true,

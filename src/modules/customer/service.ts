@@ -1,11 +1,12 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Address } from '../../../db/schema/selling.ts'
 import type { Caller } from '../../core/caller.ts'
-import type { Actor, Change } from '../../core/change.ts'
+import type { Actor, Change, Origin } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
+import { type Difference, differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type Account, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
@@ -49,15 +50,16 @@ function newCustomer({ clock, newId }: CustomerDeps, { email, ...given }: NewCus
 export async function signUpCustomer(
   deps: CustomerDeps,
   { shopId, email, password, name }: { shopId: string; email: string; password: string; name: string },
-  { limitKey: address, requestId }: Pick<Caller, 'limitKey' | 'requestId'>,
+  { limitKey: address, ...from }: Origin & Pick<Caller, 'limitKey'>,
 ): Promise<Customer> {
   await assertUncommon(password)
   await countAttempt(deps, [[signupByAddress, address]])
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   const customer = newCustomer(deps, { shopId, email, name, passwordHash })
-  const by = { shop: { id: shopId }, actor: { id: customer.id, requestId } }
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+  const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
+    tell(customerDifference(customer))
     return customer
   }).catch(emailTaken)
 }
@@ -79,9 +81,9 @@ export async function logInCustomer(
 ): Promise<Login> {
   const customer = shopId === undefined ? undefined : await deps.customerStore.findByEmail(shopId, normalEmail(email))
   const account = accountOf(shopId, email, customer)
-  await checkPassword(deps, account, { address: caller.limitKey, password })
+  await checkPassword(deps, account, { address: caller.limitKey, password }, { accountId: customer?.id, shopId, from: caller })
   if (!customer) throw new Error('a password was right for nobody')
-  const actor = { id: customer.id, requestId: caller.requestId }
+  const actor = { ...caller, id: customer.id }
   const holds = (tx: Writer) => deps.customerStore.hasPassword(tx, customer.id, account.hash)
   return startSession(deps, { id: customer.id, role: 'CUSTOMER', shopId: customer.shopId }, actor, { caller, holds })
 }
@@ -99,13 +101,14 @@ export async function changeCustomerPassword(
   const customer = await deps.customerStore.find(shopId, id)
   if (!customer) throw noSuchCustomer()
   const account = accountOf(shopId, customer.email, customer)
-  await checkPassword(deps, account, { address, password: current })
+  await checkPassword(deps, account, { address, password: current }, { accountId: id, shopId, from: actor })
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
-  await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx) => {
+  await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, tell) => {
     if (!(await deps.customerStore.hasPassword(tx, id, account.hash)))
       throw new AppError('CONFLICT', 'The password was changed meanwhile: log in again')
     await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
     await endSessionsOf(tx, deps, id, sessionId)
+    tell(passwordDifference)
   })
 }
 
@@ -119,8 +122,9 @@ export function createCustomer(
   { email, name, phone, acceptsMarketing }: Pick<Customer, 'email' | 'name' | 'phone' | 'acceptsMarketing'>,
 ): Promise<CustomerView> {
   const customer = newCustomer(deps, { shopId: by.shop.id, email, name, phone, acceptsMarketing })
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx) => {
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
+    tell(customerDifference(customer))
     return customerView(customer, by.shop.currency)
   }).catch(emailTaken)
 }
@@ -141,6 +145,13 @@ export function checkedAddress(input: AddressFields, field = ''): Address {
   if (!isCountry(input.countryCode)) throw new AppError('INVALID', `${field}countryCode (body): not an ISO 3166-1 country`)
   return addressOf(input)
 }
+
+/** What of a new customer is on record: that there is a password, and never what anything of them is. */
+const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
+  differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
+
+const addressDifference = (before: KnownAddress | undefined, after: KnownAddress): Difference =>
+  differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
 type Place = Partial<Pick<KnownAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
@@ -169,8 +180,9 @@ export async function enterAddress(
 ): Promise<AddressView> {
   const address = newAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
   if (enteredBy !== undefined) await countAttempt(deps, [[addressesByCustomer, enteredBy]])
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     await deps.customerStore.insertAddress(tx, address)
+    tell(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -203,11 +215,12 @@ export async function createBookAddress(
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
   const address = newAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
     if (!(await deps.customerStore.find(by.shop.id, customerId, tx))) throw noSuchCustomer()
     await assertRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
     await leaveOneDefault(tx, deps, { ...address, customerId })
+    tell(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -225,7 +238,7 @@ export function addAddress(
 ): Promise<CustomerView> {
   const { shop } = by
   const { customerStore: store } = deps
-  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx) => {
+  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, tell) => {
     const customer = await store.find(shop.id, customerId, tx)
     if (!customer) throw noSuchCustomer()
     const address = await store.findAddress(shop.id, addressId, tx)
@@ -236,6 +249,7 @@ export function addAddress(
     const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
     await leaveOneDefault(tx, deps, added)
+    tell(addressDifference(address, { ...address, ...added }))
     return customerView(customer, shop.currency, await store.standingOf(customerId, tx))
   })
 }

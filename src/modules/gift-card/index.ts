@@ -6,6 +6,7 @@ export {
   holdGiftCards,
   issueGiftCard,
   listGiftCards,
+  readGiftCard,
   refundGiftCards,
   releaseGiftCards,
   tryCode,

@@ -4,7 +4,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, pageQuery, RecordId } from '../../http/schema.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards } from './index.ts'
+import { type CardIssuingDeps, changeGiftCard, issueGiftCard, listGiftCards, readGiftCard } from './index.ts'
 import { ChangeGiftCard, GiftCardRecord, GiftCards, IssuedGiftCardRecord, IssueGiftCard } from './model.ts'
 
 /** The body with its expiry in milliseconds. */
@@ -40,7 +40,9 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
     .patch(
       '/giftcard/:id',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => changeGiftCard(deps, { shop, actor, expected, write }, params.id, expiryInMs(body))),
+        once(200, (write) => changeGiftCard(deps, { shop, actor, expected, write }, params.id, expiryInMs(body)), {
+          sees: () => readGiftCard(deps, shop.id, params.id),
+        }),
       {
         access: 'management',
         versioned: true,

@@ -6,6 +6,7 @@ import { assertExpected, unlessStale } from '../../core/versions.ts'
 import type { Money } from '../../lib/money.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { type AuthDeps, countFailure } from '../auth/index.ts'
 import { type CustomerDeps, readCustomer } from '../customer/index.ts'
@@ -72,13 +73,19 @@ export async function issueGiftCard(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx) => {
+  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx, tell) => {
     // Of 80 random bits none is drawn twice; were it, the unique index refuses, and the next try draws anew.
     await deps.giftCardStore.insert(tx, card)
     await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
+    tell(cardDifference(undefined, card))
     return { ...giftCardView(card, now), code }
   })
 }
+
+/** What of a card is on record: nothing that a code could be told from, and of the note that there is one. */
+const cardDifference = (before: GiftCard | undefined, after: GiftCard): Difference =>
+  differenceOf(before && kept(before), kept(after), ['currency', 'initialAmount', 'balance', 'expiresAt', 'status', 'customerId'])
+const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 
 /** An hour that the clock lacks is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
@@ -93,13 +100,22 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
 export async function changeGiftCard(deps: GiftCardDeps, by: Change, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
-  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, tell) => {
     const before = await deps.giftCardStore.find(tx, by.shop.id, id)
     if (!before) throw noSuchCard()
     assertExpected(by.expected, before.version)
-    const changed = await deps.giftCardStore.change(tx, before, { ...change, updatedAt: now, version: before.version + 1 })
-    return giftCardView(unlessStale(changed), now)
+    const changes = { ...change, updatedAt: now, version: before.version + 1 }
+    const card = unlessStale(await deps.giftCardStore.change(tx, before, changes))
+    tell(cardDifference(before, card))
+    return giftCardView(card, now)
   })
+}
+
+/** A card of the shop. @throws AppError NOT_FOUND, also for another shop's */
+export async function readGiftCard({ giftCardStore, clock }: GiftCardDeps, shopId: string, id: string): Promise<GiftCardView> {
+  const [card] = await giftCardStore.findAll([id])
+  if (card?.shopId !== shopId) throw noSuchCard()
+  return giftCardView(card, clock.now())
 }
 
 /** The shop's cards, newest first. */

@@ -148,7 +148,8 @@ async function retireOthers(deps: ResealDeps): Promise<string[]> {
   if (others.length === 0) return []
   return db.write(async (tx) => {
     const retired = await store.retire(tx, others, clock.now())
-    if (retired.length > 0) await audit(tx, deps, { actor: system, action: 'encryption_key.rotated', subject: current })
+    const change = { before: { versions: [...retired, current] }, after: { versions: [current] } }
+    if (retired.length > 0) await audit(tx, deps, { actor: system, action: 'encryption_key.rotated', subject: current, ...change })
     return retired
   })
 }

@@ -4,6 +4,7 @@ import { type Actor, system } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import type { PasswordTurn } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
+import { differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import { type Account, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
@@ -30,9 +31,9 @@ const accountOf = (email: string, user: User | undefined): Account => ({
  */
 export async function login(deps: MerchantDeps, { email, password }: Credentials, caller: Caller): Promise<Login> {
   const user = await deps.userStore.findByEmail(normalEmail(email))
-  await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password })
+  await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
   if (!user) throw new Error('a password was right for nobody')
-  const actor = { id: user.id, requestId: caller.requestId }
+  const actor = { ...caller, id: user.id }
   const holds = (tx: Writer) => deps.userStore.hasPassword(tx, user.id, user.passwordHash)
   return startSession(deps, { id: user.id, role: user.role }, actor, { caller, holds })
 }
@@ -67,7 +68,12 @@ export async function createMerchant(
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
       const shop = await openShop(tx, deps, { ...newShop, merchantId: id })
-      await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id })
+      const { after } = differenceOf(undefined, { email: user.email, shop: shop.id, country: shop.country, currency: shop.currency }, [
+        'shop',
+        'country',
+        'currency',
+      ])
+      await audit(tx, deps, { actor: { id, ...by }, action: 'merchant.created', subject: id, shopId: shop.id, after })
       return { user, shop }
     })
     .catch(refuseTaken('The e-mail address or the shop name is taken'))
@@ -82,11 +88,11 @@ export async function signUp(
   deps: MerchantDeps,
   credentials: Credentials,
   newShop: NewShop,
-  { limitKey: address, requestId }: Caller,
+  { limitKey: address, agent: _, ...from }: Caller,
 ): Promise<{ user: User; shop: Shop }> {
   await assertUncommon(credentials.password)
   await countAttempt(deps, [[signupByAddress, address]])
-  return createMerchant(deps, credentials, newShop, { requestId }, { kind: 'customer', address })
+  return createMerchant(deps, credentials, newShop, from, { kind: 'customer', address })
 }
 
 /**
@@ -100,12 +106,13 @@ export async function changeUserPassword(
   address: string,
 ): Promise<void> {
   const user = await readMerchant(deps, id)
-  await checkPassword(deps, accountOf(user.email, user), { address, password: current })
+  await checkPassword(deps, accountOf(user.email, user), { address, password: current }, { accountId: id, from: actor })
   const passwordHash = await deps.passwords.hash(password, { kind: 'merchant', address })
-  await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx) => {
+  await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, tell) => {
     if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChanged()
     await deps.userStore.setPassword(tx, id, passwordHash)
     await endSessionsOf(tx, deps, id, sessionId)
+    tell(passwordDifference)
   })
 }
 
@@ -117,9 +124,10 @@ export async function resetUserPassword(deps: MerchantDeps, { email, password }:
   const user = await userWithEmail(deps, email)
   if (!user) return undefined
   const passwordHash = await deps.passwords.hash(password, atTheMachine)
-  return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx) => {
+  return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
     await deps.userStore.setPassword(tx, user.id, passwordHash)
     await endSessionsOf(tx, deps, user.id)
+    tell(passwordDifference)
     return user
   })
 }
@@ -127,8 +135,9 @@ export async function resetUserPassword(deps: MerchantDeps, { email, password }:
 /** @throws AppError CONFLICT when the e-mail address is taken */
 export async function createSuperAdmin(deps: MerchantDeps, credentials: Credentials): Promise<User> {
   const user = await newUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials)
-  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx) => {
+  return audited(deps, { actor: system }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
     await deps.userStore.insert(tx, user)
+    tell(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
     return user
   }).catch(refuseTaken('The e-mail address is taken'))
 }

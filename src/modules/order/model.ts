@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { dayForm, fieldsOf, Instant, integer, MoneySchema, maybe, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
@@ -94,14 +94,14 @@ export const OrderRecord = t.Object(
 )
 export const Orders = pageOf(OrderRecord)
 
-const day = (description: string) => text(10, { pattern: '^\\d{4}-\\d{2}-\\d{2}$', rule: 'a day, as 2026-01-31', description })
+const day = (description: string) => text(10, { ...dayForm, description })
 
 export const ListOrders = t.Object({
   ...pageQuery,
   status: t.Optional(oneOf(orderStatuses)),
   paymentStatus: t.Optional(oneOf(orderPaymentStatuses)),
   customerId: t.Optional(text(64)),
-  number: t.Optional(t.String({ maxLength: 9, pattern: '^[1-9]\\d{0,8}$', rule: 'a whole number from 1 on', 'x-type': 'integer' })),
+  number: t.Optional(t.String({ pattern: '^[1-9]\\d{0,8}$', maxLength: 9, rule: 'a whole number from 1', 'x-type': 'integer' })),
   email: t.Optional(text(254, { minLength: 1, description: 'The whole address, whatever its case' })),
   from: t.Optional(day('The first day on which they were placed, UTC')),
   to: t.Optional(day('The last such day; at most 365 days with `from`')),

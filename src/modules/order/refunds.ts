@@ -165,14 +165,15 @@ export async function beginRefund(
       actor: actor.id,
       holder: attemptKey,
     })
+    const detail = { refund: refund.id, amount: parts.amount + parts.giftCardAmount }
     await appendEvent(tx, deps, {
       orderId: order.id,
       type: purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED',
-      detail: { refund: refund.id, amount: parts.amount + parts.giftCardAmount },
+      detail,
       actor: actor.id,
     })
     const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
-    await audit(tx, deps, { actor, action, subject: order.id, shopId })
+    await audit(tx, deps, { actor, action, subject: order.id, shopId, after: detail })
     return { refund, isNew: true }
   }, locking)
 }

@@ -40,8 +40,11 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:id/refunds',
       ({ params, body: { amount, lines, all, reason }, shop, actor, once }) =>
-        once(201, (_, { key: attemptKey }) =>
-          refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, lines, all, reason: reason ?? undefined }),
+        once(
+          201,
+          (_, { key: attemptKey }) =>
+            refundOrder(deps, { shopId: shop.id, orderId: params.id, actor, attemptKey, amount, lines, all, reason: reason ?? undefined }),
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
         access: 'management',
@@ -59,8 +62,10 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:id/cancel',
       ({ params, body, shop, actor, once }) =>
-        once(200, (_, attempt) =>
-          cancelOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt, reason: body.reason ?? undefined }),
+        once(
+          200,
+          (_, attempt) => cancelOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt, reason: body.reason ?? undefined }),
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
         ),
       {
         access: 'management',
@@ -78,10 +83,14 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
     .post(
       '/v2/orders/:id/fulfil',
       ({ params, body: { trackingNumber, carrier }, shop, actor, once }) =>
-        once(200, (_, attempt) => {
-          const tracking = { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
-          return fulfilOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, tracking)
-        }),
+        once(
+          200,
+          (_, attempt) => {
+            const tracking = { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
+            return fulfilOrder(deps, { shopId: shop.id, orderId: params.id, actor, attempt }, tracking)
+          },
+          { sees: () => readOrder(deps, { shopId: shop.id }, params.id) },
+        ),
       {
         access: 'management',
         idempotent: true,

@@ -171,7 +171,8 @@ export async function compensate(
     const order = await deps.orderStore.move(tx, orderId, ['PAID'], 'COMPENSATING', { attempts: 0, resumeAt: now, updatedAt: now })
     if (!order) return false
     await appendEvent(tx, deps, { orderId, type: 'COMPENSATING', detail: reason === null ? {} : { reason }, actor: actor.id })
-    await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId })
+    const difference = { before: { status: 'PAID' }, after: { status: 'COMPENSATING' } }
+    await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId, ...difference })
     const payments = await paymentsWithin(tx, deps, orderId)
     await returnUnawaited(tx, deps, { order, payments }, drive.holder, { reason, actor: actor.id })
     return true

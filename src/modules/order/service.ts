@@ -158,7 +158,8 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     if (!payments.some(isUnderWay)) await release(tx, deps, order)
     if (status === 'EXPIRED') return begun
     await tellCancelled(tx, deps, { order, reason })
-    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId })
+    const difference = { before: { status: 'PENDING_PAYMENT' }, after: { status } }
+    await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
     return begun
   }, locking)
   for (const refund of refunds) await settleRefund(deps, refund.id, { holder }, { isNew: true })
@@ -191,7 +192,8 @@ export async function fulfilOrder(
         key: `order.fulfilled:${orderId}`,
         data: { orderId, number, trackingNumber: trackingNumber ?? null, carrier: carrier ?? null },
       })
-      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId })
+      const difference = { before: { status: 'CONFIRMED' }, after: { status: 'FULFILLED' } }
+      await audit(tx, deps, { actor, action: 'order.fulfilled', subject: orderId, shopId, ...difference })
     }, locking)
   return readOrder(deps, { shopId }, orderId)
 }

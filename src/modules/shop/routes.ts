@@ -116,11 +116,11 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
     )
     .post(
       '/shops/v2/private-key/rotate',
-      async ({ shop, body, actor, set, once }) => {
+      ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
-        const rotated = await once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0))
-        if (set.headers['idempotent-replayed']) await noteToldAgain(deps, { shop, actor })
-        return rotated
+        return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0), {
+          shown: () => noteToldAgain(deps, { shop, actor }),
+        })
       },
       {
         access: 'merchant',
@@ -130,7 +130,7 @@ export const shopRoutes = (deps: HttpDeps & ShopDeps) =>
         detail: {
           summary: 'Replace the secret API key',
           description:
-            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour; asking again under the same idempotency key counts as a reading of the key.',
+            'The old key stays valid for `graceSeconds`; keys older than that one end at once. At most ten rotations an hour. A replay under an `Idempotency-Key` counts as a reading of the key, and is on record like one.',
         },
       },
     )

@@ -10,6 +10,7 @@ import { inBatches } from '../../lib/batches.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
 import { isCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import {
@@ -236,6 +237,13 @@ export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMet
   })
 }
 
+/** What of a shop is on record when it changes: its contact and postal address by their names alone. */
+const shopDifference = (before: Shop, after: Shop): Difference =>
+  differenceOf(before, after, [
+    ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods'] as const),
+  ])
+
 /** What a change makes of a shop, as it stands inside the write. */
 type PartOf = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
 type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
@@ -243,12 +251,14 @@ type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shipping
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
 function update(deps: ShopDeps, by: Change, { action, version }: Part, change: PartOf): Promise<Shop> {
   const { id } = by.shop
-  return audited(deps, by, { action, subject: id }, async (tx) => {
+  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await deps.shopStore.find(id, tx)
     if (!before) throw noSuchShop()
     assertExpected(by.expected, before[version])
-    const after = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
-    return unlessStale(await deps.shopStore.update(tx, id, after, { [version]: before[version] }))
+    const changes = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
+    const shop = unlessStale(await deps.shopStore.update(tx, id, changes, { [version]: before[version] }))
+    tell(shopDifference(before, shop))
+    return shop
   })
 }
 
@@ -294,7 +304,7 @@ export async function readPrivateKey(deps: ShopDeps, by: Change<ShopContext>): P
 }
 
 /**
- * A rotation that is asked for again under its idempotency key tells the key once more: that is a reading.
+ * A rotation that is asked for again under its idempotency key tells the key once more: a reading like any other, on record before it is told.
  * @throws AppError RATE_LIMITED as `readPrivateKey` does
  */
 export const noteToldAgain = (deps: ShopDeps, by: Change<ShopContext>): Promise<void> => reading(deps, by, async () => undefined)
@@ -312,7 +322,7 @@ export function rotatePrivateKey(
   const { id, mode } = by.shop
   const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
-  return audited(deps, by, entry, async (tx) => {
+  return audited(deps, by, entry, async (tx, tell) => {
     await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
@@ -320,6 +330,7 @@ export function rotatePrivateKey(
     await store.expireKeys(tx, id, 'SECRET', mode, now)
     if (current) await store.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
     await store.insertKey(tx, row)
+    tell({ before: { key: current?.id ?? null }, after: { key: row.id, previousKeyExpiresAt } })
     return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
 }
@@ -345,7 +356,8 @@ export async function custodyWallet(deps: ShopDeps, { shop, actor }: Change): Pr
   }
   const made = await deps.db.write(async (tx) => {
     const inserted = await deps.shopStore.insertWallet(tx, wallet)
-    if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id })
+    const after = { address: wallet.address, network: 'evm' }
+    if (inserted) await audit(tx, deps, { actor, action: 'shop.wallet_created', subject: shop.id, shopId: shop.id, after })
     return inserted
   })
   const kept = made ?? (await deps.shopStore.findWallet(shop.id))

@@ -20,6 +20,7 @@ import {
   healthy,
   keptMs,
   messageBody,
+  type WebhookEndpoint,
   type WebhookEvent,
   waitedMaxMs,
   webhookSecretSeal,
@@ -62,6 +63,9 @@ export function enqueueMessage(
 
 const noSuchEndpoint = () => new AppError('NOT_FOUND', 'No such webhook endpoint')
 
+/** What of an endpoint is on record: its host, since the rest of a URL may be a secret. */
+const keptOf = ({ url, events }: Pick<WebhookEndpoint, 'url' | 'events'>) => ({ host: URL.parse(url)?.host ?? null, events })
+
 /** Names are looked up when something is sent, and judged then; an address can be judged at once. */
 function assertCallable({ outgoingAllowedNetworks }: Deps['config'], address: string): void {
   const url = URL.parse(address)
@@ -89,10 +93,11 @@ export async function createEndpoint(
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
   const sealedSecret = keyring.seal(secret, webhookSecretSeal(shopId, id))
   const endpoint = { id, shopId, url, events: [...new Set(events)], sealedSecret, createdAt: clock.now(), removedAt: null, ...healthy }
-  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx) => {
+  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`)
     await store.insertEndpoint(tx, endpoint)
+    tell({ after: keptOf(endpoint) })
     return { ...endpointView(endpoint), secret }
   })
 }
@@ -111,10 +116,12 @@ export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: str
 
 /** Takes an endpoint away: nothing more is sent to it. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export async function removeEndpoint(deps: Deps, by: Change, id: string): Promise<void> {
-  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx) => {
-    if (!(await store.findEndpoint(tx, by.shop.id, id))) throw noSuchEndpoint()
+  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, tell) => {
+    const endpoint = await store.findEndpoint(tx, by.shop.id, id)
+    if (!endpoint) throw noSuchEndpoint()
     assertExpected(by.expected, endpointVersion)
     if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
+    tell({ before: keptOf(endpoint) })
   })
 }
 

@@ -1,0 +1,71 @@
+import { databaseFile } from '../../db/open.ts'
+import { csvLine } from '../lib/csv-line.ts'
+import { isDay } from '../lib/day.ts'
+import { type AuditView, auditColumns } from '../modules/audit/domain.ts'
+import { exportAudit } from '../modules/audit/index.ts'
+import type { Input } from './command.ts'
+import { inspectFile } from './database-file.ts'
+import { UsageError } from './failure.ts'
+import { withInstance } from './with-instance.ts'
+
+const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
+  jsonl: { head: '', line: (row) => `${JSON.stringify(row)}\n` },
+  csv: {
+    head: csvLine(auditColumns),
+    line: (row) =>
+      csvLine(
+        auditColumns.map((name) => {
+          const value = row[name]
+          return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+        }),
+      ),
+  },
+}
+
+/** `souk audit export`: the audit trail on standard output, oldest first, a piece at a time. */
+export async function audit({ config: settings, positionals: [what], values }: Input): Promise<number> {
+  if (what !== 'export') throw new UsageError('`souk audit export` is what there is: `souk audit --help` shows how it is called')
+  const format = formats[values.get('format') ?? 'jsonl']
+  if (!format) throw new UsageError('--format must be jsonl or csv')
+  const days = { from: dayOf(values, 'from'), to: dayOf(values, 'to') }
+  if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  const config = settings()
+  // A database that is not there must not be made by looking into it.
+  if (config.databaseUrl.startsWith('file:')) inspectFile(databaseFile(config.databaseUrl))
+  const print = createPrinter(process.stdout)
+  return withInstance(config, async ({ deps }) => {
+    await print(format.head)
+    for await (const rows of exportAudit(deps, days)) if (!(await print(rows.map(format.line).join('')))) break
+    return 0
+  })
+}
+
+function dayOf(values: ReadonlyMap<string, string>, name: string): string | undefined {
+  const day = values.get(name)
+  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
+  return day
+}
+
+/**
+ * Writes on standard output, and waits until the reader has taken it, so that no more than a piece is in memory.
+ * @returns false once nobody reads any more
+ */
+function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Promise<boolean> {
+  let isRead = true
+  stdout.on('error', () => {
+    isRead = false
+  })
+  return async (text) => {
+    if (isRead && text !== '' && !stdout.write(text)) await nextOf(stdout, ['drain', 'close', 'error'])
+    return isRead
+  }
+}
+
+const nextOf = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
+  new Promise((resolve) => {
+    const goOn = () => {
+      for (const event of events) stream.off(event, goOn)
+      resolve()
+    }
+    for (const event of events) stream.on(event, goOn)
+  })

@@ -1,0 +1,24 @@
+import { anonymous } from '../core/principal.ts'
+import { actorOf } from './actor.ts'
+import type { HttpDeps } from './deps.ts'
+
+type Handle = (request: Request) => Response | Promise<Response>
+type NotingDeps = Pick<HttpDeps, 'trail' | 'routeTable' | 'callers' | 'originOf'>
+
+const tooMany = 429
+
+/** Puts every limit that somebody meets on record, whichever part of a route refused: the answer says so. */
+export function notingLimits(deps: NotingDeps, handle: Handle): Handle {
+  async function noted(request: Request, response: Response): Promise<Response> {
+    const { principal, shop } = deps.callers.get(request) ?? { principal: anonymous, shop: undefined }
+    // Never the path itself: it may hold the id of a cart, which is a secret.
+    const path = deps.routeTable.match(request.method, URL.parse(request.url)?.pathname ?? '')?.path ?? 'unknown'
+    await deps.trail.limitHit({ actor: actorOf(deps, principal, request), route: `${request.method} ${path}`, shopId: shop?.id })
+    return response
+  }
+  const look = (request: Request, response: Response) => (response.status === tooMany ? noted(request, response) : response)
+  return (request) => {
+    const answered = handle(request)
+    return answered instanceof Promise ? answered.then((response) => look(request, response)) : look(request, answered)
+  }
+}

@@ -1,0 +1,37 @@
+import { t } from 'elysia'
+import { dayForm, fieldsOf, Instant, nullable, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { listedMax, redacted } from './domain.ts'
+
+const values = (when: string) =>
+  nullable(
+    t.Record(t.String(), t.Any(), { description: `What of the subject changed, as it was ${when}; personal values are \`${redacted}\`` }),
+  )
+
+export const AuditRecord = t.Object(
+  {
+    id: t.String(),
+    at: Instant,
+    ...fieldsOf(t.String(), 'actor', 'action', 'subject'),
+    ...fieldsOf(nullable(t.String()), 'shopId', 'address', 'requestId'),
+    before: values('before'),
+    after: values('after'),
+  },
+  { title: 'AuditRecord' },
+)
+export const AuditRecords = t.Object({
+  ...pageOf(AuditRecord).properties,
+  totalCapped: t.Optional(t.Literal(true, { description: `There are more than \`total\`, which is ${listedMax}` })),
+})
+
+const day = (description: string) => t.Optional(text(10, { ...dayForm, description }))
+const one = (description: string) => t.Optional(text(200, { minLength: 1, description }))
+
+export const ListAudit = t.Object({
+  ...pageQuery,
+  actor: one('The id of who did it'),
+  action: one('As `product.changed`'),
+  subject: one('The id of what it was done to'),
+  shopId: one('The id of the shop in which it was done'),
+  from: day('The first day, UTC'),
+  to: day('The last day, UTC, inclusive'),
+})

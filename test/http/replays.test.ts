@@ -1,0 +1,247 @@
+/** A replay is authorised like a first request: who may not see what it is about learns nothing from what was stored. */
+import { expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import { auditLog, idempotencyKeys } from '../../db/schema/people.ts'
+import { createApp } from '../../src/app.ts'
+import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
+import { address, customerOf, ok, type Selling, sellingIn } from '../support/selling.ts'
+
+const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
+const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+
+/** A request that may be sent twice under a key, and the table that holds whose the record of its path is. */
+type Keyed = { path: string; body: unknown; other: unknown; by: CallOptions; table: string; id: string }
+type Prepare = (shop: Selling) => Promise<Keyed>
+const ofMerchant = ({ token }: Selling): CallOptions => ({ token })
+
+const keyed: Record<string, Prepare> = {
+  'PATCH /product-v2/:id': async (shop) => {
+    const { productId: id } = shop
+    return { path: `/product-v2/${id}`, body: { title: 'Cup' }, other: { title: 'Jug' }, by: ofMerchant(shop), table: 'products', id }
+  },
+  'PATCH /blogs/:id': async (shop) => {
+    const id = await made(shop, '/blogs', { title: 'News', bodyHtml: '<p>Soon</p>' })
+    return { path: `/blogs/${id}`, body: { title: 'Old news' }, other: { title: 'No news' }, by: ofMerchant(shop), table: 'blogs', id }
+  },
+  'PATCH /collection-v2/:id': async (shop) => {
+    const id = await made(shop, '/collection-v2', { title: 'Summer' })
+    return {
+      path: `/collection-v2/${id}`,
+      body: { title: 'Autumn' },
+      other: { title: 'Winter' },
+      by: ofMerchant(shop),
+      table: 'collections',
+      id,
+    }
+  },
+  'PATCH /affiliates/:id': async (shop) => {
+    const id = await made(shop, '/affiliates', { name: 'Partner', code: 'partner', rateBps: 500 })
+    return { path: `/affiliates/${id}`, body: { rateBps: 700 }, other: { rateBps: 800 }, by: ofMerchant(shop), table: 'affiliates', id }
+  },
+  'PATCH /giftcard/:id': async (shop) => {
+    const { id } = await shop.giftCard(5_000)
+    return {
+      path: `/giftcard/${id}`,
+      body: { status: 'DISABLED' },
+      other: { status: 'ACTIVE' },
+      by: ofMerchant(shop),
+      table: 'gift_cards',
+      id,
+    }
+  },
+  'POST /customer/:customerId/addresses': async (shop) => {
+    const id = await made(shop, '/customer', { email: 'a@example.com' })
+    return {
+      path: `/customer/${id}/addresses`,
+      body: address,
+      other: { ...address, city: 'Bath' },
+      by: { key: shop.secretKey },
+      table: 'customers',
+      id,
+    }
+  },
+  'POST /v2/orders/:id/refunds': async (shop) => {
+    const { id } = await shop.bought()
+    return {
+      path: `/v2/orders/${id}/refunds`,
+      body: { amount: shop.money(100) },
+      other: { amount: shop.money(200) },
+      by: ofMerchant(shop),
+      table: 'orders',
+      id,
+    }
+  },
+  'POST /v2/orders/:id/cancel': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/cancel`, body: {}, other: { reason: 'Another' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /v2/orders/:id/fulfil': async (shop) => {
+    const { id } = await shop.bought()
+    return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
+  },
+  'POST /cart/:id/items': async (shop) => {
+    const id = await shop.cart()
+    return {
+      path: `/cart/${id}/items`,
+      body: { variantId: shop.variantId, quantity: 1 },
+      other: { variantId: shop.variantId, quantity: 2 },
+      by: { key: shop.publishableKey },
+      table: 'carts',
+      id,
+    }
+  },
+  'POST /cart/:id/checkout': async (shop) => {
+    const id = await shop.cart()
+    return {
+      path: `/cart/${id}/checkout`,
+      body: { method: 'card' },
+      other: { method: 'card', processor: 'sandbox' },
+      by: { key: shop.publishableKey },
+      table: 'carts',
+      id,
+    }
+  },
+}
+
+/** The routes that take an Idempotency-Key and name a record in their path. */
+const naming = (app: TestApp): string[] =>
+  createApp(app.deps)
+    .routes.filter(({ hooks }) => (hooks.detail as { 'x-idempotent'?: unknown } | undefined)?.['x-idempotent'] !== undefined)
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => route.includes(':'))
+
+test('every route that takes an idempotency key and names a record has its place in this test', async () => {
+  await using app = await testApp()
+  expect(naming(app).sort()).toEqual(Object.keys(keyed).sort())
+})
+
+for (const [route, prepare] of Object.entries(keyed))
+  test(`${route} is not replayed to whom the record is not shown any more, and tells them no more than a key that was never used`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { path, body, other, by, table, id } = await prepare(shop)
+    const [method = ''] = route.split(' ')
+    const send = (key: string, sent: unknown = body) => app.call(method, path, { ...by, body: sent, headers: { 'idempotency-key': key } })
+    const key = randomUUID()
+    ok(await send(key))
+    const again = ok(await send(key))
+    expect([again.status < 300, replayed(again)]).toEqual([true, 'true'])
+
+    const stranger = await app.merchant()
+    await app.deps.db.write(async (tx) => {
+      await tx.rows(sql`update ${sql.identifier(table)} set shop_id = ${stranger.shop.id} where id = ${id} returning 1 as done`)
+    })
+    // Another body under the key is 422, and that too is for those only who see the record.
+    const refused = [await send(key), await send(key, other)]
+    for (const answer of refused) expect([answer.status, answer.text, replayed(answer)]).toEqual([404, refused[0]?.text ?? '', null])
+    expect(refused[0]?.text).toContain('No such')
+  })
+
+test('an answer about a cart is made anew on a replay: once it is bought it shows nothing of the person, and nothing of them was stored', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const id = await shop.cart({ email: 'planted@example.com', shippingAddress: address })
+  const add = (key = 'add-1') =>
+    app.call('POST', `/cart/${id}/items`, {
+      key: shop.publishableKey,
+      body: { variantId: shop.variantId, quantity: 1 },
+      headers: { 'idempotency-key': key },
+    })
+  const first = ok(await add())
+  expect(first.body).toMatchObject({ email: 'planted@example.com', shippingAddress: { line1: address.line1 } })
+  ok(await app.call('PATCH', `/cart/${id}`, { key: shop.publishableKey, body: { email: 'another@example.com' } }))
+  const second = ok(await add())
+  expect([second.status, replayed(second), second.body.email, second.body.lines]).toEqual([
+    201,
+    'true',
+    'another@example.com',
+    first.body.lines,
+  ])
+  const kept = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'add-1'))
+  expect(kept.map(({ sealedAnswer, scope, key }) => app.deps.keyring.unseal(sealedAnswer ?? '', `idempotency/${scope}/${key}`))).toEqual([
+    '{"status":201,"body":"null"}',
+  ])
+
+  const bought = ok(await shop.checkout(id))
+  expect(bought.body.order.status).toBe('CONFIRMED')
+  const third = ok(await add())
+  expect([third.status, replayed(third), third.body.status]).toEqual([201, 'true', 'CONVERTED'])
+  for (const personal of ['planted@example.com', 'another@example.com', address.line1, address.name])
+    expect(third.text).not.toContain(personal)
+})
+
+test("a guest's cart that became a customer's is replayed to the customer's token alone", async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { token } = await customerOf(app, shop.shop.name)
+  const id = await shop.cart()
+  const add = (by: CallOptions) =>
+    app.call('POST', `/cart/${id}/items`, {
+      ...by,
+      body: { variantId: shop.variantId, quantity: 1 },
+      headers: { 'idempotency-key': 'add-1' },
+    })
+  ok(await add({ key: shop.publishableKey }))
+  ok(await app.call('PATCH', `/cart/${id}`, { token, body: { shippingAddress: address } }))
+  const answer = await add({ key: shop.publishableKey })
+  expect([answer.status, replayed(answer)]).toEqual([404, null])
+  expect(ok(await add({ token })).body.shippingAddress.line1).toBe(address.line1)
+})
+
+test("a checkout's answer is replayed byte for byte as it was, whatever became of the order since", async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const id = await shop.cart({ shippingAddress: address })
+  const first = ok(await shop.checkout(id, {}, 'buy-1'))
+  ok(await shop.refund(first.body.order.id))
+  const again = ok(await shop.checkout(id, {}, 'buy-1'))
+  expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
+})
+
+test('a replay is refused with 401 like a first request: by a key that has ended, and by a token whose session has', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const send = (by: CallOptions) =>
+    app.call('POST', '/blogs', { ...by, body: { title: 'News', bodyHtml: '' }, headers: { 'idempotency-key': 'k' } })
+  ok(await send({ key: shop.secretKey }))
+  ok(await send({ token: shop.token }))
+  ok(await app.call('POST', '/shops/v2/private-key/rotate', { token: shop.token, body: {} }))
+  ok(await app.call('POST', '/auth/logout', { body: { refreshToken: shop.refreshToken } }), 204)
+  expect([(await send({ key: shop.secretKey })).status, (await send({ token: shop.token })).status]).toEqual([401, 401])
+})
+
+test('a replayed rotation shows the key again: that is on record, and counts as a reading of it', async () => {
+  await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
+  const { token, shop } = await app.merchant()
+  const rotate = (key: string) =>
+    app.call('POST', '/shops/v2/private-key/rotate', { token, body: { graceSeconds: 60 }, headers: { 'idempotency-key': key } })
+  const readings = () => app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'shop.private_key_read'))
+  const first = ok(await rotate('k'))
+  expect(await readings()).toHaveLength(0)
+  for (let nth = 1; nth <= 10; nth++) {
+    const again = ok(await rotate('k'))
+    expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+    expect(await readings()).toHaveLength(nth)
+  }
+  expect((await readings())[0]).toMatchObject({ subject: shop.id, shopId: shop.id })
+  const limited = await rotate('k')
+  expect([limited.status, limited.headers.has('retry-after'), limited.text.includes(first.body.privateKey)]).toEqual([429, true, false])
+  expect((await app.call('GET', '/shops/v2/private-key', { token })).status).toBe(429)
+  app.clock.advance(60 * 60_000)
+  expect(ok(await rotate('k')).text).toBe(first.text)
+})
+
+test('the secret key is rotated ten times an hour at most', async () => {
+  await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
+  const { token } = await app.merchant()
+  const rotate = () => app.call('POST', '/shops/v2/private-key/rotate', { token, body: {} })
+  const keys = new Set<string>()
+  for (let nth = 0; nth < 10; nth++) keys.add(ok(await rotate()).body.privateKey)
+  expect(keys.size).toBe(10)
+  const limited = await rotate()
+  expect([limited.status, limited.headers.has('retry-after')]).toEqual([429, true])
+  expect(keys).toContain((await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey)
+  app.clock.advance(60 * 60_000)
+  ok(await rotate())
+})

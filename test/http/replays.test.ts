@@ -61,6 +61,17 @@ const keyed: Record<string, Prepare> = {
       id,
     }
   },
+  'POST /product-v2/:id/variants/:variantId/stock': async (shop) => {
+    const { productId: id, variantId } = shop
+    return {
+      path: `/product-v2/${id}/variants/${variantId}/stock`,
+      body: { delta: 1 },
+      other: { delta: 2 },
+      by: ofMerchant(shop),
+      table: 'products',
+      id,
+    }
+  },
   'POST /v2/orders/:id/refunds': async (shop) => {
     const { id } = await shop.bought()
     return {

@@ -19,8 +19,8 @@ const valueLengthMax = 2_000
 /** Of all values together. */
 const lengthMax = 16_000
 
-/** They are in every record: the row says what and when, and whose it is. */
-const untold = new Set(['id', 'shopId', 'createdAt', 'updatedAt'])
+/** They are in every record: the row says what and when, and whose it is. Versions go up with every change. */
+const untold = new Set(['id', 'shopId', 'createdAt', 'updatedAt', 'version', 'taxRatesVersion', 'shippingMethodsVersion'])
 
 /**
  * What of a record changed. Nothing that is not named in `open` is told by its value, so that a new field of somebody's is safe

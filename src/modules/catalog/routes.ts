@@ -146,10 +146,11 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .post(
       '/product-v2/:id/variants/:variantId/stock',
       ({ params, body, shop, actor, expected, once }) =>
-        once(200, (write) => {
-          const which = { productId: params.id, variantId: params.variantId }
-          return changeStock(deps, { shop, actor, expected, write }, which, body)
-        }),
+        once(
+          200,
+          (write) => changeStock(deps, { shop, actor, expected, write }, { productId: params.id, variantId: params.variantId }, body),
+          { sees: () => readProduct(deps, shop, params.id) },
+        ),
       {
         access: 'management',
         versioned: true,

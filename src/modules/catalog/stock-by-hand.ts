@@ -24,7 +24,7 @@ export async function changeStock(
 ): Promise<ManagementVariant> {
   if ((delta === undefined) === (counted === undefined)) throw new AppError('INVALID', 'delta (body): give either delta or counted')
   const { clock, newId } = deps
-  return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx) => {
+  return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
     const whole = await findToChange(tx, deps, by, productId)
     const before = variantOf(whole, variantId)
     const change = delta ?? (counted as number) - before.onHand
@@ -44,6 +44,7 @@ export async function changeStock(
         at: clock.now(),
       },
     ])
+    tell({ before: { onHand: before.onHand }, after: { onHand: after.onHand, delta: change } })
     if (isAvailable(before) !== isAvailable(after)) {
       const variants = whole.variants.map((one) => (one.id === variantId ? after : one))
       await renew(tx, deps, { ...whole, variants })

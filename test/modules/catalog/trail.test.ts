@@ -11,11 +11,7 @@ const sizes = (...values: string[]) => ({
   options: [{ name: 'Size', values }],
   variants: values.map((value) => ({ optionValues: [value], price: usd(1_000), sku: value, onHand: 5 })),
 })
-const made = createdProduct(
-  { title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') },
-  'shop_1',
-  given('a'),
-)
+const made = createdProduct({ title: 'Mug', descriptionHtml: '<p>Long</p>', ...sizes('S', 'M') }, 'shop_1', given('a'))
 const changed = (input: ProductInput, before: Whole = made) => changedProduct(before, input, given('b', 1))
 
 test('what a product was made with is on record by its fields and the number of its variants, a long text by its name alone', () => {
@@ -49,7 +45,8 @@ test('what changed of a variant is on record under its id, with how many of them
 })
 
 test('what changed of very many variants is on record for the first ten, and bounded', () => {
-  const many = changed(sizes(...Array.from({ length: 15 }, (_, nth) => `size ${nth}`)))
+  const fifteen = sizes(...Array.from({ length: 15 }, (_, nth) => `size ${nth}`))
+  const many = createdProduct({ title: 'Mug', ...fifteen }, 'shop_1', given('c'))
   const dearer: Whole = { ...many, variants: many.variants.map((one) => ({ ...one, price: 2_000 })) }
   const { before, after } = productDifference(many, dearer)
   expect(after?.['variantsChanged']).toBe(15)

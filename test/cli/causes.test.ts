@@ -16,22 +16,26 @@ function soukAsNobody(args: readonly string[], dataDir: string) {
   return { status: exitCode, stderr: stderr.toString() }
 }
 
-const canBecomeNobody = (() => {
-  try {
-    return Bun.spawnSync([...asNobody, process.execPath, main, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
-  } catch {
-    return false
-  }
-})()
-if (!canBecomeNobody)
-  process.stdout.write('skipped: what an unprivileged user is told cannot be tried, because this process may not become one\n')
-
 /** A new directory that belongs to nobody. */
 function dirOfNobody(): string {
   const dir = temporaryDir()
   chownSync(dir, nobody, nobody)
   return dir
 }
+
+const canBecomeNobody = (() => {
+  try {
+    const runs = Bun.spawnSync([...asNobody, process.execPath, main, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
+    // What they own may lie behind a directory that is closed to them.
+    return runs && Bun.spawnSync([...asNobody, 'test', '-w', dirOfNobody()], { cwd: '/' }).exitCode === 0
+  } catch {
+    return false
+  }
+})()
+if (!canBecomeNobody)
+  process.stdout.write(
+    'skipped: what an unprivileged user is told cannot be tried, because this process may not become one, or its temporary files are closed to it\n',
+  )
 
 const mounted: string[] = []
 /** A disk of a megabyte, or undefined where this process may not mount one. */

@@ -68,12 +68,13 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
 export async function expireOrders(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
-    await inLanes(deps, 'expiry', due, async (id) => {
+    const begun = await inLanes(deps, 'expiry', due, async (id) => {
       // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
       await guarded(deps, id, () => completeOrder(deps, id))
       await guarded(deps, id, () => expireOrder(deps, id))
     })
-    if (due.length < laneBatch) return
+    // What is left is in lanes that are at work already.
+    if (due.length < laneBatch || begun === 0) return
   }
 }
 
@@ -84,8 +85,8 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   await completeOrder(deps, id)
 }
 
-/** Runs what is due in a lane a processor; a lane that is still at work is left alone. */
-async function inLanes({ lanesAtWork }: OrderDeps, what: string, due: readonly Due[], run: (id: string) => Promise<void>): Promise<void> {
+/** Runs what is due in a lane a processor; a lane that is still at work is left alone. Returns how many lanes ran. */
+async function inLanes({ lanesAtWork }: OrderDeps, what: string, due: readonly Due[], run: (id: string) => Promise<void>): Promise<number> {
   const lanes = Map.groupBy(due, ({ processor }) => `${what} ${processor}`)
   const free = [...lanes].filter(([lane]) => !lanesAtWork.has(lane))
   await Promise.all(
@@ -98,6 +99,7 @@ async function inLanes({ lanesAtWork }: OrderDeps, what: string, due: readonly D
       }
     }),
   )
+  return free.length
 }
 
 /** One that fails must not hold up the others, now or at the next run. */

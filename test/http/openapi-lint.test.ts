@@ -2,9 +2,13 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { engine } from '../../db/columns.ts'
 import checkedIn from '../../docs/openapi.json'
 import { temporaryDir } from '../support/database.ts'
 import { typesOf } from '../support/openapi-types.ts'
+
+const isAskedHere = engine === 'sqlite'
+if (!isAskedHere) process.stderr.write('skipped on Postgres: linters of a document that is the same whatever the engine\n')
 
 const root = join(import.meta.dir, '../..')
 const quiet = {
@@ -27,14 +31,14 @@ async function run(tool: string, ...args: string[]): Promise<{ exitCode: number;
   return { exitCode, said: out + err }
 }
 
-test('redocly finds no error and no warning', async () => {
+test.skipIf(!isAskedHere)('redocly finds no error and no warning', async () => {
   const { exitCode, said } = await run('redocly', 'lint', 'docs/openapi.json', '--config', 'docs/redocly.yaml')
   expect(said).toContain('Your API description is valid')
   expect(said).not.toMatch(/warning/i)
   expect(exitCode).toBe(0)
 })
 
-test('spectral finds no error and no warning', async () => {
+test.skipIf(!isAskedHere)('spectral finds no error and no warning', async () => {
   const { exitCode, said } = await run(
     'spectral',
     'lint',
@@ -48,7 +52,7 @@ test('spectral finds no error and no warning', async () => {
   expect(exitCode).toBe(0)
 })
 
-test('the linters do find what is wrong', async () => {
+test.skipIf(!isAskedHere)('the linters do find what is wrong', async () => {
   const dir = temporaryDir()
   const file = join(dir, 'broken.json')
   await Bun.write(file, JSON.stringify({ ...checkedIn, paths: { '/a': { get: { responses: { 200: {} } } } } }))
@@ -80,7 +84,7 @@ const strict = {
   include: ['*.ts'],
 }
 
-test('openapi-typescript makes the types of a client that compiles', async () => {
+test.skipIf(!isAskedHere)('openapi-typescript makes the types of a client that compiles', async () => {
   const dir = join(temporaryDir(), 'client')
   mkdirSync(dir)
   await Bun.write(join(dir, 'types.ts'), await typesOf(checkedIn))

@@ -5,6 +5,7 @@ import { engine } from '../../db/columns.ts'
 import { DatabaseUnavailable, isUniqueViolation } from '../../db/engine.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
 import { attempts } from '../../db/schema/people.ts'
+import { inRequest } from '../../src/core/request.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { openTestDatabase } from '../support/database.ts'
 
@@ -37,7 +38,7 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
     const db = openPostgres('postgres://souk@127.0.0.1:1/nowhere', Math.random)
     const written = await failure(db.write(async (tx) => void (await tx.insert(attempts).values(row('a')))))
     expect(written).toBeInstanceOf(DatabaseUnavailable)
-    expect(asAppError(written)).toMatchObject({
+    expect(inRequest('test', () => asAppError(written))).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'The database is busy: nothing was changed, try again later',
     })

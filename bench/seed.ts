@@ -31,6 +31,7 @@ export const benchSettings = (dataDir: string): Record<string, string> => ({
   INTEGRATION_API_KEY: 'bench-only-integration-key',
   // All shoppers of a bench are one address.
   STOREFRONT_WRITES_PER_MINUTE: '1000000000',
+  UNPAID_ORDERS_PER_ADDRESS: '1000000',
 })
 
 const batch = 5_000

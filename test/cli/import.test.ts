@@ -1,5 +1,6 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeProcesses, servedOnce, souk, startCommand, withFile } from './souk.ts'
 
@@ -7,6 +8,20 @@ const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
 const productsIn = (database: string): number =>
   withFile(database, (file) => (file.query('select count(*) as n from products').get() as { n: number }).n)
+
+/**
+ * Looks until the command has stored a product, or has ended. Only once there is a log beside the file, and through one connection that
+ * only reads: looking must not get in its way.
+ */
+async function untilProducts(database: string, child: { readonly exitCode: number | null }): Promise<void> {
+  const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
+  while (!existsSync(`${database}-wal`) && child.exitCode === null) await nextTurn()
+  if (child.exitCode !== null) return
+  const connection = new Sqlite(database, { readonly: true })
+  const counted = connection.query<{ n: number }, []>('select count(*) as n from products')
+  while (counted.get()?.n === 0 && child.exitCode === null) await nextTurn()
+  connection.close()
+}
 
 async function withProducts(...rows: string[]) {
   const { dataDir, database } = await servedOnce()
@@ -54,7 +69,7 @@ describeProcesses('souk import', () => {
     const all = 1_200
     const { dataDir, database, file, run } = await withProducts(...Array.from({ length: all }, (_, nth) => `p-${nth},P ${nth},Size,S,1,,`))
     const child = startCommand(['import', file, '--shop', 'a-shop'], dataDir)
-    while (productsIn(database) === 0) await new Promise((resume) => setImmediate(resume))
+    await untilProducts(database, child)
     child.kill('SIGINT')
     const [status, stdout, stderr] = await Promise.all([
       child.exited,

@@ -1,7 +1,8 @@
-import { and, asc, count, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
+import { leaseIsFree } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
 import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
 import {
@@ -81,19 +82,7 @@ const failing = updateOf(
   orders,
   and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.attempts, sql.placeholder('before'))),
 )
-const refundLease = updateOf(
-  refunds,
-  and(
-    eq(refunds.id, which),
-    eq(refunds.status, 'PENDING'),
-    or(
-      isNull(refunds.leaseHolder),
-      eq(refunds.leaseHolder, sql.placeholder('holder')),
-      lte(refunds.leaseUntil, sql.placeholder('now')),
-      gt(refunds.leaseUntil, sql.placeholder('farAhead')),
-    ),
-  ),
-)
+const refundLease = updateOf(refunds, and(eq(refunds.id, which), eq(refunds.status, 'PENDING'), leaseIsFree(refunds)))
 
 /** @param changed called inside every write that changes what an order shows */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {

@@ -1,7 +1,8 @@
-import { and, asc, count, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
+import { leaseIsFree } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
 import { leaseMs, leaseOf, openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
 
@@ -12,15 +13,11 @@ const byReference = rowsOf(payments, ['processor', 'processorReference'])
 const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
-/** As `isFree` of the domain has it. */
-const free = or(
-  isNull(payments.leaseHolder),
-  eq(payments.leaseHolder, sql.placeholder('holder')),
-  lte(payments.leaseUntil, sql.placeholder('now')),
-  gt(payments.leaseUntil, sql.placeholder('farAhead')),
-)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
-const lease = updateOf(payments, and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...openPaymentStatuses]), free))
+const lease = updateOf(
+  payments,
+  and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...openPaymentStatuses]), leaseIsFree(payments)),
+)
 
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
 export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {

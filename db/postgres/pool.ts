@@ -1,6 +1,8 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { DatabaseUnavailable } from '../engine.ts'
+import { runPrepared } from './statement.ts'
 
 // Every bigint that we store fits a JavaScript number; without this the driver answers text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -52,6 +54,25 @@ export type Pool = {
   end(): Promise<void>
 }
 
+/**
+ * Has all that is sent on a connection before the event loop goes on leave in one piece: otherwise each statement is a call of the
+ * system here, and one there.
+ * @returns to be called before each statement
+ */
+function gathering(client: pg.ClientBase): () => void {
+  const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection
+  let isHeld = false
+  return () => {
+    if (isHeld) return
+    isHeld = true
+    stream.cork()
+    process.nextTick(() => {
+      isHeld = false
+      stream.uncork()
+    })
+  }
+}
+
 /** @param max connections at most */
 export function openPool(url: string, max: number, given: Partial<Timeouts> = {}): Pool {
   const timeouts = { ...defaults, ...given }
@@ -96,10 +117,15 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
         throw new DatabaseUnavailable('the database server does not answer', { cause: error })
       })
       const isPooled = pooled.has(client)
+      const gathered = gathering(client)
       return {
-        // The next transaction may be on a connection that knows no plan by that name.
-        query: (query, values) =>
-          client.query(isPooled && typeof query !== 'string' ? { ...query, name: undefined } : (query as pg.QueryConfig), values),
+        query(query, values) {
+          gathered()
+          if (typeof query === 'string' || query.name === undefined) return client.query(query as pg.QueryConfig, values)
+          // The next transaction may be on a connection that knows no plan by that name.
+          if (isPooled) return client.query({ ...query, name: undefined })
+          return runPrepared(client, query.name, query.text, query.values ?? [])
+        },
         isPooled,
         begin: (mode) => `BEGIN ${mode}${isPooled ? setLocal.join('') : ''}`,
         release: (broken) => client.release(broken),

@@ -22,6 +22,15 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
     /** For the placeholders of the guard. */
     values?: Record<string, unknown>,
   ): Promise<Table['$inferSelect'] | undefined>
+  /** Moves a row on by two steps at once, of which nobody sees the first. As `move` otherwise. */
+  moveThrough<Over extends StateOf<States>, To extends StateOf<States>>(
+    tx: Writer,
+    id: string,
+    from: readonly SourceOf<States, Over>[],
+    over: Over & SourceOf<States, To>,
+    to: To,
+    fields: Fields<Table>,
+  ): Promise<Table['$inferSelect'] | undefined>
   /** Changes a row that is in one of the states `within`, and leaves it there. Undefined when it is in none of them. */
   change(tx: Writer, id: string, within: readonly StateOf<States>[], fields: Fields<Table>): Promise<Table['$inferSelect'] | undefined>
 }
@@ -53,6 +62,7 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
 
   return {
     move: (tx, id, from, to, fields, values) => update(tx, id, from, { ...fields, status: to }, values),
+    moveThrough: (tx, id, from, _over, to, fields) => update(tx, id, from, { ...fields, status: to }),
     change: (tx, id, within, fields) => update(tx, id, within, fields),
   }
 }

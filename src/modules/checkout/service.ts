@@ -1,4 +1,3 @@
-import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -24,6 +23,7 @@ import {
   type OrderDeps,
   type OrderView,
   orderOfCart,
+  orderView,
   payAgain,
   placeOrder,
   readOrder,
@@ -67,8 +67,9 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
   const isSameRequest = known === undefined || (await isBegunBy(deps, known, choice, attempt.resumed))
   let kept: CheckoutAnswer | undefined
-  const drive = requestDrive(deps, attempt.key, async (tx, saga) => {
-    const answer = await answerOf(deps, caller, saga, { withPerson: isSameRequest || cart.customerId !== null, tx })
+  const withPerson = isSameRequest || cart.customerId !== null
+  const drive = requestDrive(deps, attempt.key, async (tx, sold) => {
+    const answer = answerOf(withoutReasons(orderView(sold)), sold.payments, withPerson)
     await attempt.keep(tx, answer)
     tx.afterCommit(() => {
       kept = answer
@@ -76,7 +77,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   })
   const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, cart, choice, { request, drive })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
-  return kept ?? answerOf(deps, caller, saga, { withPerson: isSameRequest || cart.customerId !== null })
+  return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
 
 /** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
@@ -144,18 +145,10 @@ async function goOn(
 }
 
 /** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
-async function answerOf(
-  deps: OrderDeps,
-  { shop }: CartCaller,
-  saga: Saga,
-  { withPerson, tx }: { withPerson: boolean; tx?: Writer },
-): Promise<CheckoutAnswer> {
-  const view = withoutReasons(await readOrder(deps, { shopId: shop.id }, saga.order.id, tx))
-  return {
-    order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
-    payment: paymentAnswer(paymentOf(saga)),
-  }
-}
+const answerOf = (view: OrderView, payments: readonly Payment[], withPerson: boolean): CheckoutAnswer => ({
+  order: withPerson ? view : { ...view, email: null, shippingAddress: null, billingAddress: null },
+  payment: paymentAnswer(paymentOf({ payments })),
+})
 
 const paymentAnswer = (payment: Payment | undefined): CheckoutAnswer['payment'] =>
   payment

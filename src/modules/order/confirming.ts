@@ -7,7 +7,7 @@ import { rateFor } from '../fx/index.ts'
 import { releaseGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Order, type OrderGiftCard, type OrderLine, paymentOf, resumeAfterMs, type Saga } from './domain.ts'
+import { type Order, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -15,32 +15,39 @@ import { trackedLines } from './refunds.ts'
 
 // What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
 
-/** Counts an order of which nothing is left to pay as paid. Undefined when it does not wait for that any more. */
-export async function payNothing(tx: Writer, deps: OrderDeps, { id }: Order): Promise<Order | undefined> {
-  const now = deps.clock.now()
-  const change = { paymentStatus: 'CAPTURED', resumeAt: now + resumeAfterMs, updatedAt: now } as const
-  const paid = await deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', change)
-  if (paid) await appendEvent(tx, deps, { orderId: id, type: 'NOTHING_TO_PAY' })
-  return paid
+/** What of an order stays as it was placed, and a sale needs. */
+export type SoldParts = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
+
+/** They are read with the order's lock, not after it: the server answers both at once. */
+export async function soldParts(tx: Writer, { orderStore }: OrderDeps, orderId: string): Promise<SoldParts> {
+  const [lines, giftCards] = await Promise.all([orderStore.lines(orderId, tx), orderStore.giftCards(orderId, tx)])
+  return { lines, giftCards }
+}
+
+/** What an order shows of its money once it is paid. */
+export const paidAs = (capturedTotal: number) => ({ paymentStatus: 'CAPTURED', capturedTotal }) as const
+
+/** What is to be made a sale: the order as its write has found it, and its payments. */
+type Sale = Saga & {
+  readonly parts: SoldParts
+  /** What is captured by now, of an order that waits for its payment: it becomes PAID on the way. */
+  readonly capturedTotal?: number | undefined
 }
 
 /**
- * Makes a sale of an order that is PAID, inside the write that found it so: its stock leaves the shelf, its gift cards are spent, its
- * partner earns, the shop is told and the books have it, at the exchange rate of this day.
+ * Makes a sale of an order that is PAID, or becomes it, inside the write that found it so: its stock leaves the shelf, its gift cards are
+ * spent, its partner earns, the shop is told and the books have it, at the exchange rate of this day. Nothing but that rate and the partner
+ * is waited for before all of it is sent.
  * @param drive whose request is answered with it, if any
  */
-export async function confirm(tx: Writer, deps: OrderDeps, { order, payments }: Saga, drive?: Drive): Promise<Saga> {
+export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, parts, capturedTotal }: Sale, drive?: Drive): Promise<Saga> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   const { id, currency, customerId, total } = order
-  const [lines, giftCards] = await Promise.all([store.lines(id, tx), store.giftCards(id, tx)])
-  const [affiliateId, rate] = await Promise.all([
-    attributeOrder(tx, deps, order),
-    rateFor(tx, currency, dayOf(now)),
-    order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
-    giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
-  ])
+  const { lines, giftCards } = parts
+  const [affiliateId, rate] = await Promise.all([attributeOrder(tx, deps, order), rateFor(tx, currency, dayOf(now))])
   const sold = {
+    ...(capturedTotal === undefined ? {} : paidAs(capturedTotal)),
     affiliateId: affiliateId ?? null,
     holds: 'COMMITTED',
     confirmedAt: now,
@@ -49,17 +56,22 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments }: 
     resumeAt: null,
     updatedAt: now,
   } as const
-  const [confirmed] = await Promise.all([
-    store.move(tx, id, ['PAID'], 'CONFIRMED', sold),
+  const [confirmed, , , , , , , events, refunds] = await Promise.all([
+    order.status === 'PENDING_PAYMENT'
+      ? store.moveThrough(tx, id, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
+      : store.move(tx, id, ['PAID'], 'CONFIRMED', sold),
     appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
+    order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
+    giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
+    customerId === null ? undefined : addSpending(tx, { customerId, currency, amount: total }),
     tellConfirmed(tx, deps, order, lines),
     recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
-    customerId === null ? undefined : addSpending(tx, { customerId, currency, amount: total }),
+    drive?.keep && store.eventsOf(tx, id),
+    drive?.keep && store.refundsOf(tx, id),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  const saga = { order: confirmed, payments }
-  await drive?.keep?.(tx, saga)
-  return saga
+  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds })
+  return { order: confirmed, payments }
 }
 
 const tellConfirmed = (

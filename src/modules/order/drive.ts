@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Saga } from './domain.ts'
 import type { OrderDeps } from './parts.ts'
+import type { WholeOrder } from './view.ts'
 
 /** One run of somebody who takes an order on: a request, a processor's message, the job. */
 export type Drive = {
@@ -9,7 +9,7 @@ export type Drive = {
   /** From this moment on it begins no call any more: what is left is the job's. */
   readonly until?: number
   /** Stores the answer of a request, in the write that makes the order a sale. */
-  readonly keep?: ((tx: Writer, saga: Saga) => Promise<void>) | undefined
+  readonly keep?: ((tx: Writer, sold: WholeOrder) => Promise<void>) | undefined
 }
 
 /** A run that nobody waits for. */

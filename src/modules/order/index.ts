@@ -14,4 +14,4 @@ export {
   refundOrder,
 } from './service.ts'
 export { takeOrderBack } from './taking-back.ts'
-export { type OrderView, withoutReasons } from './view.ts'
+export { type OrderView, orderView, withoutReasons } from './view.ts'

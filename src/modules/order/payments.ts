@@ -2,8 +2,8 @@ import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
-import { askProcessor, giveUpUnwanted, noteCapture, noteProgress, paymentsWithin, type Question } from '../payment/index.ts'
-import { confirm } from './confirming.ts'
+import { askProcessor, giveUpUnwanted, noteCapture, noteProgress, paymentsWithin, type Question, takenBy } from '../payment/index.ts'
+import { confirm, paidAs, type SoldParts, soldParts } from './confirming.ts'
 import { cameToNothing, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
@@ -43,8 +43,10 @@ export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: Proc
 
 type Answered = { payment: Payment; answer: ProcessorPayment; drive: Drive; mayConfirm: boolean }
 
-async function noteWithin(tx: Writer, deps: OrderDeps, { payment: { id, orderId }, answer, drive, mayConfirm }: Answered): Promise<Noted> {
-  const saga = await lockedSaga(tx, deps, orderId)
+async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer, drive, mayConfirm }: Answered): Promise<Noted> {
+  const { id, orderId } = known
+  const mayBeSold = mayConfirm && answer.captured > known.captured
+  const [saga, parts] = await Promise.all([lockedSaga(tx, deps, orderId), mayBeSold ? soldParts(tx, deps, orderId) : undefined])
   const payment = saga.payments.find((one) => one.id === id)
   if (!payment) throw new Error('a payment without its order')
   const about = { saga, payment, answer, drive }
@@ -55,7 +57,7 @@ async function noteWithin(tx: Writer, deps: OrderDeps, { payment: { id, orderId 
   }
   const othersAreLive = saga.payments.some((one) => one.id !== id && isUnderWay(one))
   if (answer.captured < payment.amount || othersAreLive) return { saga: await partlyCaptured(tx, deps, about), refunds: [] }
-  return paid(tx, deps, about, mayConfirm)
+  return paid(tx, deps, about, parts)
 }
 
 /** An order and its payments as they stand, in a write that has them to itself from then on. */
@@ -72,38 +74,40 @@ const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order |
   payments: payments.map((one) => (one.id === after.id ? after : one)),
 })
 
-/** The order's money is there: it is paid, and a sale. What came besides (of another payment, or too much) goes back. */
-async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About, mayConfirm: boolean): Promise<Noted> {
-  const { id, amountDue } = saga.order
+/**
+ * The order's money is there: it is paid, and a sale. What came besides (of another payment, or too much) goes back.
+ * @param parts of the order; undefined: it is not made a sale in this write
+ */
+async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About, parts: SoldParts | undefined): Promise<Noted> {
+  const { order } = saga
+  const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const change = {
-    paymentStatus: 'CAPTURED',
-    capturedTotal: amountDue,
-    attempts: 0,
-    resumeAt: updatedAt + resumeAfterMs,
-    updatedAt,
-  } as const
+  const captured: Payment = { ...payment, ...takenBy(answer, updatedAt), status: 'CAPTURED' }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
-  const [captured, order] = await Promise.all([
+  const { payments } = withPayment(saga, captured, undefined)
+  const toResume = { ...paidAs(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
+  // All of it is sent before any of it is waited for.
+  const [, , refunds, after] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' }),
-    deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', change),
     appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
+    returnUnawaited(tx, deps, { order: { ...order, ...paidAs(amountDue), status: 'PAID' }, payments }, drive.holder),
+    parts
+      ? confirm(tx, deps, { order, payments, parts, capturedTotal: amountDue }, drive)
+      : deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', toResume).then((moved) => moved && { order: moved, payments }),
   ])
-  if (!order) throw new Error('an order changed under its lock')
-  const after = withPayment(saga, captured, order)
-  const refunds = await returnUnawaited(tx, deps, after, drive.holder)
-  return { saga: mayConfirm ? await confirm(tx, deps, after, drive) : after, refunds }
+  if (!after) throw new Error('an order changed under its lock')
+  return { saga: after, refunds }
 }
 
 /** Counts the money that had come on a payment after it had ended, now that no other one is under way. */
 export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, drive: Drive): Promise<Saga> {
   const { saga, refunds } = await deps.db.write(async (tx): Promise<Noted> => {
-    const found = await lockedSaga(tx, deps, orderId)
+    const [found, parts] = await Promise.all([lockedSaga(tx, deps, orderId), soldParts(tx, deps, orderId)])
     const payment = found.payments.find((one) => one.id === id)
     if (found.order.status !== 'PENDING_PAYMENT' || !payment || found.payments.some(isUnderWay)) return { saga: found, refunds: [] }
     const { processorReference, authorized, captured } = payment
     const answer = { reference: processorReference ?? id, state: 'CAPTURED', authorized, captured } as const
-    return paid(tx, deps, { saga: found, payment, answer, drive }, true)
+    return paid(tx, deps, { saga: found, payment, answer, drive }, parts)
   }, locking)
   for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
   return saga

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isUnderWay } from '../payment/domain.ts'
 import { endLeases, paymentsWithin } from '../payment/index.ts'
-import { confirm, payNothing, release } from './confirming.ts'
+import { confirm, release, soldParts } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, type Saga, undecidedAsksMax } from './domain.ts'
 import { type Drive, newDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
@@ -138,9 +138,13 @@ async function confirmOrder(deps: OrderDeps, saga: Saga, drive: Drive): Promise<
   const { order } = saga
   const confirmBy = (by: Drive | undefined) =>
     deps.db.write(async (tx) => {
-      const current = await deps.orderStore.lock(tx, order.id)
-      const paid = current?.status === 'PENDING_PAYMENT' ? await payNothing(tx, deps, current) : current
-      return paid?.status === 'PAID' ? confirm(tx, deps, { order: paid, payments: saga.payments }, by) : undefined
+      const { payments } = saga
+      const [current, parts] = await Promise.all([deps.orderStore.lock(tx, order.id), soldParts(tx, deps, order.id)])
+      if (current?.status === 'PAID') return confirm(tx, deps, { order: current, payments, parts }, by)
+      // Of an order that waits it is asked only where nothing is left to pay.
+      if (current?.status !== 'PENDING_PAYMENT') return undefined
+      await appendEvent(tx, deps, { orderId: order.id, type: 'NOTHING_TO_PAY' })
+      return confirm(tx, deps, { order: current, payments, parts, capturedTotal: 0 }, by)
     }, locking)
   try {
     return await confirmBy(drive).catch((error: unknown) => {

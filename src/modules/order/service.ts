@@ -1,4 +1,3 @@
-import type { Writer } from '../../../db/engine.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
@@ -24,17 +23,9 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 /** Who asks for orders: a shop sees its own, a customer theirs. */
 export type OrderReader = { shopId: string; customerId?: string | undefined }
 
-/**
- * @param tx the write to read in; undefined: what is committed
- * @throws AppError NOT_FOUND, also for somebody else's
- */
-export async function readOrder(
-  { orderStore }: OrderDeps,
-  { shopId, customerId }: OrderReader,
-  id: string,
-  tx?: Writer,
-): Promise<OrderView> {
-  const whole = await (tx ? orderStore.wholeWithin(tx, id) : orderStore.whole(id))
+/** @throws AppError NOT_FOUND, also for somebody else's */
+export async function readOrder({ orderStore }: OrderDeps, { shopId, customerId }: OrderReader, id: string): Promise<OrderView> {
+  const whole = await orderStore.whole(id)
   if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
   if (customerId === undefined) return orderView(whole)
   if (whole.order.customerId !== customerId) throw noSuchOrder()

@@ -102,12 +102,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async lock(tx: Writer, id: string): Promise<Order | undefined> {
       return tx.first(locked, { id })
     },
-    /** The same inside a write. */
-    async wholeWithin(tx: Writer, id: string): Promise<WholeOrder | undefined> {
-      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
-      const allOf = <Row>(query: Prepared<Row, 'read'>) => tx.all(query, { orderId: id })
-      return wholeOf(await Promise.all([tx.first(order, { id }), allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back)]))
-    },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
@@ -123,6 +117,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     lines: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderLine[]> => from.all(prepared.lines, { orderId }),
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
       from.all(prepared.giftCards, { orderId }),
+    async eventsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> {
+      return from.all(prepared.events, { orderId })
+    },
     async saga(id: string): Promise<Saga | undefined> {
       const parts = read.together(() => [read.first(prepared.order, { id }), read.all(prepared.payments, { orderId: id })] as const)
       const [order, paid] = await Promise.all(parts)

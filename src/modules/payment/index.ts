@@ -1,4 +1,4 @@
-export { noteCapture, noteProgress, noteRefunded } from './notes.ts'
+export { noteCapture, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
   type Asked,

@@ -55,6 +55,14 @@ export async function noteProgress(
   }
 }
 
+/** What money that was taken leaves on its payment. */
+export const takenBy = (answer: ProcessorPayment, updatedAt: number) => ({
+  ...seenBy(answer, updatedAt),
+  captured: answer.captured,
+  authorized: Math.max(answer.authorized, answer.captured),
+  clientParameters: {},
+})
+
 /**
  * Notes money that was taken.
  * @param becomes what the payment becomes by it; undefined: it stays what it is
@@ -65,8 +73,7 @@ export async function noteCapture(
   { paymentStore: store, clock }: PaymentDeps,
   { payment, answer, becomes }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
 ): Promise<Payment> {
-  const { captured } = answer
-  const taken = { ...seenBy(answer, clock.now()), captured, authorized: Math.max(answer.authorized, captured), clientParameters: {} }
+  const taken = takenBy(answer, clock.now())
   const after =
     becomes === 'CAPTURED'
       ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, taken)

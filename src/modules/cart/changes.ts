@@ -1,5 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { Write } from '../../core/change.ts'
+import { locking, type Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
 import type { Optional } from '../../lib/records.ts'
@@ -12,7 +12,7 @@ import { readShop } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import type { CartItem, CartSnapshot } from './pricing.ts'
-import { type CartCaller, cartOf, notOpen, provincesFor, snapshotIn } from './service.ts'
+import { type CartCaller, openCart, provincesFor } from './service.ts'
 import { type CartView, cartView, shownBy } from './view.ts'
 
 /** What a create or a change says; what is undefined stays as it is, null clears. */
@@ -57,7 +57,7 @@ export async function createCart(deps: CartDeps, { shop: { id }, principal }: Ca
   }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
   const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop) }, now)
-  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }))
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), locking)
   return view
 }
 
@@ -128,17 +128,15 @@ type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> 
  */
 export async function changing(
   deps: CartDeps,
-  { write = deps.db.write, ...caller }: CartChange,
+  { write = (work) => deps.db.write(work, locking), ...caller }: CartChange,
   cartId: string,
   decide: (snapshot: CartSnapshot, now: number) => Promise<Decision>,
 ): Promise<CartView> {
-  const shop = await readShop(deps, caller.shop.id)
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
     const now = deps.clock.now()
-    const before = await cartOf(deps, caller, cartId)
-    if (before.status !== 'OPEN') throw notOpen()
-    const { snapshot, store } = await decide(await snapshotIn(deps, { ...before, ...owner }, shop), now)
+    const { cart: before, snapshot: found } = await openCart(deps, caller, cartId)
+    const { snapshot, store } = await decide({ ...found, cart: { ...before, ...owner } }, now)
     const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {

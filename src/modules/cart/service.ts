@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Principal, ShopContext } from '../../core/principal.ts'
 import { inBatches } from '../../lib/batches.ts'
@@ -12,6 +13,7 @@ import { readShop } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
+import type { CartContents } from './store.ts'
 import { type CartView, cartView, shownBy, soldView } from './view.ts'
 
 /** Who asks for a cart, in which shop. */
@@ -44,28 +46,42 @@ export const isServer = (principal: Principal): boolean => principal.kind === 'k
  * A cart as it reads now: one whose time is over is EXPIRED.
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
-export async function cartOf(deps: CartDeps, { shop, principal }: CartCaller, cartId: string): Promise<Cart> {
-  const cart = await deps.cartStore.find(cartId)
+export const cartOf = async (deps: CartDeps, caller: CartCaller, cartId: string): Promise<Cart> =>
+  within(deps, caller, await deps.cartStore.find(cartId))
+
+function within({ clock }: CartDeps, { shop, principal }: CartCaller, cart: Cart | undefined): Cart {
   if (!cart || cart.shopId !== shop.id || !isWithin(reachOf(principal), cart)) throw noSuchCart()
-  return { ...cart, status: statusAt(cart, deps.clock.now()) }
+  return { ...cart, status: statusAt(cart, clock.now()) }
 }
 
 /** What a cart holds and what its price depends on, as it is stored now. */
-export const snapshotOf = async (deps: CartDeps, cart: Cart): Promise<CartSnapshot> =>
-  snapshotIn(deps, cart, await readShop(deps, cart.shopId))
+export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
+  const parts = deps.db.read.together(() => [readShop(deps, cart.shopId), deps.cartStore.contentsOf(cart.id)] as const)
+  const [shop, contents] = await Promise.all(parts)
+  return snapshotFrom(deps, cart, shop, contents)
+}
 
-/** The same where the shop is at hand. */
-export async function snapshotIn(deps: CartDeps, cart: Cart, shop: Shop): Promise<CartSnapshot> {
-  const lines = await deps.cartStore.linesOf(cart.id)
+/**
+ * A cart that is to be changed, and what it holds, as of one moment.
+ * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
+ */
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
+  const { cartStore, db } = deps
+  const parts = db.read.together(() => [cartStore.find(cartId), readShop(deps, caller.shop.id), cartStore.contentsOf(cartId)] as const)
+  const [found, shop, contents] = await Promise.all(parts)
+  const cart = within(deps, caller, found)
+  if (cart.status !== 'OPEN') throw notOpen()
+  return { cart, snapshot: await snapshotFrom(deps, cart, shop, contents) }
+}
+
+async function snapshotFrom(deps: CartDeps, cart: Cart, shop: Shop, { lines, giftCardIds }: CartContents): Promise<CartSnapshot> {
   const variantIds = lines.map(({ variantId }) => variantId)
-  const found = await sellables(deps, variantIds, cart.shopId)
-  return {
-    cart,
-    shop,
-    items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })),
-    giftCards: await giftCardsByIds(deps, await deps.cartStore.giftCardsOf(cart.id)),
-    provinces: await provincesFor(shop),
-  }
+  const [found, giftCards, provinces] = await Promise.all([
+    sellables(deps, variantIds, cart.shopId),
+    giftCardsByIds(deps, giftCardIds),
+    provincesFor(shop),
+  ])
+  return { cart, shop, items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })), giftCards, provinces }
 }
 
 /** What is needed to tell the regions of a shop's tax rates: of one that has none, nothing is loaded. */
@@ -91,7 +107,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }
     if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)
-  })
+  }, locking)
 }
 
 /**
@@ -110,7 +126,7 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
   // Taxes, shipping or a gift card's balance have changed, and now the shopper knows. Where that cannot be noted, the checkout tells.
   if (!isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db
-      .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }))
+      .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }), locking)
       .catch((error: unknown) => deps.log.warn('cart.shown_not_noted', { error }))
   return view
 }

@@ -29,6 +29,9 @@ const { move } = movesOf(carts, cartTransitions, {
   guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
 })
 
+/** What is in a cart: its lines in the order in which they were put in, and the ids of the gift cards on it. */
+export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
+
 export function createCartStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(id: string, tx?: Writer): Promise<Cart | undefined> {
@@ -44,14 +47,11 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         .limit(1)
       return cart
     },
-    /** In the order in which they were put in. */
-    async linesOf(cartId: string): Promise<CartLine[]> {
-      return read.all(linesOfCart, { cartId })
-    },
-    /** The ids of the gift cards on a cart. */
-    async giftCardsOf(cartId: string): Promise<string[]> {
-      const rows = await read.all(giftCardsOfCart, { cartId })
-      return rows.map(({ giftCardId }) => giftCardId)
+    /** Asked in one go, so that it may be asked together with something else. */
+    async contentsOf(cartId: string): Promise<CartContents> {
+      const asked = [read.all(linesOfCart, { cartId }), read.all(giftCardsOfCart, { cartId })] as const
+      const [lines, cards] = await Promise.all(asked)
+      return { lines, giftCardIds: cards.map(({ giftCardId }) => giftCardId) }
     },
 
     /** What a cart was sold for; undefined while it has not become an order. */

@@ -1,4 +1,4 @@
-import { addressOf, blockList } from '../lib/networks.ts'
+import { addressOf, blockList, isIpv4 } from '../lib/networks.ts'
 
 export type ClientAddress = (request: Request, peer: string | undefined) => string | undefined
 
@@ -21,7 +21,7 @@ const forwardingHeaders = [
 export const isForwarded = ({ headers }: Request): boolean => forwardingHeaders.some((header) => headers.has(header))
 
 /** An address in its one spelling; anything else as it is. */
-const plain = (address: string): string => addressOf(address)?.toString() ?? address
+const plain = (address: string): string => (isIpv4(address) ? address : (addressOf(address)?.toString() ?? address))
 
 /** What a proxy wrote of one hop: an address, or one with its port, as `203.0.113.9:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`. */
 function addressOfHop(hop: string): string | undefined {
@@ -73,6 +73,7 @@ export function createClientAddress(trustedProxies: readonly string[]): {
 /** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
 export function limitKeyOf(address: string | undefined): string {
   if (address === undefined) return 'unknown'
+  if (isIpv4(address)) return address
   // Without the network card that a link-local address may name.
   const known = addressOf(address.replace(/%.*$/, ''))
   if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address

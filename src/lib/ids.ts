@@ -39,10 +39,17 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Bytes as so many characters of Crockford's base32, lower case, most significant first. */
 export function crockford(bytes: Uint8Array, length: number): string {
-  const digits = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
-    .toString(32)
-    .padStart(length, '0')
-  return digits.replace(/[a-v]/g, (digit) => alphabet.charAt(Number.parseInt(digit, 32)))
+  let digits = ''
+  let [held, bits] = [0, 0]
+  // From the end, because the last digit is of the last five bits. Written out: every row has an id.
+  for (let at = bytes.length - 1; at >= 0; at--) {
+    held |= (bytes[at] ?? 0) << bits
+    for (bits += 8; bits >= 5; bits -= 5) {
+      digits = alphabet.charAt(held & 31) + digits
+      held >>>= 5
+    }
+  }
+  return (bits > 0 ? alphabet.charAt(held) + digits : digits).padStart(length, '0')
 }
 
 /** 16 bytes as the 26 characters of a TypeID's suffix. */

@@ -16,6 +16,9 @@ export function addressOf(text: string): Address | undefined {
   return isStrict && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
+/** Whether a text is an IPv4 address, in its one spelling. */
+export const isIpv4 = (text: string): boolean => isIP(text) === 4
+
 /** A CIDR block, or the block of one address; undefined for a text that is neither. */
 export function blockOf(text: string): Block | undefined {
   const [spelt = '', bits, ...rest] = text.split('/')
@@ -32,6 +35,7 @@ export function blockOf(text: string): Block | undefined {
 export function blockList(texts: readonly string[]): (address: string) => boolean {
   const contains = containing(texts)
   return (text) => {
+    if (texts.length === 0) return false
     const address = addressOf(text)
     return address !== undefined && contains(address)
   }

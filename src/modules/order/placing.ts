@@ -114,18 +114,19 @@ async function assertMayHold(
   { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
 ): Promise<void> {
   const { unpaidOrdersPerAddress: perAddress, unpaidOrdersPerShop: perShop } = config
-  const held = await orderStore.unpaid(tx, { shopId, cartId, placedFrom, most: Math.max(perAddress, perShop) })
+  const max = { shopMax: perShop - 1, addressMax: perAddress - 1, cartMax: ordersPerCartMax - 1 }
+  const isFull = await orderStore.areMoreThan(tx, { shopId, cartId, placedFrom }, max)
   const retry = { retryAfterSeconds: unpaidRetrySeconds }
-  if (held.ofCart >= ordersPerCartMax)
-    throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
-  if (placedFrom !== null && held.fromAddress >= perAddress)
+  if (isFull.ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
+  // The shop's own server is not to be shut out by strangers.
+  if (placedFrom === null) return
+  if (isFull.fromAddress)
     throw new AppError(
       'RATE_LIMITED',
       `${perAddress} orders from this address wait for their payment: pay or take back some of them`,
       retry,
     )
-  if (held.ofShop >= perShop)
-    throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
+  if (isFull.ofShop) throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
 }
 
 function orderOf(

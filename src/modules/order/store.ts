@@ -37,22 +37,20 @@ const prepared = {
   payments: rowsOf(payments, ['orderId'], asc(payments.id)),
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
-  // Spelt out, as the indexes of unpaid orders have it.
-  unpaid: prepare((queries) =>
-    queries
+  areMoreThan: prepare((queries) => {
+    // Whether there is one more after so many: to count them costs ten times as much.
+    const isMoreThan = (max: string, which: SQL) =>
+      sql<boolean>`exists (select 1 from orders where ${which} limit 1 offset ${sql.placeholder(max)})`.mapWith(Boolean)
+    // Spelt out, as the indexes of unpaid orders have it.
+    const unpaid = sql`status = 'PENDING_PAYMENT'`
+    return queries
       .select({
-        ofShop:
-          sql<number>`(select count(*) from (select 1 as one from orders where shop_id = ${sql.placeholder('shopId')} and status = 'PENDING_PAYMENT' limit ${sql.placeholder('most')}) as a)`.mapWith(
-            Number,
-          ),
-        fromAddress:
-          sql<number>`(select count(*) from (select 1 as one from orders where placed_from = ${sql.placeholder('placedFrom')} and status = 'PENDING_PAYMENT' limit ${sql.placeholder('most')}) as b)`.mapWith(
-            Number,
-          ),
-        ofCart: sql<number>`(select count(*) from orders where cart_id = ${sql.placeholder('cartId')})`.mapWith(Number),
+        ofShop: isMoreThan('shopMax', sql`shop_id = ${sql.placeholder('shopId')} and ${unpaid}`),
+        fromAddress: isMoreThan('addressMax', sql`placed_from = ${sql.placeholder('placedFrom')} and ${unpaid}`),
+        ofCart: isMoreThan('cartMax', sql`cart_id = ${sql.placeholder('cartId')}`),
       })
-      .from(sql`(select 1 as one) as once`),
-  ),
+      .from(sql`(select 1 as one) as once`)
+  }),
   nextNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
@@ -141,14 +139,15 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return { ids: rows.map(({ id }) => id), total }
     },
 
-    /** How many orders wait for their payment, up to `most`: of the shop, from an address; and how often the cart was checked out. */
-    async unpaid(
+    /** Whether more orders than so many wait for their payment, of the shop or from an address, or came of the cart. */
+    async areMoreThan(
       tx: Writer,
-      { shopId, cartId, placedFrom, most }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'> & { most: number },
-    ): Promise<{ ofShop: number; fromAddress: number; ofCart: number }> {
-      const counts = await tx.first(prepared.unpaid, { shopId, cartId, placedFrom, most })
-      if (!counts) throw new Error('a count gave nothing')
-      return counts
+      { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
+      max: { shopMax: number; addressMax: number; cartMax: number },
+    ): Promise<{ ofShop: boolean; fromAddress: boolean; ofCart: boolean }> {
+      const found = await tx.first(prepared.areMoreThan, { shopId, cartId, placedFrom, ...max })
+      if (!found) throw new Error('a count gave nothing')
+      return found
     },
     /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
     async nextNumber(tx: Writer, shopId: string): Promise<number> {

@@ -41,7 +41,7 @@ export type Purchase = {
  * @returns the order and its payment
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
-export function placeOrder(
+export async function placeOrder(
   deps: OrderDeps,
   { snapshot, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
@@ -49,7 +49,7 @@ export function placeOrder(
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
-  return deps.db.write(async (tx) => {
+  const { draft, payments, inserted } = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
@@ -61,18 +61,17 @@ export function placeOrder(
       holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
       cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
       assertMayHold(tx, deps, draft),
-      store.nextNumber(tx, cart.shopId),
     ])
     // Whatever else there is to say, the cart comes first.
     rest.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const [reserved, , , , number] = await rest
-    const order = { ...draft, number }
-    await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
-    const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
+    const [reserved] = await rest
+    const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
+    const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
-    return { order, payments }
+    return { draft, payments, inserted }
   }, locking)
+  return { order: { ...draft, number: await inserted.number }, payments }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
 import { leaseIsFree } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
@@ -51,17 +51,26 @@ const prepared = {
       })
       .from(sql`(select 1 as one) as once`)
   }),
-  nextNumber: prepare((queries) =>
+  drawNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
       .values({ shopId: sql.placeholder('shopId'), last: 1 })
-      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
-      .returning({ last: orderNumbers.last }),
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
+const { number: _number, ...orderColumns } = getTableColumns(orders)
+/** Under the number that was drawn before it in the same write. */
+const insertOrder = prepare((queries) =>
+  queries
+    .insert(orders)
+    .values({
+      ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
+      number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+    })
+    .returning({ number: orders.number }),
+)
 const inserts = {
-  order: insertOf(orders),
   lines: insertAllOf(orderLines),
   giftCards: insertAllOf(orderGiftCards),
 }
@@ -149,16 +158,29 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       if (!found) throw new Error('a count gave nothing')
       return found
     },
-    /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
-    async nextNumber(tx: Writer, shopId: string): Promise<number> {
-      const row = await tx.first(prepared.nextNumber, { shopId })
-      if (!row) throw new Error('a counter gave no number')
-      return row.last
-    },
-    async insert(tx: Writer, order: Order, lines: readonly OrderLine[], cards: readonly OrderGiftCard[]): Promise<void> {
-      await inserts.order(tx, order)
+    /**
+     * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited
+     * for from here on, so that the commit follows at once. Call it last.
+     * @returns the number, which is known with the commit
+     */
+    async insert(
+      tx: Writer,
+      order: Omit<Order, 'number'>,
+      lines: readonly OrderLine[],
+      cards: readonly OrderGiftCard[],
+    ): Promise<{ readonly number: Promise<number> }> {
+      await tx.run(prepared.drawNumber, { shopId: order.shopId })
+      // SQLite answers, and refuses, at once.
+      const inserted = tx.first(insertOrder, order)
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
+      const number = Promise.resolve(inserted).then((row) => {
+        if (!row) throw new Error('an order was not made')
+        return row.number
+      })
+      // Of a write that failed it is the write that says so.
+      number.catch(() => undefined)
+      return { number }
     },
     ...orderMoves,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */

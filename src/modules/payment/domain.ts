@@ -7,15 +7,16 @@ export type Payment = typeof payments.$inferSelect
 export type PaymentStatus = Payment['status']
 
 /**
- * What may become of a payment. One that has ended may be paid after all: the shopper tries again on the same page. Where its
- * order waits no more, what was captured is noted on it and refunded; it stays ended.
+ * What may become of a payment. One that has failed may be paid after all: the shopper tries again on the same page, and its processor
+ * takes the money by itself or holds it for us to take. Where its order waits no more, what was captured is noted on it and refunded;
+ * it stays ended.
  */
 export const paymentTransitions = reachable('PENDING', {
   PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
   CAPTURED: [],
-  FAILED: ['CAPTURED'],
+  FAILED: ['AUTHORIZED', 'CAPTURED'],
   VOIDED: ['CAPTURED'],
 } as const satisfies Transitions<PaymentStatus>)
 

@@ -8,7 +8,6 @@ export {
   capturedPayment,
   chooseProcessor,
   endLeases,
-  giveUpUnwanted,
   paymentOfMessage,
   paymentsBegun,
   paymentsOf,

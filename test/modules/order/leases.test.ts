@@ -68,6 +68,43 @@ test('a capture that a request is asking for is not asked for by the job beside 
   expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
 })
 
+test('a question that needs no lease leaves that of a call under way to whoever has it: it is made once, and nothing beside it', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  const calls: string[] = []
+  let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
+    async capture({ amount }) {
+      calls.push('capture')
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+    async void() {
+      calls.push('void')
+      called.resolve()
+      await held.promise
+      return said('VOIDED')
+    },
+  })
+  const cartId = await shop.cart()
+  ok(await shop.checkout(cartId, { processor: 'scripted' }))
+  const key = shop.publishableKey
+  const takeBack = () => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+  const slow = takeBack()
+  await called.promise
+  for (const next of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
+    state = next
+    ok(await app.call('POST', `/cart/${cartId}/complete`, { key }))
+    expect((await takeBack()).status).toBe(409)
+  }
+  expect(calls).toEqual(['void'])
+  held.resolve()
+  expect(ok(await slow).body.status).toBe('OPEN')
+  expect(calls).toEqual(['void'])
+})
+
 test('a refund that has a name at its processor is asked about for as long as it takes, and never sent again', async () => {
   await using app = await testApp()
   const sent: string[] = []

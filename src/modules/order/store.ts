@@ -95,8 +95,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
   return {
     find,
-    async findByCart(cartId: string): Promise<Order | undefined> {
-      return read.first(prepared.byCart, { cartId })
+    /** The order that a cart became last. */
+    async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
+      return from.first(prepared.byCart, { cartId })
     },
     /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {

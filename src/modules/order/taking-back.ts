@@ -1,6 +1,6 @@
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { reopenCart } from '../cart/index.ts'
+import { lockCart, reopenCart } from '../cart/index.ts'
 import { hasFailed } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { release } from './confirming.ts'
@@ -13,6 +13,7 @@ import { giveUpPayment, returnToSaga } from './saga.ts'
 
 const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
 const isBought = () => new AppError('CONFLICT', 'The cart was bought')
+const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out again meanwhile')
 
 /**
  * Takes an unpaid checkout back: what is open at the processor is given up first, then the order is CANCELLED, what it held is free, and its
@@ -26,7 +27,10 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
   if (typeof saga === 'string') throw stillPayable()
   assertUnpaid(saga.order)
   const refunds = await deps.db.write(async (tx) => {
-    // The cart is locked before its order, as by whoever buys it.
+    // The cart is locked before its order, as by whoever buys it. It may be that of another order by now.
+    await lockCart(tx, deps, saga.order.cartId)
+    const last = await deps.orderStore.findByCart(saga.order.cartId, tx)
+    if (last?.id !== orderId) throw isCheckedOutAgain()
     await reopenCart(tx, deps, saga.order.cartId, saga.order)
     const order = await deps.orderStore.lock(tx, orderId)
     if (!order) throw new Error('an order is gone')

@@ -284,12 +284,21 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await recordMovements(tx, deps, movementsOf(refund, order, deps.clock.now()))
   if (purpose === 'LATE_CAPTURE') return
   await noteOnOrder(tx, deps, { order, refund })
+  // In the order in which everybody locks: variants, gift cards, the customer's numbers.
+  await putBack(tx, deps, { order, refund })
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
-  if (refund.lines.some(({ restock: isBack }) => isBack))
-    await restock(tx, deps, shelvedBy(refund, await deps.orderStore.lines(order.id, tx)))
   if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
+}
+
+/** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
+async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
+  const { orderStore: store } = deps
+  const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
+  if (!isCancelled && !refund.lines.some((line) => line.restock)) return
+  const lines = await store.lines(order.id, tx)
+  await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
 }
 
 /** What follows from money that somebody asked to give back: the shop's endpoints, the customer and the partner learn of it. */
@@ -351,11 +360,10 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
   ]
 }
 
-/** A confirmed order whose money went back is cancelled in the same write, and its goods go back on the shelf. */
+/** A confirmed order whose money went back is cancelled in the same write. */
 async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, leftOf(await store.lines(order.id, tx), await store.refundsOf(tx, order.id)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
 }

@@ -54,19 +54,18 @@ export function placeOrder(
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
+    // number, for which all its orders wait, is sent once all of these have answered.
     const converted = convertCart(tx, deps, cart)
-    const rest = Promise.all([
-      reserveStock(tx, deps, wanted),
-      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
-      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
-      assertMayHold(tx, deps, draft),
-      store.nextNumber(tx, cart.shopId),
-    ])
+    const reserving = reserveStock(tx, deps, wanted)
     // Whatever else there is to say, the cart comes first.
-    rest.catch(() => undefined)
+    reserving.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const [reserved, , , , number] = await rest
+    const reserved = await reserving
+    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
+    // What waits for its payment is counted behind the number, and so one order of the shop after the other.
+    const [number] = await Promise.all([store.nextNumber(tx, cart.shopId), assertMayHold(tx, deps, draft)])
     const order = { ...draft, number }
     await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
@@ -105,7 +104,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
 }
 
 /**
- * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
+ * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
+ * orders that it places in several shops at the same moment may pass it by as many.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
  */
 async function assertMayHold(

@@ -201,7 +201,9 @@ async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promi
   const { orderStore: store } = deps
   const { order } = saga
   for (const refund of await store.refundsOf(deps.db.read, order.id)) {
-    const settled = refund.status === 'PENDING' ? await settleRefund(deps, refund.id, drive) : refund
+    // One that follows another that failed has a time of its own.
+    const isLater = refund.sentAt === null && (refund.resumeAt ?? 0) > deps.clock.now()
+    const settled = refund.status === 'PENDING' && !isLater ? await settleRefund(deps, refund.id, drive) : refund
     if (settled.status !== 'PENDING') continue
     await postpone(deps, saga, drive)
     return undefined

@@ -62,6 +62,7 @@ const prepared = {
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
+const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
   order: insertOf(orders),
   lines: insertAllOf(orderLines),
@@ -202,6 +203,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })
+    },
+    /** As it stands, with its lease, in a write that has it to itself from then on. */
+    async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
+      return tx.first(lockedRefund, { id })
     },
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })

@@ -1,6 +1,8 @@
 /** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
 import { expect, test } from 'bun:test'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
+import { system } from '../../../src/core/change.ts'
+import { beginRefund, settleRefund } from '../../../src/modules/order/refunds.ts'
 import { resumeOrders } from '../../../src/modules/order/resuming.ts'
 import { isFree, leaseMs } from '../../../src/modules/payment/domain.ts'
 import { testApp } from '../../support/app.ts'
@@ -136,6 +138,47 @@ test('a refund that has a name at its processor is asked about for as long as it
   app.clock.advance(30 * minute)
   await app.jobs.resume()
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
+})
+
+test('a refund whose sender stood still past its lease is not sent blindly, and does not end the lease of who took over', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const entered = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let known: RefundAnswer | undefined
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      known = { reference: 're_1', state: 'PENDING' }
+      if (sent.length > 1) return known
+      entered.resolve()
+      await held.promise
+      return known
+    },
+    retrieveRefund: async () => known,
+  })
+  const { order } = ok(await shop.buy()).body
+  const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+  const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+  // The process stood still, and the job of another one took the refund over.
+  app.clock.advance(minute)
+  const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+  await entered.promise
+  expect((await settleRefund(app.deps, refund.id, { holder: 'a' }, { isNew: true })).status).toBe('PENDING')
+  expect(sent).toHaveLength(1)
+  // Now the job stands still, and somebody else takes over and is at it.
+  app.clock.advance(minute)
+  const other = await app.deps.db.write((tx) => app.deps.orderStore.leaseRefund(tx, refund, 'other', app.clock.now()))
+  expect(other?.leaseHolder).toBe('other')
+  held.resolve()
+  await job
+  expect(await app.deps.orderStore.findRefund(app.deps.db.read, refund.id)).toMatchObject({
+    leaseHolder: 'other',
+    leaseUntil: other?.leaseUntil,
+    processorReference: 're_1',
+  })
 })
 
 test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {

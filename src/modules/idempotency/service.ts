@@ -3,12 +3,12 @@ import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
+import { isOver, leaseMs } from '../../core/leases.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
 import { answerSeal } from './domain.ts'
 import { type IdempotencyRow, removeExpired, idempotencyStore as store } from './store.ts'
 
-const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
 const inFlightRetrySeconds = 1
 /** Of a key that others claim and release all the time. */
@@ -32,8 +32,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
-      // A lease further ahead than any is given for comes from a clock that has stepped back since.
-      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => leaseUntil <= now || leaseUntil > now + leaseMs || ended.has(attempt)
+      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => isOver(leaseUntil, now) || ended.has(attempt)
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
       const mine = { scope, key, attempt }

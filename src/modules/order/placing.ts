@@ -6,8 +6,8 @@ import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
-import type { PaymentChoice } from '../payment/domain.ts'
-import { beginPayment, paymentsBegun } from '../payment/index.ts'
+import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
+import { beginPayment, paymentsWithin } from '../payment/index.ts'
 import {
   type Order,
   type OrderGiftCard,
@@ -83,8 +83,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     await store.lock(tx, order.id)
-    const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
-    if (count >= paymentsPerOrderMax)
+    const begun = await paymentsWithin(tx, deps, order.id)
+    if (begun.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = {
@@ -96,6 +96,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
+    const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })

@@ -1,8 +1,9 @@
 import { isDatabaseAway } from '../../../db/engine.ts'
 import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { leaseMs } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
-import { hasFailed, isUnderWay, leaseMs } from '../payment/domain.ts'
+import { hasFailed, isUnderWay } from '../payment/domain.ts'
 import { endLeases, paymentsWithin } from '../payment/index.ts'
 import { confirm, payNothing, release } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, type Saga, undecidedAsksMax } from './domain.ts'
@@ -129,7 +130,10 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'confirm':
       return confirmOrder(deps, saga, drive)
     case 'release':
-      await deps.db.write((tx) => release(tx, deps, order), locking)
+      await deps.db.write(async (tx) => {
+        const current = await deps.orderStore.lock(tx, order.id)
+        if (current) await release(tx, deps, current)
+      }, locking)
       return loadSaga(deps, order.id)
     case 'endCompensation':
       return endCompensation(deps, saga, drive)

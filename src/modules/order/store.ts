@@ -2,9 +2,9 @@ import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
+import type { Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,

@@ -32,20 +32,19 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
     const last = await deps.orderStore.findByCart(saga.order.cartId, tx)
     if (last?.id !== orderId) throw isCheckedOutAgain()
     await reopenCart(tx, deps, saga.order.cartId, saga.order)
-    const order = await deps.orderStore.lock(tx, orderId)
+    let order = await deps.orderStore.lock(tx, orderId)
     if (!order) throw new Error('an order is gone')
     assertUnpaid(order)
     const payments = await paymentsWithin(tx, deps, orderId)
     if (!payments.every(hasFailed)) throw stillPayable()
     if (order.status === 'PENDING_PAYMENT') {
       const ended = { attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
-      if (!(await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended))) throw stillPayable()
+      order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
+      if (!order) throw stillPayable()
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })
       await tellCancelled(tx, deps, { order, reason: null })
     }
-    await release(tx, deps, order)
-    const current = await deps.orderStore.lock(tx, orderId)
-    return current ? returnUnawaited(tx, deps, { order: current, payments }, drive.holder) : []
+    return returnUnawaited(tx, deps, { order: await release(tx, deps, order), payments }, drive.holder)
   }, locking)
   for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
 }

@@ -55,21 +55,6 @@ export type PaymentChoice = {
   attemptKey: string
 }
 
-/**
- * How long whoever asks a processor has it to themselves: longer than the one call takes at most.
- * A lease is taken by a conditional update before the call, and given back in the write of the answer.
- */
-export const leaseMs = 30_000
-
-/** Whoever holds a lease, and until when it counts. */
-export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
-export const noLease = { leaseHolder: null, leaseUntil: null } as const
-
-type Leased = { leaseHolder: string | null; leaseUntil: number | null }
-/** Whether nobody else is asking. A lease further ahead than any is given for comes from a clock that has stepped back since. */
-export const isFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
-  leaseHolder === null || leaseHolder === holder || leaseUntil === null || leaseUntil <= now || leaseUntil > now + leaseMs
-
 /** What the sealed payment token of a checkout is bound to. */
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`
 

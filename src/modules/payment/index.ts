@@ -9,7 +9,6 @@ export {
   chooseProcessor,
   endLeases,
   paymentOfMessage,
-  paymentsBegun,
   paymentsOf,
   paymentsWithin,
   type Question,

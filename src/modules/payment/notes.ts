@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { isFree, leaseOf, movesOn, noLease, openPaymentStatuses, type Payment } from './domain.ts'
+import { isFree, leaseOf, noLease } from '../../core/leases.ts'
+import { movesOn, openPaymentStatuses, type Payment } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:

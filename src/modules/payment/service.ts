@@ -10,8 +10,9 @@ import {
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { leaseMs, leaseOf } from '../../core/leases.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import { leaseMs, leaseOf, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
+import { type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 /** The processor of this name that a shop's payments go through; undefined when none is set up. The one place that is asked. */
@@ -262,12 +263,3 @@ export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderI
 /** The payment that an order was paid with. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>
   paymentStore.capturedOf(tx, orderId)
-
-/** How many payments were begun for an order, and whether one of them can still be captured, or was. */
-export async function paymentsBegun(
-  tx: Writer,
-  { paymentStore }: PaymentDeps,
-  orderId: string,
-): Promise<{ count: number; anyLive: boolean }> {
-  return { count: await paymentStore.count(tx, orderId), anyLive: await paymentStore.hasLive(tx, orderId) }
-}

@@ -1,10 +1,10 @@
-import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
+import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
@@ -58,19 +58,6 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {
       return tx.first(byId, { id })
-    },
-    async count(tx: Writer, orderId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(payments).where(eq(payments.orderId, orderId))
-      return Number(row?.n ?? 0)
-    },
-    /** Whether a payment of the order can still be captured, or was. */
-    async hasLive(tx: Writer, orderId: string): Promise<boolean> {
-      const rows = await tx
-        .select({ id: payments.id })
-        .from(payments)
-        .where(and(eq(payments.orderId, orderId), inArray(payments.status, [...openPaymentStatuses, 'CAPTURED'])))
-        .limit(1)
-      return rows.length > 0
     },
     /** The payment that an order was paid with. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {

@@ -1,10 +1,11 @@
 /** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
 import { expect, test } from 'bun:test'
+import { jobs } from '../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
 import { system } from '../../../src/core/change.ts'
+import { isFree, leaseMs } from '../../../src/core/leases.ts'
 import { beginRefund, settleRefund } from '../../../src/modules/order/refunds.ts'
 import { resumeOrders } from '../../../src/modules/order/resuming.ts'
-import { isFree, leaseMs } from '../../../src/modules/payment/domain.ts'
 import { testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
@@ -239,6 +240,39 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   expect(hanging).toBe(3)
   hung.resolve(said('PENDING'))
   await first
+})
+
+test('a processor that hangs holds up the end of its own orders, and not that of others which comes later', async () => {
+  await using app = await testApp()
+  const hung = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  let hangs = false
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => {
+      if (hangs) {
+        asked.resolve()
+        await hung.promise
+      }
+      return said('REQUIRES_ACTION')
+    },
+    void: async () => said('VOIDED'),
+  })
+  const first = ok(await shop.buy()).body.order
+  app.clock.advance(30 * minute)
+  const later = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
+  app.clock.advance(30 * minute)
+  hangs = true
+  const held = app.jobs.closeOrders()
+  await asked.promise
+  app.clock.advance(30 * minute)
+  // The job lets its runs overlap.
+  expect(jobs.find(({ name }) => name === 'close-orders')?.overlaps).toBe(true)
+  await app.jobs.closeOrders()
+  expect([(await shop.order(first.id)).status, (await shop.order(later.id)).status]).toEqual(['PENDING_PAYMENT', 'EXPIRED'])
+  hung.resolve()
+  await held
+  expect((await shop.order(first.id)).status).toBe('EXPIRED')
 })
 
 test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {

@@ -2,7 +2,7 @@ import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
-import { askProcessor, endLeases, noteCapture, noteProgress, paymentsWithin, type Question } from '../payment/index.ts'
+import { askProcessor, noteCapture, noteNothing, noteProgress, paymentsWithin, type Question } from '../payment/index.ts'
 import { confirm } from './confirming.ts'
 import { cameToNothing, isUnwanted, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
 import type { Drive } from './drive.ts'
@@ -86,8 +86,7 @@ async function withoutMoney(tx: Writer, deps: OrderDeps, about: About): Promise<
   const { saga, payment, answer, drive } = about
   const goesOn = isUnderWay(payment) || (answer.state === 'AUTHORIZED' && !isUnwanted(saga, payment, deps.clock.now()))
   if (goesOn) return progress(tx, deps, about)
-  if (payment.leaseHolder === drive.holder) await endLeases(tx, deps, saga.order.id, drive.holder)
-  return saga
+  return withPayment(saga, await noteNothing(tx, deps, { payment, holder: drive.holder }), undefined)
 }
 
 /** An order and its payments as they stand, in a write that has them to itself from then on. */

@@ -1,4 +1,4 @@
-export { noteCapture, noteProgress, noteRefunded } from './notes.ts'
+export { noteCapture, noteNothing, noteProgress, noteRefunded } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
   type Asked,

@@ -57,6 +57,16 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
   }
 }
 
+/** Gives the lease of a payment back whose answer says nothing new. Returns the payment after it. */
+export async function noteNothing(
+  tx: Writer,
+  { paymentStore: store }: PaymentDeps,
+  { payment, holder }: Pick<Noted, 'payment' | 'holder'>,
+): Promise<Payment> {
+  if (payment.leaseHolder !== holder) return payment
+  return (await store.change(tx, payment.id, [payment.status], noLease)) ?? payment
+}
+
 /**
  * Notes money that was taken.
  * @param becomes what the payment becomes by it; undefined: it stays what it is

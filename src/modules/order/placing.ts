@@ -6,8 +6,8 @@ import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
-import type { PaymentChoice } from '../payment/domain.ts'
-import { beginPayment, paymentsBegun } from '../payment/index.ts'
+import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
+import { beginPayment, paymentsWithin } from '../payment/index.ts'
 import {
   type Order,
   type OrderGiftCard,
@@ -54,18 +54,19 @@ export async function placeOrder(
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
+    // number, for which all its orders wait, is sent once all of these have answered.
     const converted = convertCart(tx, deps, cart)
-    const rest = Promise.all([
-      reserveStock(tx, deps, wanted),
-      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
-      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
-      assertMayHold(tx, deps, draft),
-    ])
+    const reserving = reserveStock(tx, deps, wanted)
+    const mayHold = assertMayHold(tx, deps, draft)
+    mayHold.catch(() => undefined)
     // Whatever else there is to say, the cart comes first.
-    rest.catch(() => undefined)
+    reserving.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const [reserved] = await rest
+    const reserved = await reserving
+    await mayHold
+    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
     const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
@@ -83,8 +84,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     await store.lock(tx, order.id)
-    const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
-    if (count >= paymentsPerOrderMax)
+    const begun = await paymentsWithin(tx, deps, order.id)
+    if (begun.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = {
@@ -96,6 +97,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
+    const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
@@ -104,7 +106,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
 }
 
 /**
- * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
+ * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
+ * orders that it places in several shops at the same moment may pass it by as many.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
  */
 async function assertMayHold(

@@ -2,9 +2,9 @@ import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
+import type { Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,
@@ -70,6 +70,7 @@ const insertOrder = prepare((queries) =>
     })
     .returning({ number: orders.number }),
 )
+const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
   lines: insertAllOf(orderLines),
   giftCards: insertAllOf(orderGiftCards),
@@ -102,8 +103,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
   return {
     find,
-    async findByCart(cartId: string): Promise<Order | undefined> {
-      return read.first(prepared.byCart, { cartId })
+    /** The order that a cart became last. */
+    async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
+      return from.first(prepared.byCart, { cartId })
     },
     /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {
@@ -219,6 +221,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })
+    },
+    /** As it stands, with its lease, in a write that has it to itself from then on. */
+    async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
+      return tx.first(lockedRefund, { id })
     },
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })

@@ -113,7 +113,12 @@ async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive 
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const captured: Payment = { ...payment, ...takenBy({ payment, answer, holder: drive.holder }, updatedAt), status: 'CAPTURED', failureCode: null }
+  const captured: Payment = {
+    ...payment,
+    ...takenBy({ payment, answer, holder: drive.holder }, updatedAt),
+    status: 'CAPTURED',
+    failureCode: null,
+  }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
   const { payments } = withPayment(saga, captured, undefined)
   const toResume = { ...paidAs(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }

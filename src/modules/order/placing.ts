@@ -58,15 +58,15 @@ export async function placeOrder(
     // number, for which all its orders wait, is sent once all of these have answered.
     const converted = convertCart(tx, deps, cart)
     const reserving = reserveStock(tx, deps, wanted)
-    const mayHold = assertMayHold(tx, deps, draft)
-    mayHold.catch(() => undefined)
+    const isClose = isCloseToBound(tx, deps, draft)
+    isClose.catch(() => undefined)
     // Whatever else there is to say, the cart comes first.
     reserving.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const reserved = await reserving
-    await mayHold
     await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
     if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
+    if (await isClose) await assertMayHold(tx, deps, draft)
     const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
@@ -105,30 +105,47 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   }, locking)
 }
 
+type Holding = Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>
+
+/** Orders that are placed at the same moment do not see each other. This close to a bound they are counted one after the other. */
+const closeToBound = 64
+
+/** Whether so few more may be placed, or none: by the shop's shoppers, from an address, of a cart. The cart's row is locked. */
+const isFull = (tx: Writer, { orderStore, config }: OrderDeps, order: Holding, room: number) =>
+  orderStore.areMoreThan(tx, order, {
+    shopMax: Math.max(0, config.unpaidOrdersPerShop - 1 - room),
+    addressMax: Math.max(0, config.unpaidOrdersPerAddress - 1 - room),
+    cartMax: ordersPerCartMax - 1,
+  })
+
+/**
+ * Whether `assertMayHold` has to look closer.
+ * @throws AppError CONFLICT for a cart that was checked out too often
+ */
+async function isCloseToBound(tx: Writer, deps: OrderDeps, order: Holding): Promise<boolean> {
+  const { unpaidOrdersPerShop: perShop, unpaidOrdersPerAddress: perAddress } = deps.config
+  const { ofShop, fromAddress, ofCart } = await isFull(tx, deps, order, closeToBound)
+  if (ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
+  // The shop's own server is not to be shut out by strangers.
+  return order.placedFrom !== null && (ofShop || fromAddress || Math.min(perShop, perAddress) <= closeToBound)
+}
+
 /**
  * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
  * orders that it places in several shops at the same moment may pass it by as many.
- * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
+ * @throws AppError RATE_LIMITED for an address or a shop that has too many
  */
-async function assertMayHold(
-  tx: Writer,
-  { orderStore, config }: OrderDeps,
-  { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
-): Promise<void> {
-  const { unpaidOrdersPerAddress: perAddress, unpaidOrdersPerShop: perShop } = config
-  const max = { shopMax: perShop - 1, addressMax: perAddress - 1, cartMax: ordersPerCartMax - 1 }
-  const isFull = await orderStore.areMoreThan(tx, { shopId, cartId, placedFrom }, max)
+async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promise<void> {
+  await deps.orderStore.holdNumbers(tx, order.shopId)
+  const { ofShop, fromAddress } = await isFull(tx, deps, order, 0)
   const retry = { retryAfterSeconds: unpaidRetrySeconds }
-  if (isFull.ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
-  // The shop's own server is not to be shut out by strangers.
-  if (placedFrom === null) return
-  if (isFull.fromAddress)
+  if (fromAddress)
     throw new AppError(
       'RATE_LIMITED',
-      `${perAddress} orders from this address wait for their payment: pay or take back some of them`,
+      `${deps.config.unpaidOrdersPerAddress} orders from this address wait for their payment: pay or take back some of them`,
       retry,
     )
-  if (isFull.ofShop) throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
+  if (ofShop) throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
 }
 
 function orderOf(

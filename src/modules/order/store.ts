@@ -51,6 +51,12 @@ const prepared = {
       })
       .from(sql`(select 1 as one) as once`)
   }),
+  holdNumbers: prepare((queries) =>
+    queries
+      .insert(orderNumbers)
+      .values({ shopId: sql.placeholder('shopId'), last: 0 })
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last}` } }),
+  ),
   drawNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
@@ -159,6 +165,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       const found = await tx.first(prepared.areMoreThan, { shopId, cartId, placedFrom, ...max })
       if (!found) throw new Error('a count gave nothing')
       return found
+    },
+    /** Has the numbers of a shop to itself from then on: its other orders wait. */
+    async holdNumbers(tx: Writer, shopId: string): Promise<void> {
+      await tx.run(prepared.holdNumbers, { shopId })
     },
     /**
      * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited

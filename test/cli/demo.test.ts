@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { demoShop } from '../../src/demo/data.ts'
 import { demoShops } from '../../src/demo/fill.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, pause, source, startCommand, withFile } from './souk.ts'
+import { describeProcesses, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
 
 /** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
 function demoIn(dataDir: string) {
@@ -26,7 +26,7 @@ function demoIn(dataDir: string) {
     },
     async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ status: number; stderr: string }> {
       child.kill(signal)
-      return { status: await child.exited, stderr: await Bun.readableStreamToText(child.stderr) }
+      return { status: await child.exited, stderr: withoutProgress(await Bun.readableStreamToText(child.stderr)) }
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')

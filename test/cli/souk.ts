@@ -40,6 +40,10 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
   })
 }
 
+/** Without what work says of itself only where it takes long, as on a busy machine (test/cli/progress.test.ts has that). */
+export const withoutProgress = (stderr: string): string =>
+  stderr.replace(/^(?:Copying|Checking the (?:file|copy)|Opening secrets|Sealing anew|Filling the demo shops|Importing): .*\n/gm, '')
+
 /** Runs a command to its end. */
 export async function souk(
   args: readonly string[],
@@ -52,7 +56,7 @@ export async function souk(
     Bun.readableStreamToText(child.stdout),
     Bun.readableStreamToText(child.stderr),
   ])
-  return { status, stdout, stderr }
+  return { status, stdout, stderr: withoutProgress(stderr) }
 }
 
 /** Between two looks at what another process does: looking without a pause takes the core that it works on. Judges nothing. */

@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+import { describeProcesses, program, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
 
-const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 const rows = 20_000
 /** As many rows as no pipe holds, a second apart from the first of January. */
 function fill(database: string): void {
@@ -57,7 +56,7 @@ describeProcesses('souk audit export', () => {
   test('souk audit export ends in peace when nobody reads any further', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
-    const command = `("${process.execPath}" "${main}" audit export; echo "ended with $?" >&2) | head -n 1`
+    const command = `(${program.map((word) => `"${word}"`).join(' ')} audit export; echo "ended with $?" >&2) | head -n 1`
     const child = Bun.spawn(['sh', '-c', command], {
       cwd: dataDir,
       env: { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir },

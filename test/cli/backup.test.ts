@@ -2,7 +2,19 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { copiesOf, describeProcesses, logIn, merchantLogin, privateKeyOf, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+import {
+  copiesOf,
+  describeProcesses,
+  logIn,
+  merchantLogin,
+  pause,
+  privateKeyOf,
+  serve,
+  servedOnce,
+  signUp,
+  souk,
+  withFile,
+} from './souk.ts'
 
 const passphrase = 'a passphrase of many words'
 const shopTitle = (file: string) =>
@@ -39,7 +51,7 @@ describeProcesses('souk backup and restore', () => {
         acknowledged = title
       }
     })()
-    while (acknowledged < 20) await new Promise(setImmediate)
+    while (acknowledged < 20) await pause()
     const before = acknowledged
     const file = join(temporaryDir(), 'shop.db')
     const made = await souk(['backup', file, '--with-keys'], dataDir, { stdin: passphrase })

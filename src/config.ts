@@ -215,7 +215,7 @@ export const settings = {
     'storefrontWritesPerMinute',
     'integer',
     '600',
-    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; secret keys and merchants are not limited',
+    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; of all customers at one address ten times as many; secret keys, merchants and super admins are not limited',
     integer(1, 1_000_000_000),
   ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {

@@ -146,19 +146,22 @@ export const access = (
     },
   })
 
-  /** Secret keys and merchants answer for themselves; customers count each for themselves, everybody else by their address. */
-  function limitWrite(rule: AccessRule, request: Request, { kind, id, ...principal }: Principal): void {
-    if (!isLimited(rule, request.method)) return
-    const isKnown = kind === 'merchant' || ('scopes' in principal && principal.scopes.includes('server'))
-    const wait = isKnown ? undefined : writeLimit.take(kind === 'customer' ? id : limitKey(request))
+  /**
+   * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their
+   * address, since anybody may open accounts; everybody else counts by their address.
+   */
+  function limitWrite(rule: AccessRule, request: Request, principal: Principal): void {
+    if (!isLimited(rule, request.method) || isKnown(principal)) return
+    const address = limitKey(request)
+    const wait = principal.kind === 'customer' ? writeLimit.take(principal.id, address) : writeLimit.take(address)
     if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
   function letIn(rule: AccessRule, isOn: Switch) {
     return ({ request }: { request: Request }): void => {
       assertOn(isOn)
-      limitWrite(rule, request, anonymous)
       callers.set(request, nobody)
+      limitWrite(rule, request, anonymous)
     }
   }
 
@@ -166,12 +169,19 @@ export const access = (
     return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
       const caller = await authenticate(rule, request.headers)
+      // Before anything else refuses: the trail says whom.
+      callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
       limitWrite(rule, request, caller.principal)
-      callers.set(request, caller)
     }
   }
 }
+
+const isKnown = (principal: Principal): boolean =>
+  principal.kind === 'merchant' ||
+  principal.kind === 'superAdmin' ||
+  principal.kind === 'integration' ||
+  (principal.kind === 'key' && principal.scopes.includes('server'))
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
   if (!(response instanceof Response)) Object.assign(set.headers, browserHeaders)

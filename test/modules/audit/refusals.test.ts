@@ -4,6 +4,7 @@ import { inArray } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { outsideActions } from '../../../src/modules/audit/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { customerIn } from '../../support/customers.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
 
 const refusals = ({ deps }: TestApp) =>
@@ -98,6 +99,23 @@ test('every limit that somebody meets is on record, with who it was and the rout
     ['mer', 'limit.hit', 'GET /shops/v2/private-key', shop.shop.id, from],
   ])
   expect(JSON.stringify(rows)).not.toContain(cartId)
+})
+
+test('the limit of writes is on record with who met it and the shop: a publishable key, a customer, or nobody', async () => {
+  await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
+  const { publishableKey: key, shop } = await app.merchant()
+  const customer = await customerIn(app, shop)
+  for (let nth = 1; nth <= 3; nth++) {
+    await app.call('POST', '/cart', { key, body: {}, from })
+    await app.call('POST', '/cart', { key, token: customer.token, body: {}, from })
+    await app.call('POST', '/auth/logout', { body: { refreshToken: 'made up' }, from })
+  }
+  const rows = (await refusals(app)).map(({ actor, action, subject, shopId }) => [actor.split('_')[0], action, subject, shopId])
+  expect(rows).toEqual([
+    ['anonymous', 'limit.hit', 'POST /auth/logout', null],
+    ['key', 'limit.hit', 'POST /cart', shop.id],
+    ['cus', 'limit.hit', 'POST /cart', shop.id],
+  ])
 })
 
 test('rows that need no account are bounded for an address, and that there were more is one row', async () => {

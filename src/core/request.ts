@@ -1,13 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
 
-/** A request under way: its name in the log, and what has become of its writes. */
-type Scope = { readonly id: string; committed: number; unknown: boolean; keyed: boolean }
+/** A request under way: its name in the log, when it came, and what has become of its writes. */
+type Scope = { readonly id: string; readonly cameAt: number | undefined; committed: number; unknown: boolean; keyed: boolean }
 
 const scopes = new AsyncLocalStorage<Scope>()
 
-/** Runs what answers a request, so that its log lines bear its id and its commits are counted. */
-export const inRequest = <T>(id: string, run: () => T): T => scopes.run({ id, committed: 0, unknown: false, keyed: false }, run)
+/**
+ * Runs what answers a request, so that its log lines bear its id and its commits are counted.
+ * @param cameAt when it came, by `performance.now()`
+ */
+export const inRequest = <T>(id: string, run: () => T, cameAt?: number): T =>
+  scopes.run({ id, cameAt, committed: 0, unknown: false, keyed: false }, run)
+
+/** When the request under way came, by `performance.now()`; undefined in jobs and commands. */
+export const cameAt = (): number | undefined => scopes.getStore()?.cameAt
 
 /** The id of the request under way; undefined in jobs and commands. */
 export const requestId = (): string | undefined => scopes.getStore()?.id

@@ -16,6 +16,19 @@ export function addressOf(text: string): Address | undefined {
   return isStrict && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
+/**
+ * The network that somebody may have as a whole, with all of its addresses: the /24 of an IPv4 address, the /48 of an IPv6 /64.
+ * @param limitKey what limits count by (http/client-ip.ts); what is no address is a network of its own
+ */
+export function networkOf(limitKey: string): string {
+  const [spelt = ''] = limitKey.split('/')
+  const address = addressOf(spelt)
+  if (!address) return limitKey
+  const bits = address.kind() === 'ipv4' ? 24 : 48
+  const bytes = address.toByteArray().map((byte, at) => (at < bits / 8 ? byte : 0))
+  return `${ipaddr.fromByteArray(bytes)}/${bits}`
+}
+
 /** A CIDR block, or the block of one address; undefined for a text that is neither. */
 export function blockOf(text: string): Block | undefined {
   const [spelt = '', bits, ...rest] = text.split('/')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createPasswords } from '../../src/clients/passwords.ts'
 import type { PasswordTurn } from '../../src/core/deps.ts'
+import { inRequest } from '../../src/core/request.ts'
 
 const turn: PasswordTurn = { kind: 'customer', address: '203.0.113.1' }
 const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))
@@ -20,21 +21,35 @@ describe('passwords', () => {
     expect(await verify('nobody has this password', undefined, turn)).toBe(false)
   })
 
-  test('passwords wait their turn up to a limit of the address, beyond which they are refused with a time to come back, and the line moves on', async () => {
-    const { hash } = createPasswords(busy, 2)
-    const outcomes = await Promise.all(
-      Array.from({ length: 110 }, (_, nth) =>
-        hash(`password ${nth}`, turn).then(
-          () => 'hashed',
-          (error: Error) => error.message,
-        ),
-      ),
-    )
-    expect(outcomes.filter((outcome) => outcome === 'hashed')).toHaveLength(102)
-    const refused = outcomes.filter((outcome) => outcome !== 'hashed')
-    expect(refused).toHaveLength(8)
-    for (const outcome of refused) expect(Number(outcome)).toBeGreaterThanOrEqual(1)
-    expect(await hash('afterwards', turn)).toStartWith('$argon2id$')
+  test('passwords are not looked at once an answer would come too late: they are refused with a time to come back, and hold nobody up', async () => {
+    const { hash } = createPasswords(busy, 1)
+    const longAgo = performance.now() - 60_000
+    const outcome = (cameAt?: number) =>
+      inRequest(
+        'test',
+        () =>
+          hash('password', turn).then(
+            () => 'hashed',
+            ({ message }: Error) => message,
+          ),
+        cameAt,
+      )
+    const outcomes = await Promise.all([outcome(), outcome(performance.now()), outcome(longAgo)])
+    expect(outcomes.slice(0, 2)).toEqual(['hashed', 'hashed'])
+    expect(Number(outcomes[2])).toBeGreaterThanOrEqual(1)
+    expect(await outcome()).toBe('hashed')
+  })
+
+  test('passwords of an address are looked at next, though another network sent ten from as many addresses before', async () => {
+    for (const crowd of [(nth: number) => `2001:db8:77:${nth}::/64`, (nth: number) => `198.51.100.${nth}`]) {
+      const { hash, verify } = createPasswords(busy, 1)
+      const stored = await hash('right', turn)
+      const served: string[] = []
+      const look = (address: string) => verify('right', stored, { kind: 'merchant', address }).then(() => served.push(address))
+      const many = Array.from({ length: 10 }, (_, nth) => look(crowd(nth)))
+      await Promise.all([...many, look('203.0.113.7')])
+      expect(served.indexOf('203.0.113.7')).toBeLessThanOrEqual(2)
+    }
   })
 
   test('passwords of a merchant are looked at next, though fifty customers came first, from the same address as from others', async () => {

@@ -14,7 +14,7 @@ export type BodyRoom = {
 }
 
 type Place = {
-  /** So many bytes of the body are there by now. */
+  /** So many bytes are kept for the body by now. */
   hold(bytes: number): void
   /** The body is whole, or nobody waits for it any more. */
   leave(): void

@@ -45,11 +45,16 @@ export async function keepRaw(request: Request, bytesMax: number, room: BodyRoom
   rawBodies.set(request, await readBody(request, bytesMax, { room }))
 }
 
-type Reading = {
-  /** For the whole body, in milliseconds. */
-  readonly withinMs?: number
+type Reading = Partial<Pace> & {
   /** What holds the bytes until the body is whole. */
   readonly room?: BodyRoom
+}
+
+/** How fast a body must come. */
+export type Pace = {
+  /** For the whole body, in milliseconds; or for so much of it as `everyBytes` says, and then anew. */
+  readonly withinMs: number
+  readonly everyBytes?: number
 }
 
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
@@ -58,18 +63,22 @@ const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive'
  * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
  * @throws AppError as `readChunks` does; TIMEOUT too when the room was needed for others
  */
-export async function readBody(request: Request, bytesMax: number, { withinMs = bodyReadMaxMs, room }: Reading = {}): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+  { withinMs = bodyReadMaxMs, room, ...pace }: Reading = {},
+): Promise<Uint8Array> {
   let held: Uint8Array | undefined = new Uint8Array()
   let length = 0
   const place = room?.enter(() => {
     held = undefined
   })
   try {
-    for await (const chunk of readChunks(request, bytesMax, withinMs)) {
+    for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
       if (held === undefined) throw tooLate()
       held = joined(held.subarray(0, length), held, chunk, bytesMax)
       length += chunk.length
-      place?.hold(length)
+      place?.hold(held.length)
     }
     if (held === undefined) throw tooLate()
     return held.subarray(0, length)
@@ -89,18 +98,21 @@ function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesM
 }
 
 /**
- * A body as it arrives. The time is for the whole, with what the reader does between two chunks. Whoever stops reading lets go of
- * the rest.
- * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time; INVALID when it breaks off
+ * A body as it arrives. The time is for the reader, too, with what it does between two chunks. Whoever stops reading lets go of the
+ * rest.
+ * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when it does not come in time; INVALID when it breaks off
  */
-export async function* readChunks(request: Request, bytesMax: number, withinMs: number): AsyncGenerator<Uint8Array> {
+export async function* readChunks(
+  request: Request,
+  bytesMax: number,
+  { withinMs, everyBytes = Number.POSITIVE_INFINITY }: Pace,
+): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), withinMs)
-  })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(tooLate()), withinMs)
   let size = 0
+  let sizeAtStart = 0
   let isWhole = false
   try {
     for (;;) {
@@ -109,6 +121,10 @@ export async function* readChunks(request: Request, bytesMax: number, withinMs: 
       if (done) return
       size += value.length
       if (size > bytesMax) throw tooLarge(bytesMax)
+      if (size - sizeAtStart >= everyBytes) {
+        sizeAtStart = size
+        timer.refresh()
+      }
       yield value
     }
   } catch (error) {

@@ -85,7 +85,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
 
 export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
   routes(deps, 'Catalog')
-    .use(uploads())
+    .use(uploads(deps))
     .post(
       '/product-v2',
       ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),
@@ -183,9 +183,10 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .post(
       '/product-v2/import',
       async ({ query, shop, actor, upload, request }) => {
-        const leave = deps.importSlots.take(shop.id)
+        const slot = deps.importSlots.take(shop.id)
         try {
           const file = await upload.bytes()
+          slot.begin()
           const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
           const report = await importProducts(deps, { shop, actor }, () => onePart(file), {
             dryRun: query.dryRun === 'true',
@@ -198,7 +199,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
           if (!report.complete) throw stopped(report)
           return report
         } finally {
-          leave()
+          slot.leave()
         }
       },
       {

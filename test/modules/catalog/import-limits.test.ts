@@ -4,6 +4,7 @@ import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { system } from '../../../src/core/change.ts'
 import { importProducts } from '../../../src/modules/catalog/import.ts'
+import { createImportSlots } from '../../../src/modules/catalog/import-slots.ts'
 import { contextOf } from '../../../src/modules/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
@@ -28,7 +29,7 @@ async function stored({ deps: { db } }: TestApp): Promise<number> {
 /** Whether the shop imports at the moment; asked at once, so that asking is in nobody's way. */
 function imports({ deps }: TestApp, shopId: string): boolean {
   try {
-    deps.importSlots.take(shopId)()
+    deps.importSlots.take(shopId).leave()
     return false
   } catch {
     return true
@@ -83,6 +84,49 @@ test('one import of a shop at a time: 429 for the next one meanwhile, from befor
   connection.close()
   expect([answer.status, JSON.parse(answer.body).created]).toEqual([200, 1])
   expect((await send(app, shop.secretKey, file)).body.skipped).toBe(1)
+})
+
+test('uploads that stall shut nobody else out, however many, and hold a bounded amount together: the oldest makes room, and is told', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const mb = 1024 * 1024
+  const chunk = new Uint8Array(mb).fill(120)
+  const stalled = []
+  for (let nth = 0; nth < 20; nth++) {
+    const { secretKey, shop } = await shopIn(app)
+    const connection = await rawConnection(served.port)
+    connection.send(head(secretKey, 20 * mb))
+    await until(async () => imports(app, shop.id))
+    stalled.push(connection)
+  }
+  const honest = await shopIn(app)
+  expect((await send(app, honest.secretKey, lines('Title', 'Tea'))).body).toMatchObject({ created: 1 })
+  for (const connection of stalled.slice(0, 5)) {
+    for (let sent = 0; sent < 15; sent++) connection.send(chunk)
+    const { bytes } = app.deps.uploading.room.held()
+    await until(async () => app.deps.uploading.room.held().bytes !== bytes)
+  }
+  await until(async () => app.deps.uploading.room.held().bodies < 20)
+  expect(app.deps.uploading.room.held().bytes).toBeLessThanOrEqual(64 * mb)
+  for (let sent = 0; sent < 5; sent++) stalled[0]?.send(chunk)
+  expect((await stalled[0]?.answer())?.status).toBe(408)
+  expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
+  for (const connection of stalled) connection.close()
+  await until(async () => app.deps.requestCounts.inFlight() === 0)
+  expect(app.deps.uploading.room.held()).toEqual({ bodies: 0, bytes: 0 })
+})
+
+test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', () => {
+  const slots = createImportSlots()
+  const early = slots.take('early')
+  const slotsAtWork = Array.from({ length: 16 }, (_, nth) => slots.take(`shop ${nth}`))
+  for (const slot of slotsAtWork) slot.begin()
+  for (const refused of [() => early.begin(), () => slots.take('late')]) expect(refused).toThrow('Too many imports are under way')
+  slotsAtWork[3]?.leave()
+  early.begin()
+  expect(() => slots.take('late')).toThrow('Too many imports are under way')
+  early.leave()
+  slots.take('late').begin()
 })
 
 test('a client that leaves while it still sends, and a file that is none, free the shop for the next import', async () => {

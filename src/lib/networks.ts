@@ -16,9 +16,19 @@ export function addressOf(text: string): Address | undefined {
   return isStrict && ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
+/** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
+export function limitKeyOf(address: string | undefined): string {
+  if (address === undefined) return 'unknown'
+  // Without the network card that a link-local address may name.
+  const known = addressOf(address.replace(/%.*$/, ''))
+  if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address
+  const groups = known.toNormalizedString().split(':')
+  return `${groups.slice(0, 4).join(':')}::/64`
+}
+
 /**
  * The network that somebody may have as a whole, with all of its addresses: the /24 of an IPv4 address, the /48 of an IPv6 /64.
- * @param limitKey what limits count by (http/client-ip.ts); what is no address is a network of its own
+ * @param limitKey see `limitKeyOf`; what is no address is a network of its own
  */
 export function networkOf(limitKey: string): string {
   const [spelt = ''] = limitKey.split('/')

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { networkOf } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
@@ -117,8 +118,9 @@ export const access = (
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
   async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
-    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, bodyRoom)
-    await keepRaw(request, bytesMax, bodyRoom)
+    const place = { room: bodyRoom, sender: networkOf(limitKey(request)) }
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, place)
+    await keepRaw(request, bytesMax, place)
     return {}
   }
 

@@ -23,14 +23,17 @@ export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
+/** What holds the bytes until the body is whole, and for whom. */
+export type InRoom = { readonly room: BodyRoom; readonly sender: string }
+
 type JsonBounds = { readonly bytesMax: number; readonly valuesMax: number }
 
 /**
  * The body of a request that takes JSON: an object, empty when nothing was sent.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, room: BodyRoom): Promise<object> {
-  const bytes = await readBody(request, bytesMax, { room })
+export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, place: InRoom): Promise<object> {
+  const bytes = await readBody(request, bytesMax, place)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
@@ -41,14 +44,11 @@ export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBo
  * Reads a body that is nobody's JSON, for `rawBodyOf`.
  * @throws AppError as `readChunks` does
  */
-export async function keepRaw(request: Request, bytesMax: number, room: BodyRoom): Promise<void> {
-  rawBodies.set(request, await readBody(request, bytesMax, { room }))
+export async function keepRaw(request: Request, bytesMax: number, place: InRoom): Promise<void> {
+  rawBodies.set(request, await readBody(request, bytesMax, place))
 }
 
-type Reading = Partial<Pace> & {
-  /** What holds the bytes until the body is whole. */
-  readonly room?: BodyRoom
-}
+type Reading = Partial<Pace> & Partial<InRoom>
 
 /** How fast a body must come. */
 export type Pace = {
@@ -57,30 +57,31 @@ export type Pace = {
   readonly everyBytes?: number
 }
 
+const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their way at once: send it again', { retryAfterSeconds: 1 })
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
  * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
- * @throws AppError as `readChunks` does; TIMEOUT too when the room was needed for others
+ * @throws AppError as `readChunks` does; TIMEOUT too, in other words, when the room was needed for others
  */
 export async function readBody(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, ...pace }: Reading = {},
+  { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
 ): Promise<Uint8Array> {
   let held: Uint8Array | undefined = new Uint8Array()
   let length = 0
-  const place = room?.enter(() => {
+  const place = room?.enter(sender, () => {
     held = undefined
   })
   try {
     for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
-      if (held === undefined) throw tooLate()
+      if (held === undefined) throw crowdedOut()
       held = joined(held.subarray(0, length), held, chunk, bytesMax)
       length += chunk.length
       place?.hold(held.length)
     }
-    if (held === undefined) throw tooLate()
+    if (held === undefined) throw crowdedOut()
     return held.subarray(0, length)
   } finally {
     place?.leave()

@@ -2,7 +2,7 @@ import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
 import type { Admitted } from '../core/principal.ts'
-import { limitKeyOf } from '../lib/networks.ts'
+import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
@@ -48,6 +48,7 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
     bodyRoom: createBodyRoom(),
     uploading: {
       room: createBodyRoom(uploadRoomBytes),
+      senderOf: (request) => networkOf(limitKey(request)),
       pace: uploadPace,
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,

@@ -27,6 +27,7 @@ export const uploadPace: Pace = { withinMs: 20_000, everyBytes: 1024 * 1024 }
 export type Uploading = {
   /** Holds what has arrived of those that are read whole. */
   readonly room: BodyRoom
+  readonly senderOf: (request: Request) => string
   readonly pace: Pace
   /** While its body is read, the connection stays open for as long as the pace allows: Bun's own time-out counts what arrives as silence. */
   readonly reads: (request: Request, isReading: boolean) => void
@@ -48,7 +49,7 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
  * The body of a request as a file; nothing is read yet.
  * @throws AppError UNSUPPORTED_MEDIA
  */
-export function readUpload(request: Request, { types, bytesMax }: UploadRule, { room, pace, reads }: Uploading): Upload {
+export function readUpload(request: Request, { types, bytesMax }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   return {
@@ -64,7 +65,7 @@ export function readUpload(request: Request, { types, bytesMax }: UploadRule, { 
     async bytes() {
       reads(request, true)
       try {
-        return await readBody(request, bytesMax, { ...pace, room })
+        return await readBody(request, bytesMax, { ...pace, room, sender: senderOf(request) })
       } finally {
         reads(request, false)
       }

@@ -76,6 +76,7 @@ describe('an upload', () => {
   const told: boolean[] = []
   const uploading: Uploading = {
     room: createBodyRoom(100),
+    senderOf: () => 'sender',
     pace: { withinMs: 100, everyBytes: 4 },
     reads: (_, isReading) => void told.push(isReading),
   }

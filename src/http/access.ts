@@ -9,7 +9,7 @@ import { keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
-import { assertShape } from './shape.ts'
+import { assertOnce, assertShape } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
@@ -113,7 +113,10 @@ export const access = (
       assertShape(shapes.body, context.body)
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
-    if (shapes.query) assertShape(shapes.query, query, 'query')
+    if (shapes.query) {
+      assertOnce(request.url)
+      assertShape(shapes.query, query, 'query')
+    }
   }
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */

@@ -68,7 +68,9 @@ class PreparedStatement extends Query {
 /** Runs a statement under its name, behind whatever was sent before it. */
 export function runPrepared(client: pg.ClientBase, name: string, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
   const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>()
-  const statement = new PreparedStatement(name, text, values, (error, result) => (error ? reject(error) : resolve(result as pg.QueryResult)))
+  const statement = new PreparedStatement(name, text, values, (error, result) =>
+    error ? reject(error) : resolve(result as pg.QueryResult),
+  )
   client.query(statement as unknown as pg.Submittable)
   return promise
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { system } from '../../../src/core/change.ts'
-import { importProducts } from '../../../src/modules/catalog/import.ts'
+import { importProducts, importStopped } from '../../../src/modules/catalog/import.ts'
 import { createImportSlots } from '../../../src/modules/catalog/import-slots.ts'
 import { contextOf } from '../../../src/modules/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../support/app.ts'
@@ -152,6 +152,15 @@ test('a file with more rows or products than an import over HTTP takes is 413, n
   const wide = await send(app, secretKey, lines('Title', ...titles))
   expect([wide.status, wide.body.message]).toEqual([413, expect.stringContaining('more than 50000 products')])
   expect(await stored(app)).toBe(0)
+})
+
+test('what is said of an import that was stopped is that its products stay, and of a dry run that nothing was stored', () => {
+  const report = { created: 3, updated: 2, skipped: 1 }
+  expect(importStopped({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(importStopped({ dryRun: false, ...report }).message).toContain('3 products were created, 2 changed and 1 skipped, and that stays')
+  expect(importStopped({ dryRun: true, ...report }).message).toContain(
+    '3 products would be created, 2 changed and 1 skipped until there; nothing was stored',
+  )
 })
 
 test('an import that is stopped in the middle says how far it came: what it stored stays whole, and it may be sent again', async () => {

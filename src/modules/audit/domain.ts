@@ -65,8 +65,19 @@ export function bounded(values: AuditValues | null | undefined): AuditValues | n
 /** In the order in which a row is answered and exported. */
 export const auditColumns = ['id', 'at', 'actor', 'action', 'subject', 'shopId', 'address', 'requestId', 'before', 'after'] as const
 
+/** Times are kept in milliseconds, and told as all times are: those of a field whose name says that it is one. */
+const told = (values: AuditValues | null): AuditValues | null =>
+  values &&
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      /[a-z]At$/.test(name) && Number.isSafeInteger(value) ? new Date(value as number).toISOString() : value,
+    ]),
+  )
+
 /** A row as it is answered and exported. */
-export const auditView = (row: AuditRow) => pick({ ...row, ...isoTimes({ at: row.at }) }, ...auditColumns)
+export const auditView = ({ before, after, ...row }: AuditRow) =>
+  pick({ ...row, ...isoTimes({ at: row.at }), before: told(before), after: told(after) }, ...auditColumns)
 export type AuditView = ReturnType<typeof auditView>
 
 const minuteMs = 60_000

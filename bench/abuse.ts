@@ -115,7 +115,12 @@ async function hanging(url: string, shop: Seeded, seconds: number): Promise<void
     const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
     endpoints.push(made.id)
   }
-  const { variants } = await call('GET', `/product-v2/${shop.ids[0]}`)
+  const product = {
+    title: 'Sold without end',
+    status: 'ACTIVE',
+    variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+  }
+  const { variants } = await call('POST', '/product-v2', product)
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt) {
     const cart = await call('POST', '/cart', { email: 'shopper@example.com' })

@@ -98,12 +98,12 @@ export function createEdge({
   }
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
-    const response = await inRequest(requestId, () =>
+    const answering = () =>
       answer(request).catch((error: unknown) => {
         log.error('request.failed', { requestId, error })
         return answerTo(asAppError(error))
-      }),
-    )
+      })
+    const response = await inRequest(requestId, answering, startedAt)
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')

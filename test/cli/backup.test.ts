@@ -84,6 +84,15 @@ describeProcesses('souk backup and restore', () => {
     expect(again.stdout).toContain('The keys are not in it')
   })
 
+  test('where the key file is missing, the backup says that, and not that the keys are in the settings', async () => {
+    const { dataDir, keys } = await servedOnce()
+    rmSync(keys)
+    const target = join(temporaryDir(), 'copy.db')
+    const { status, stdout } = await souk(['backup', target], dataDir)
+    expect(status).toBe(0)
+    expect(stdout).toEndWith(`read without them: ${keys} is missing, so put it back from your copy of the keys.\n`)
+  })
+
   test('the sealed keys give away no key, and open under their passphrase only', async () => {
     const { dataDir, file } = await backedUp({ withKeys: true })
     const sealed = readFileSync(`${file}.keys`, 'utf8')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -48,6 +48,16 @@ describeProcesses('souk check', () => {
     const { status, stderr } = await souk(['check'], dataDir)
     expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
     expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test('souk check tells of a database file of no bytes, and of nothing else', async () => {
+    const { dataDir, database } = await servedOnce()
+    writeFileSync(database, '')
+    expect(await souk(['check'], dataDir)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `WRONG database file\n      ${database} is empty: restore a backup, or see that DATA_DIR is the right one\n`,
+    })
   })
 
   test('souk check tells of listings that count wrongly, by shop and order', async () => {

@@ -8,7 +8,7 @@ export {
   removeCollection,
   setCollectionProducts,
 } from './collections.ts'
-export { type ImportReport, importProducts } from './import.ts'
+export { type ImportReport, importProducts, importStopped } from './import.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {

@@ -26,7 +26,7 @@ export async function changeStock(
   if ((delta === undefined) === (counted === undefined)) throw new AppError('INVALID', 'delta (body): give either delta or counted')
   const { clock, newId } = deps
   return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
-    const whole = await findToChange(tx, deps, by, productId)
+    const whole = await findToChange(tx, deps, by, productId, variantId)
     const before = variantOf(whole, variantId)
     const change = delta ?? (counted as number) - before.onHand
     const wanted = restockedVariant(before, change)

@@ -22,6 +22,7 @@ import {
   type Drive,
   type OrderDeps,
   type OrderView,
+  orderOfAttempt,
   orderOfCart,
   orderView,
   payAgain,
@@ -34,7 +35,7 @@ import {
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { chooseProcessor, paymentOfMessage, paymentsOf } from '../payment/index.ts'
+import { chooseProcessor, paymentOfMessage } from '../payment/index.ts'
 import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {
@@ -64,8 +65,11 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const { caller, cartId, attempt } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
-  const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
-  const isSameRequest = known === undefined || (await isBegunBy(deps, known, choice, attempt.resumed))
+  const isConverted = cart.status === 'CONVERTED'
+  // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
+  const own = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
+  const known = own ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
+  const isSameRequest = known === own
   let kept: CheckoutAnswer | undefined
   const withPerson = isSameRequest || cart.customerId !== null
   const drive = requestDrive(deps, attempt.key, async (tx, sold) => {
@@ -112,13 +116,6 @@ async function buy(
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
   return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
-}
-
-/** Whether the request that is sent (again) is the one that began a payment of the order that the cart became. */
-async function isBegunBy(deps: OrderDeps, order: Order, { attemptKey }: PaymentChoice, resumed: boolean): Promise<boolean> {
-  // An order that needs no payment has none to tell by whose it is.
-  if (resumed && order.amountDue === 0) return true
-  return (await paymentsOf(deps, order.id)).some((payment) => payment.attemptKey === attemptKey)
 }
 
 /**

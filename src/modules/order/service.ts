@@ -211,5 +211,9 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 /** An order, whosever it is; undefined when there is none. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
 
+/** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
+export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>
+  orderStore.findByAttempt(cartId, attemptKey)
+
 /** The order that a cart became. */
 export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string): Promise<Order | undefined> => orderStore.findByCart(cartId)

@@ -261,3 +261,21 @@ describe('fulfilment', () => {
     expect((await shop.post(`/v2/orders/${unpaid.id}/fulfil`, {})).status).toBe(409)
   })
 })
+
+test('the amounts in the events of an order are money, whoever reads them', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { currency: 'EUR' })
+  const { token } = await customerOf(app, shop.shop.name)
+  const { id } = await shop.bought({ quantity: 2, token })
+  const { id: refund } = ok(await shop.refund(id, { amount: shop.money(100) })).body
+  const { events, payments } = await shop.order(id)
+  const details = Object.fromEntries(events.map(({ type, detail }: { type: string; detail: object }) => [type, detail]))
+  expect(details).toMatchObject({
+    PLACED: { total: shop.money(2_000) },
+    PAYMENT_CAPTURED: { payment: payments[0].id, processor: 'sandbox', amount: shop.money(2_000) },
+    REFUND_REQUESTED: { refund, amount: shop.money(100) },
+    REFUNDED: { refund, amount: shop.money(100) },
+  })
+  expect(Object.keys(details['PLACED'])).toEqual(['total'])
+  expect(ok(await app.call('GET', `/v2/orders/${id}`, { token })).body.events).toEqual(events)
+})

@@ -9,6 +9,7 @@ export {
   expireCarts,
   forgetCarts,
   isServer,
+  openCart,
   readCart,
   referCart,
   refreshPrices,

@@ -4,18 +4,8 @@ import type { ShopContext } from '../../core/principal.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
-import { type Cart, noticesOf } from '../cart/domain.ts'
-import {
-  type CartCaller,
-  type CartView,
-  cartOf,
-  changedSince,
-  isServer,
-  priced,
-  readCart,
-  refreshPrices,
-  snapshotOf,
-} from '../cart/index.ts'
+import { noticesOf } from '../cart/domain.ts'
+import { type CartCaller, type CartView, cartOf, changedSince, isServer, openCart, priced, readCart, refreshPrices } from '../cart/index.ts'
 import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   completeOrder,
@@ -79,7 +69,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
       kept = answer
     })
   })
-  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, cart, choice, { request, drive })
+  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, choice, { request, drive })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
   return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
@@ -96,13 +86,11 @@ function choiceOf(
 /** Makes an order of an open cart. */
 async function buy(
   deps: OrderDeps,
-  cart: Cart,
   choice: PaymentChoice,
-  { request: { caller, address }, drive }: { request: CheckoutRequest; drive: Drive },
+  { request: { caller, cartId, address }, drive }: { request: CheckoutRequest; drive: Drive },
 ): Promise<Saga> {
   const now = deps.clock.now()
-  if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
-  const snapshot = await snapshotOf(deps, cart)
+  const { cart, snapshot } = await openCart(deps, caller, cartId)
   const { shop, items } = snapshot
   const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })

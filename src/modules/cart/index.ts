@@ -9,6 +9,7 @@ export {
   expireCarts,
   forgetCarts,
   isServer,
+  lockCart,
   openCart,
   readCart,
   referCart,

@@ -150,6 +150,11 @@ export const convertCart = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
+/** Has a cart to itself for the rest of a write: nobody buys it meanwhile. */
+export async function lockCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<void> {
+  await cartStore.lock(tx, id)
+}
+
 /**
  * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.
  * @returns false when the cart is not that of an order any more

@@ -22,5 +22,5 @@ export {
   readPublicProduct,
   removeVariant,
 } from './service.ts'
-export { commitStock, releaseStock, reserveStock, restock, sellables, uncommitStock } from './stock.ts'
+export { commitStock, releaseStock, reserveStock, restock, sellables } from './stock.ts'
 export { changeStock } from './stock-by-hand.ts'

@@ -10,6 +10,7 @@ import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   completeOrder,
   type Drive,
+  giveUpPayment,
   type OrderDeps,
   type OrderView,
   orderOfAttempt,
@@ -108,8 +109,8 @@ async function buy(
 
 /**
  * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
- * that has ended.
- * @throws AppError CONFLICT when there is nothing left to pay for
+ * that has ended, and its processor will not take money for it any more.
+ * @throws AppError CONFLICT when there is nothing left to pay for; UNAVAILABLE when the processor of the one before does not answer
  */
 async function goOn(
   deps: OrderDeps,
@@ -118,15 +119,28 @@ async function goOn(
   { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
 ): Promise<Saga> {
   if (isSameRequest) return completeOrder(deps, id, drive)
+  const quiet = { ...drive, keep: undefined }
   // The one before may be paid by now, and nobody has told us.
-  const saga = await completeOrder(deps, id, { ...drive, keep: undefined })
-  const { order: current } = saga
-  const payment = paymentOf(saga)
-  if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
-    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
-  if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
-  await payAgain(deps, current, choice, drive.holder)
+  const found = await returnToSaga(deps, id, quiet)
+  assertPayable(found, deps.clock.now())
+  const saga = await giveUpPayment(deps, found, quiet)
+  if (saga === 'taken') throw underWay()
+  if (saga === 'silent')
+    throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
+      retryAfterSeconds: 5,
+    })
+  assertPayable(saga, deps.clock.now())
+  await payAgain(deps, saga.order, choice, drive.holder)
   return completeOrder(deps, id, drive)
+}
+
+const underWay = () => new AppError('CONFLICT', 'A payment for this order is still under way')
+
+function assertPayable(saga: Saga, now: number): void {
+  const payment = paymentOf(saga)
+  if (saga.order.status !== 'PENDING_PAYMENT' || saga.order.expiresAt <= now)
+    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
+  if (payment && isUnderWay(payment)) throw underWay()
 }
 
 /** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */

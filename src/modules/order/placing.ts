@@ -6,8 +6,8 @@ import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
-import type { PaymentChoice } from '../payment/domain.ts'
-import { beginPayment, paymentsBegun } from '../payment/index.ts'
+import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
+import { beginPayment, paymentsWithin } from '../payment/index.ts'
 import {
   type Order,
   type OrderGiftCard,
@@ -54,19 +54,18 @@ export function placeOrder(
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
+    // number, for which all its orders wait, is sent once all of these have answered.
     const converted = convertCart(tx, deps, cart)
-    const rest = Promise.all([
-      reserveStock(tx, deps, wanted),
-      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
-      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
-      assertMayHold(tx, deps, draft),
-      store.nextNumber(tx, cart.shopId),
-    ])
+    const reserving = reserveStock(tx, deps, wanted)
     // Whatever else there is to say, the cart comes first.
-    rest.catch(() => undefined)
+    reserving.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const [reserved, , , , number] = await rest
+    const reserved = await reserving
+    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
+    // What waits for its payment is counted behind the number, and so one order of the shop after the other.
+    const [number] = await Promise.all([store.nextNumber(tx, cart.shopId), assertMayHold(tx, deps, draft)])
     const order = { ...draft, number }
     await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
@@ -84,8 +83,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     await store.lock(tx, order.id)
-    const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
-    if (count >= paymentsPerOrderMax)
+    const begun = await paymentsWithin(tx, deps, order.id)
+    if (begun.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = {
@@ -97,6 +96,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
+    const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
@@ -105,7 +105,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
 }
 
 /**
- * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
+ * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
+ * orders that it places in several shops at the same moment may pass it by as many.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
  */
 async function assertMayHold(

@@ -2,15 +2,16 @@ import type { Writer } from '../../../db/engine.ts'
 import type { RefundAnswer } from '../../clients/processors/processor.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { dayOf } from '../../lib/day.ts'
+import { isFree, leaseMs, leaseOf, noLease } from '../../core/leases.ts'
+import { dayMs, dayOf } from '../../lib/day.ts'
 import { reverseCommission } from '../affiliate/index.ts'
 import { audit } from '../audit/index.ts'
 import { restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
-import { isFree, leaseOf, noLease, type Payment } from '../payment/domain.ts'
-import { askRefund, capturedPayment, noteRefunded } from '../payment/index.ts'
+import type { Payment } from '../payment/domain.ts'
+import { askRefund, capturedPayment, noteRefunded, paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import {
   backoffMs,
@@ -97,7 +98,8 @@ export async function returnUnawaited(
   for (const payment of payments) {
     const amount = unawaited(order, payment, before)
     if (amount === 0) continue
-    const attemptKey = `${purpose}:${payment.id}:${payment.captured}`
+    const failed = before.filter((refund) => refund.paymentId === payment.id && refund.purpose === purpose && refund.status === 'FAILED')
+    const attemptKey = [purpose, payment.id, payment.captured, ...(failed.length > 0 ? [failed.length] : [])].join(':')
     const parts = { amount, giftCardAmount: 0, giftCards: [] }
     begun.push(await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor, holder }))
   }
@@ -185,7 +187,7 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
 /**
  * Asks the processor to give money back and notes that it did. Called again, it goes on where it was; of many at once one asks.
  * @param isNew the write before this call made the refund: the processor cannot know it yet
- * @returns the refund as it is then: PENDING when the processor has not answered; the job asks again
+ * @returns the refund as it is then, or the one that was begun in its place: PENDING when the processor has not answered; the job asks again
  */
 export async function settleRefund(
   deps: OrderDeps,
@@ -196,11 +198,14 @@ export async function settleRefund(
   const found = await deps.orderStore.findRefund(deps.db.read, refundId)
   if (!found) throw new AppError('NOT_FOUND', 'No such refund')
   if (found.status !== 'PENDING') return found
-  const refund = isNew ? found : await leased(deps, found, holder)
+  // With a whole call's time left of the lease from the write that made it. Whoever stood still since may not be the first to send it.
+  const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
+  const refund = isUnsent ? found : await leased(deps, found, holder)
   if (!refund) return found
-  const answer = await answerOf(deps, refund, !isNew && found.sentAt !== null)
-  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer)
-  if (answer.state === 'FAILED') return isOwed(refund) ? insist(deps, refund, answer) : fail(deps, refund, answer.failureCode ?? 'refused')
+  const answer = await answerOf(deps, refund, !isUnsent && found.sentAt !== null)
+  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer, holder)
+  if (answer.state === 'FAILED')
+    return isOwed(refund) ? insist(deps, refund, answer, holder) : fail(deps, refund, answer.failureCode ?? 'refused')
   return succeed(deps, refund, answer.reference ?? null)
 }
 
@@ -216,11 +221,36 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
   }, locking)
 }
 
-/** A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. */
-function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer): Promise<Refund> {
+/**
+ * A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. One that it has
+ * made, and that failed there, stays failed: another one is begun.
+ */
+function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
   const { id, orderId, processor } = refund
   deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: answer.failureCode })
-  return postpone(deps, refund, answer)
+  return answer.reference === undefined ? postpone(deps, refund, answer, holder) : beginAgain(deps, refund, answer, holder)
+}
+
+/** What failed at a bank does so again a moment later. */
+const owedAgainMs = dayMs
+
+/** Ends a refund that has failed, and begins another one of the same money in the same write, which is sent a day later. Returns that one. */
+async function beginAgain(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
+  const { orderStore: store } = deps
+  const { id, orderId, reason, actor } = refund
+  const begun = await deps.db.write(async (tx) => {
+    const order = await store.lock(tx, orderId)
+    const { reference = null, failureCode = 'refused' } = answer
+    const updatedAt = deps.clock.now()
+    const change = { processorReference: reference, failureCode, resumeAt: null, ...noLease, updatedAt }
+    if (!order || !(await store.moveRefund(tx, id, ['PENDING'], 'FAILED', change))) return undefined
+    await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
+    const payments = await paymentsWithin(tx, deps, orderId)
+    const [next] = await returnUnawaited(tx, deps, { order, payments }, holder, { reason, actor })
+    const later = { sentAt: null, resumeAt: updatedAt + owedAgainMs, ...noLease }
+    return next && store.changeRefund(tx, next.id, ['PENDING'], later)
+  }, locking)
+  return begun ?? (await store.findRefund(deps.db.read, id)) ?? refund
 }
 
 async function answerOf(
@@ -234,14 +264,21 @@ async function answerOf(
   return askRefund(deps, { refundId: id, orderId, paymentId, amount, currency, refundReference, wasSent })
 }
 
-/** Notes what the processor calls a refund, and when it is asked about it again. */
-async function postpone(deps: OrderDeps, refund: Refund, answer: RefundAnswer | undefined): Promise<Refund> {
-  const attempts = refund.attempts + 1
-  const processorReference = answer?.reference ?? refund.processorReference
-  const changed = await deps.db.write((tx) => {
-    const now = deps.clock.now()
-    const change = { attempts, processorReference, resumeAt: now + backoffMs(attempts), ...noLease, updatedAt: now }
-    return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], change)
+/** Notes what the processor calls a refund, and when it is asked about it again: unless somebody else is asking by now, who does. */
+async function postpone(
+  { db, clock, orderStore: store }: OrderDeps,
+  refund: Refund,
+  answer: RefundAnswer | undefined,
+  holder: string,
+): Promise<Refund> {
+  const changed = await db.write(async (tx) => {
+    const now = clock.now()
+    const current = await store.lockRefund(tx, refund.id)
+    if (!current) return undefined
+    const attempts = current.attempts + 1
+    const processorReference = answer?.reference ?? current.processorReference
+    const next = isFree(current, holder, now) ? { attempts, resumeAt: now + backoffMs(attempts), ...noLease } : {}
+    return store.changeRefund(tx, refund.id, ['PENDING'], { processorReference, ...next, updatedAt: now })
   }, locking)
   return changed ?? refund
 }
@@ -284,12 +321,21 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await recordMovements(tx, deps, movementsOf(refund, order, deps.clock.now()))
   if (purpose === 'LATE_CAPTURE') return
   await noteOnOrder(tx, deps, { order, refund })
+  // In the order in which everybody locks: variants, gift cards, the customer's numbers.
+  await putBack(tx, deps, { order, refund })
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
-  if (refund.lines.some(({ restock: isBack }) => isBack))
-    await restock(tx, deps, shelvedBy(refund, await deps.orderStore.lines(order.id, tx)))
   if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
+}
+
+/** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
+async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
+  const { orderStore: store } = deps
+  const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
+  if (!isCancelled && !refund.lines.some((line) => line.restock)) return
+  const lines = await store.lines(order.id, tx)
+  await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
 }
 
 /** What follows from money that somebody asked to give back: the shop's endpoints, the customer and the partner learn of it. */
@@ -351,11 +397,10 @@ function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
   ]
 }
 
-/** A confirmed order whose money went back is cancelled in the same write, and its goods go back on the shelf. */
+/** A confirmed order whose money went back is cancelled in the same write. */
 async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, leftOf(await store.lines(order.id, tx), await store.refundsOf(tx, order.id)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
 }

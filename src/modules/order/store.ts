@@ -2,9 +2,9 @@ import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
+import type { Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,
@@ -74,6 +74,7 @@ const prepared = {
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
+const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
   order: insertOf(orders),
   lines: insertAllOf(orderLines),
@@ -107,8 +108,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
   return {
     find,
-    async findByCart(cartId: string): Promise<Order | undefined> {
-      return read.first(prepared.byCart, { cartId })
+    /** The order that a cart became last. */
+    async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
+      return from.first(prepared.byCart, { cartId })
     },
     /** Of a cart's orders the one that a request has made, or begun a payment of. */
     async findByAttempt(cartId: string, attemptKey: string): Promise<Order | undefined> {
@@ -215,6 +217,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })
+    },
+    /** As it stands, with its lease, in a write that has it to itself from then on. */
+    async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
+      return tx.first(lockedRefund, { id })
     },
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })

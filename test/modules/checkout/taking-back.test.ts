@@ -79,6 +79,63 @@ describe('taking a checkout back', () => {
   })
 })
 
+describe('a cart whose checkout was taken back', () => {
+  test('a cart whose checkout was taken back, changed and bought again, shows what its last order comes to', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const { code } = await shop.giftCard(300)
+    const cartId = await shop.cart({ quantity: 2 })
+    ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+    const [line] = ok(await takeBack(app, shop, cartId)).body.lines
+    ok(await app.call('PATCH', `/cart/${cartId}/items/${line.id}`, { key, body: { quantity: 1 } }))
+    ok(await app.call('PATCH', '/giftcard/remove', { key, body: { cartId } }))
+    const { order } = ok(await shop.checkout(cartId)).body
+    expect(order.total).toEqual(shop.usd(1_000))
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body).toMatchObject({
+      status: 'CONVERTED',
+      lines: [{ quantity: 1 }],
+      giftCards: [],
+      totals: { total: shop.usd(1_000), giftCards: shop.usd(0), amountDue: shop.usd(1_000) },
+    })
+  })
+
+  test('a cart whose checkout was taken back, and bought again before another one who took it back was told, stays that of its new order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_action' }))
+    const held = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    let calls = 0
+    changeProcessor(app, (sandbox) => ({
+      async void(name) {
+        if (++calls === 1) {
+          asked.resolve()
+          await held.promise
+        }
+        return sandbox.void(name)
+      },
+    }))
+    const slow = takeBack(app, shop, cartId)
+    await asked.promise
+    // The lease of the slow one has run out.
+    app.clock.advance(31_000)
+    expect(ok(await takeBack(app, shop, cartId)).body.status).toBe('OPEN')
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+    held.resolve()
+    const late = await slow
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({
+      status: 'CONVERTED',
+      email: null,
+    })
+    expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
+    expect((await shop.checkout(cartId)).body.message).toBe('A payment for this order is still under way')
+  })
+})
+
 describe('orders that nobody has paid', () => {
   test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })

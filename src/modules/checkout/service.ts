@@ -187,7 +187,10 @@ export async function takeCheckoutBack(deps: OrderDeps, caller: CartCaller, cart
   const { principal } = caller
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
   if (known) await takeOrderBack(deps, known.id, requestDrive(deps, deps.newId('attempt')), actor)
-  return readCart(deps, caller, cartId)
+  const view = await readCart(deps, caller, cartId)
+  // Whoever is told that it is open believes that nothing was bought.
+  if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')
+  return view
 }
 
 /**

@@ -136,6 +136,23 @@ describe('a cart whose checkout was taken back', () => {
   })
 })
 
+test('a checkout that is not there yet is not taken back when it comes just then: 409, and never a cart that is no more open', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  const { cartStore } = app.deps
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    ok(await shop.checkout(cartId), 201)
+    return found
+  }
+  const late = await takeBack(app, shop, cartId)
+  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+  expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
+})
+
 describe('orders that nobody has paid', () => {
   test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })

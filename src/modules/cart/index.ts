@@ -10,6 +10,7 @@ export {
   forgetCarts,
   isServer,
   lockCart,
+  openCart,
   readCart,
   referCart,
   refreshPrices,

@@ -85,6 +85,10 @@ export type Saga = { readonly order: Order; readonly payments: readonly Payment[
 export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
   payments.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
 
+/** What an order that ends unpaid shows of its payment: that it was given up, where it was; it may have shown until then that it may be paid again. */
+export const endedUnpaidAs = (payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined =>
+  paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
+
 /** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
 export type Move =
   /** Nothing, until somebody else does something. */

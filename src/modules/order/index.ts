@@ -9,6 +9,7 @@ export {
   findOrder,
   fulfilOrder,
   listOrders,
+  orderOfAttempt,
   orderOfCart,
   readOrder,
   refundOrder,

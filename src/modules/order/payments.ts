@@ -113,18 +113,14 @@ async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive 
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const captured: Payment = {
-    ...payment,
-    ...takenBy({ payment, answer, holder: drive.holder }, updatedAt),
-    status: 'CAPTURED',
-    failureCode: null,
-  }
+  const noted = { payment, answer, holder: drive.holder }
+  const captured: Payment = { ...payment, ...takenBy(noted, updatedAt), status: 'CAPTURED', failureCode: null }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
   const { payments } = withPayment(saga, captured, undefined)
   const toResume = { ...paidAs(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All of it is sent before any of it is waited for.
   const [, , refunds, after] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, holder: drive.holder, becomes: 'CAPTURED' }),
+    noteCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
     appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
     returnUnawaited(tx, deps, { order: { ...order, ...paidAs(amountDue), status: 'PAID' }, payments }, drive.holder),
     parts

@@ -184,6 +184,7 @@ function orderOf(
     holds: 'HELD',
     processor: totals.amountDue > 0 ? choice.processor : null,
     placedFrom,
+    attemptKey: choice.attemptKey,
     createdAt: now,
     updatedAt: now,
     confirmedAt: null,

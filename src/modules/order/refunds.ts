@@ -3,13 +3,13 @@ import type { RefundAnswer } from '../../clients/processors/processor.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { isFree, leaseMs, leaseOf, noLease } from '../../core/leases.ts'
-import { dayMs, dayOf } from '../../lib/day.ts'
+import { dayMs } from '../../lib/day.ts'
 import { reverseCommission } from '../affiliate/index.ts'
 import { audit } from '../audit/index.ts'
 import { restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
-import { type Movement, recordMovements } from '../ledger/index.ts'
+import { recordMovements } from '../ledger/index.ts'
 import type { Payment } from '../payment/domain.ts'
 import { askRefund, capturedPayment, noteRefunded, paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
@@ -30,7 +30,7 @@ import {
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { type Asked, amountAsked, isOf, leftOf, linesBack, type RefundedLine, shelvedBy } from './refund-parts.ts'
+import { type Asked, amountAsked, isOf, leftOf, linesBack, movementsOf, type RefundedLine, shelvedBy } from './refund-parts.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
@@ -119,17 +119,17 @@ export type RefundRequest = {
   actor: Actor
 }
 
+type Begun = { refund: Refund; isNew: boolean }
+
 /**
  * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
  * two at once never give back more than there is.
- * @returns the refund, and whether this call made it
+ * @returns the refund, and whether this call made it; undefined where nothing was left to give back, and the sale is cancelled by that write
  * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
  */
-export async function beginRefund(
-  deps: OrderDeps,
-  request: RefundRequest,
-  purpose: 'REFUND' | 'CANCEL',
-): Promise<{ refund: Refund; isNew: boolean }> {
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
     const order = await store.lock(tx, request.orderId)
@@ -154,6 +154,10 @@ export async function beginRefund(
     // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
     if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
       throw new AppError('CONFLICT', 'There is not that much left to refund')
+    if (isEmpty && purpose === 'CANCEL') {
+      await cancelAtOnce(tx, deps, order, request)
+      return undefined
+    }
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
     const { attemptKey, reason, actor, shopId } = request
     const refund = await beginMoneyBack(tx, deps, {
@@ -326,7 +330,7 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
-  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
+  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor })
 }
 
 /** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
@@ -368,41 +372,24 @@ async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, 
   })
 }
 
-/** What the projection is told: of money that was never a sale, that it came and that it went. */
-function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
-  const confirmed = order.confirmedAt !== null && refund.purpose !== 'LATE_CAPTURE'
-  const common = {
-    shopId: order.shopId,
-    orderId: order.id,
-    // Of a sale: an order that came to nothing was nobody's doing.
-    affiliateId: confirmed ? order.affiliateId : null,
-    currency: refund.currency,
-    at: now,
-    rateDay: dayOf(confirmed && order.confirmedAt !== null ? order.confirmedAt : now),
-    confirmed,
-  }
-  const processor = refund.processor ?? 'gift_card'
-  return [
-    ...(refund.amount > 0 ? [{ ...common, kind: 'REFUND' as const, key: `refund:${refund.id}`, processor, amount: refund.amount }] : []),
-    ...(refund.amount > 0 && !confirmed
-      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}:${refund.id}`, processor, amount: refund.amount }]
-      : []),
-    ...refund.giftCards.map(({ giftCardId, amount }) => ({
-      ...common,
-      kind: 'GIFT_CARD_REFUND' as const,
-      key: `gift-card-refund:${refund.id}:${giftCardId}`,
-      processor: 'gift_card',
-      amount,
-    })),
-  ]
-}
+type Cancelled = { order: Order; reason: string | null; actor: string }
 
 /** A confirmed order whose money went back is cancelled in the same write. */
-async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
+async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }: Cancelled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
+}
+
+/** Cancels a sale whose money went back before, or that cost nothing: a refund of nothing would say that there was one. */
+async function cancelAtOnce(tx: Writer, deps: OrderDeps, order: Order, { reason, actor }: RefundRequest): Promise<void> {
+  const { id, shopId, total } = order
+  await restock(tx, deps, leftOf(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
+  await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
+  await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })
+  const difference = { before: { status: order.status }, after: { status: 'CANCELLED' } }
+  await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
 }
 
 /** Tells the shop's endpoints that an order was cancelled. */

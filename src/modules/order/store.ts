@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
@@ -31,6 +31,20 @@ const prepared = {
   order: rowsOf(orders, ['id']),
   /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
   byCart: rowsOf(orders, ['cartId'], desc(orders.number)),
+  /** A request has made an order, or begun a payment of one. */
+  byAttempt: prepare((queries) =>
+    queries
+      .select()
+      .from(orders)
+      .where(
+        and(
+          valuesOf(orders, ['cartId']),
+          sql`(${orders.attemptKey} = ${sql.placeholder('attemptKey')} or exists (
+            select 1 from payments where payments.order_id = ${orders.id} and payments.attempt_key = ${sql.placeholder('attemptKey')}))`,
+        ),
+      )
+      .orderBy(desc(orders.number)),
+  ),
   lines: rowsOf(orderLines, ['orderId'], asc(orderLines.position)),
   giftCards: rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId)),
   events: rowsOf(orderEvents, ['orderId'], asc(orderEvents.position)),
@@ -112,6 +126,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /** The order that a cart became last. */
     async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
       return from.first(prepared.byCart, { cartId })
+    },
+    /** Of a cart's orders the one that a request has made, or begun a payment of. */
+    async findByAttempt(cartId: string, attemptKey: string): Promise<Order | undefined> {
+      return read.first(prepared.byAttempt, { cartId, attemptKey })
     },
     /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {

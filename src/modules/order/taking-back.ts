@@ -4,7 +4,7 @@ import { lockCart, reopenCart } from '../cart/index.ts'
 import { hasFailed } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { release } from './confirming.ts'
-import { cameToNothing, type Order } from './domain.ts'
+import { cameToNothing, endedUnpaidAs, type Order } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -38,7 +38,7 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
     const payments = await paymentsWithin(tx, deps, orderId)
     if (!payments.every(hasFailed)) throw stillPayable()
     if (order.status === 'PENDING_PAYMENT') {
-      const ended = { attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
+      const ended = { ...endedUnpaidAs(payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
       order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
       if (!order) throw stillPayable()
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })

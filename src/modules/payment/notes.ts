@@ -58,8 +58,8 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
 }
 
 /** What money that was taken leaves on its payment. */
-export const takenBy = (noted: Noted, updatedAt: number) => ({
-  ...seenBy(noted, updatedAt),
+export const takenBy = (noted: Noted, now: number) => ({
+  ...seenBy(noted, now),
   captured: noted.answer.captured,
   authorized: Math.max(noted.answer.authorized, noted.answer.captured),
   clientParameters: {},

@@ -136,6 +136,23 @@ describe('a cart whose checkout was taken back', () => {
   })
 })
 
+test('a checkout that is not there yet is not taken back when it comes just then: 409, and never a cart that is no more open', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  const { cartStore } = app.deps
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    ok(await shop.checkout(cartId), 201)
+    return found
+  }
+  const late = await takeBack(app, shop, cartId)
+  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+  expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
+})
+
 describe('orders that nobody has paid', () => {
   test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
@@ -154,6 +171,28 @@ describe('orders that nobody has paid', () => {
     ok(await takeBack(app, shop, first.cartId))
     expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
+  })
+
+  test('of one shop are bounded for its shoppers, and never shut out its own server or lose count of the cart that it checks out', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '2', UNPAID_ORDERS_PER_SHOP: '3' })
+    const shop = await sellingIn(app)
+    const buy = async (from: string, paymentToken: string, key = shop.publishableKey) => {
+      const cartId = await shop.cart()
+      const headers = { 'idempotency-key': crypto.randomUUID() }
+      return app.call('POST', `/cart/${cartId}/checkout`, { key, body: { method: 'card', paymentToken }, headers, from })
+    }
+    for (const from of ['203.0.113.7', '203.0.113.7', '203.0.113.8']) ok(await buy(from, 'tok_decline'), 201)
+    const refused = await buy('203.0.113.9', 'tok_success')
+    expect([refused.status, refused.body.message]).toEqual([429, 'Too many orders of the shop wait for their payment: try again later'])
+    // Its own server comes from one address with all of its shoppers, as many of them as do not pay.
+    for (const paymentToken of ['tok_success', 'tok_decline', 'tok_decline', 'tok_decline'])
+      expect(ok(await buy('203.0.113.9', paymentToken, shop.secretKey), 201).body.order.paymentStatus).toBe(
+        paymentToken === 'tok_success' ? 'CAPTURED' : 'FAILED',
+      )
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(429)
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(201)
   })
 
   test('of one shop are bounded, and a cart is checked out ten times at most', async () => {

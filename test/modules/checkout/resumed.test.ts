@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { DatabaseOutcomeUnknown } from '../../../db/engine.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../support/books.ts'
+import { changeProcessor } from '../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 /** Longer than the lease of a key or of a payment. */
@@ -65,10 +66,20 @@ test('the key of a second payment, of an order that was taken back, stands for t
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
   ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'declined'))
-  const again = await vanishing(app, shop, cartId, 2, { paymentToken: 'tok_action' })
+  let back: (() => void) | undefined
+  changeProcessor(app, ({ create }) => ({
+    async create(payment) {
+      const said = await create(payment)
+      back ??= lostAfter(app, 0)
+      return said
+    },
+  }))
+  const send = () => shop.checkout(cartId, { paymentToken: 'tok_action' }, 'the-one')
+  expect((await send()).status).toBe(503)
+  back?.()
   app.clock.advance(leasesMs)
   ok(await takeBack(app, shop, cartId), 200)
-  expect(ok(await again(), 201).body.order).toMatchObject({ number: 1, status: 'CANCELLED' })
+  expect(ok(await send(), 201).body.order).toMatchObject({ number: 1, status: 'CANCELLED' })
 })
 
 for (const price of [0, 1_000])

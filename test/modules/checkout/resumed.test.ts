@@ -118,7 +118,7 @@ test('an order whose commit nobody heard of, and that is there only while its ke
     // The claim of the key, and the order, of which nobody hears.
     if (nth === 2) {
       late = () => write(work, options)
-      throw new DatabaseOutcomeUnknown('lost')
+      return write(() => Promise.reject(new DatabaseOutcomeUnknown('lost')), options)
     }
     // The key is handed over and claimed again: by then the cart was read, and was open.
     if (nth === 5) {

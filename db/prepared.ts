@@ -91,6 +91,25 @@ export const lockedRowsOf = <Table extends SQLiteTable>(
       .orderBy(...order),
   ) as Prepared<unknown, 'change'> as Prepared<Row<Table>, 'change'>
 
+const heldName: Prepared<never, 'change'> = {
+  compiled: {
+    text: 'select pg_advisory_xact_lock($1::bigint)',
+    name: nameOf('pg_advisory_xact_lock'),
+    bind: ({ key }) => [key],
+    finish: (row) => row as never,
+  },
+}
+
+/**
+ * Has names to itself for the rest of a work that says what it locks: for what hangs on no row, such as how many there are of something.
+ * Two names in a while may count as one. On SQLite, where a writer is alone, it does nothing.
+ */
+export function holdNames(tx: Writer, names: readonly string[]): void {
+  if (engine === 'sqlite') return
+  const keys = [...new Set(names.map((name) => BigInt.asIntN(64, BigInt(Bun.hash(name)))))].sort((a, b) => (a < b ? -1 : 1))
+  for (const key of keys) void tx.run(heldName, { key: String(key) })
+}
+
 /** Keys to a statement: prepared for one, two, four… of them, and the last is said again until they are so many. */
 const keysMax = 64
 

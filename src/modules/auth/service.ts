@@ -1,6 +1,6 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Caller } from '../../core/caller.ts'
-import type { Actor, Origin } from '../../core/change.ts'
+import { type Actor, locking, type Origin } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { aside } from '../../core/request.ts'
 import { sha256 } from '../../lib/seal.ts'
@@ -48,6 +48,10 @@ export async function countAttempt(
   // That somebody tried is no part of what they asked for.
   const held = await aside(() =>
     db.write(async (tx) => {
+      authStore.holdBuckets(
+        tx,
+        rows.map(({ bucket }) => bucket),
+      )
       const counts: { count: number; oldest: number | undefined }[] = []
       for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
       const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
@@ -55,7 +59,7 @@ export async function countAttempt(
       await authStore.insertAttempts(tx, rows)
       if (counted) tx.afterCommit(counted)
       return counts
-    }),
+    }, locking),
   )
   const waits = limits.flatMap(([limit], at) => {
     const { count, oldest } = held[at] ?? { count: 0, oldest: undefined }
@@ -93,7 +97,7 @@ export async function checkPassword(
       await noteFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
       throw refused()
     }
-    await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
+    await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches
   } finally {
     done()
@@ -135,7 +139,7 @@ export async function countFailure<T>(deps: AuthDeps, limits: Counted, find: () 
   const { ids, done } = await countOrWait(deps, limits)
   try {
     const found = await find()
-    if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids)))
+    if (found !== undefined) await aside(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     return found
   } finally {
     done()

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, gt, inArray, isNull, lte, ne } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { rowsOf } from '../../../db/prepared.ts'
+import { holdNames, rowsOf } from '../../../db/prepared.ts'
 import { attempts, refreshTokens, sessions } from '../../../db/schema/people.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
@@ -80,6 +80,8 @@ export function createAuthStore({ read }: Pick<Database, 'read'>) {
       const forgotten = await tx.delete(attempts).where(inArray(attempts.id, old)).returning({ id: attempts.id })
       return ended.length + forgotten.length
     },
+    /** Has buckets to itself for the rest of a work: nobody else counts or adds to them. */
+    holdBuckets: (tx: Writer, buckets: readonly string[]): void => holdNames(tx, buckets),
     /** How many attempts a bucket holds since `since`, and when the oldest of them was. */
     async countAttempts(tx: Writer, bucket: string, since: number): Promise<{ count: number; oldest: number | undefined }> {
       const within = and(eq(attempts.bucket, bucket), gt(attempts.at, since))

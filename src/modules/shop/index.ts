@@ -12,6 +12,8 @@ export {
   type NewShop,
   noteToldAgain,
   openShop,
+  publicShopContextNamed,
+  publicShopNamed,
   publicIdentityOf,
   readPrivateKey,
   readShop,
@@ -24,3 +26,4 @@ export {
   shopNamed,
   shopsOf,
 } from './service.ts'
+export { listShops, moveShop, verifyShops } from './status.ts'

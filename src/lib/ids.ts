@@ -31,6 +31,7 @@ export const idPrefixes = {
   message: 'msg',
   endpoint: 'whe',
   delivery: 'dlv',
+  kyb: 'kyb',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string

@@ -35,6 +35,8 @@ import {
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
 import { chooseProcessor, paymentOfMessage, paymentsOf } from '../payment/index.ts'
+import { isOpen, type Shop } from '../shop/domain.ts'
+import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {
@@ -100,6 +102,7 @@ async function buy(
   if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
   const snapshot = await snapshotOf(deps, cart)
   const { shop, items } = snapshot
+  assertOpen(shop)
   const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
@@ -112,6 +115,11 @@ async function buy(
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
   return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
+}
+
+/** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */
+function assertOpen(shop: Shop): void {
+  if (!isOpen(shop)) throw new AppError('CONFLICT', 'The shop is suspended: nothing can be bought in it')
 }
 
 /** Whether the request that is sent (again) is the one that began a payment of the order that the cart became. */
@@ -128,7 +136,7 @@ async function isBegunBy(deps: OrderDeps, order: Order, { attemptKey }: PaymentC
  */
 async function goOn(
   deps: OrderDeps,
-  { id }: Order,
+  { id, shopId }: Order,
   choice: PaymentChoice,
   { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
 ): Promise<Saga> {
@@ -140,6 +148,7 @@ async function goOn(
   if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
     throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
   if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
+  assertOpen(await readShop(deps, shopId))
   await payAgain(deps, current, choice, drive.holder)
   return completeOrder(deps, id, drive)
 }

@@ -559,6 +559,18 @@ describe('a message of PayPal', () => {
     expect(await paypal().readMessage(message)).toEqual(await paypal().readMessage(message))
   })
 
+  test('is asked about with few others at a time: a flood of forged ones does not use up what payments need', async () => {
+    const own = client()
+    await own.probe()
+    server.requests.length = 0
+    const flood = Array.from({ length: 30 }, () => thrownBy(own.readMessage({ ...server.sent({ id: 'WH-1' }), body: Buffer.from('{}') })))
+    const errors = await Promise.all(flood)
+    expect(errors.filter((error) => error instanceof BadSignature).length).toBe(8)
+    expect(errors.filter((error) => error instanceof ProcessorUnavailable && !error.counts).length).toBe(22)
+    expect(calls().length).toBe(8)
+    expect(await own.readMessage(server.sent({ id: 'WH-2' }))).toEqual({ id: 'WH-2', payment: undefined })
+  })
+
   test('without an id has the digest of its text as one', async () => {
     const message = server.sent({ event_type: 'X' })
     expect((await paypal().readMessage(message)).id).toMatch(/^sha256:[0-9a-f]{64}$/)

@@ -15,6 +15,7 @@ type Order = {
   amount: Money
   custom_id: string | undefined
   withSource: boolean
+  returnUrl: string | undefined
   /** What the shopper chose to pay with. */
   instrument: 'good' | 'declined' | 'review'
   authorizations: Part[]
@@ -75,9 +76,9 @@ export async function startPaypal({
     void events.push({ id: nextId('WH-'), event_version: '1.0', create_time: '2026-11-22T09:00:00Z', event_type: type, resource })
 
   const links = (order: Order) => [
-    { href: `https://www.example/orders/${order.id}`, rel: 'self', method: 'GET' },
+    { href: `${server.url}/v2/checkout/orders/${order.id}`, rel: 'self', method: 'GET' },
     ...(['CREATED', 'PAYER_ACTION_REQUIRED', 'APPROVED'].includes(order.status)
-      ? [{ href: `https://www.example/checkoutnow?token=${order.id}`, rel: order.withSource ? 'payer-action' : 'approve', method: 'GET' }]
+      ? [{ href: `${server.url}/checkoutnow?token=${order.id}`, rel: order.withSource ? 'payer-action' : 'approve', method: 'GET' }]
       : []),
   ]
   const related = (order: Order, more: Json = {}) => ({ supplementary_data: { related_ids: { order_id: order.id, ...more } } })
@@ -104,18 +105,20 @@ export async function startPaypal({
     const amount = moneyIn(unit['amount'])
     const custom = textIn(unit['custom_id'], 255, '/custom_id')
     const withSource = json['payment_source'] !== undefined
+    let returnUrl: string | undefined
     if (withSource) {
       const wallet = knownIn(knownIn(json['payment_source'], ['paypal'])['paypal'], ['experience_context'])
       const context = knownIn(wallet['experience_context'], ['return_url', 'cancel_url', 'user_action', 'shipping_preference'])
       for (const url of ['return_url', 'cancel_url'])
         if (!/^https?:\/\//.test(String(context[url]))) throw refused(400, 'INVALID_PARAMETER_SYNTAX', url)
+      returnUrl = String(context['return_url'])
       if (!['PAY_NOW', 'CONTINUE'].includes(String(context['user_action']))) throw refused(400, 'INVALID_PARAMETER_VALUE', 'user_action')
       if (!['NO_SHIPPING', 'GET_FROM_FILE', 'SET_PROVIDED_ADDRESS'].includes(String(context['shipping_preference'])))
         throw refused(400, 'INVALID_PARAMETER_VALUE', 'shipping_preference')
       if (asked.headers.get('paypal-request-id') === null) throw refused(400, 'PAYPAL_REQUEST_ID_REQUIRED')
     }
     const order: Order = {
-      ...{ id: nextId(), status: withSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED', amount, custom_id: custom, withSource },
+      ...{ id: nextId(), status: withSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED', amount, custom_id: custom, withSource, returnUrl },
       ...{ instrument: 'good', authorizations: [], captures: [], refunds: [] },
     }
     orders.set(order.id, order)
@@ -331,7 +334,26 @@ export async function startPaypal({
     return told
   }
 
-  const server = await standIn(answer)
+  function approve(id: string, instrument: Order['instrument'] = 'good'): Order {
+    const order = orderOf(id)
+    Object.assign(order, { status: 'APPROVED', instrument })
+    emit('CHECKOUT.ORDER.APPROVED', seen(order))
+    return order
+  }
+
+  /** The page that the shopper is sent to: whoever opens it approves, and comes back. */
+  function page(asked: Asked): Told {
+    const id = asked.query.get('token') ?? ''
+    if (!['CREATED', 'PAYER_ACTION_REQUIRED'].includes(orders.get(id)?.status ?? '')) return { status: 404 }
+    const { returnUrl } = approve(id)
+    if (returnUrl === undefined) return { status: 200, json: '<p>Approved.</p>', headers: { 'content-type': 'text/html' } }
+    const back = new URL(returnUrl)
+    back.searchParams.set('token', id)
+    back.searchParams.set('PayerID', 'STANDIN')
+    return { status: 302, headers: { location: back.href } }
+  }
+
+  const server = await standIn((asked) => (asked.method === 'GET' && asked.path === '/checkoutnow' ? page(asked) : answer(asked)))
   return {
     ...server,
     orders,
@@ -344,11 +366,7 @@ export async function startPaypal({
     endTokens: () => void tokens.splice(0),
     forgetKeys: () => kept.clear(),
     /** What the shopper does at PayPal. */
-    approve(id: string, instrument: Order['instrument'] = 'good') {
-      const order = orderOf(id)
-      Object.assign(order, { status: 'APPROVED', instrument })
-      emit('CHECKOUT.ORDER.APPROVED', seen(order))
-    },
+    approve: (id: string, instrument?: Order['instrument']) => void approve(id, instrument),
     /** What becomes of money that waits. */
     settle(id: string, kind: 'authorizations' | 'captures' | 'refunds', status: string) {
       for (const part of orderOf(id)[kind]) part.status = status

@@ -8,7 +8,7 @@ import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../s
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
-import { loopbackPort, type Told, thrownBy } from './stand-in.ts'
+import { deliver, loopbackPort, messagesTo, type Told, thrownBy } from './stand-in.ts'
 
 const secret = 'secret-standin'
 const newId = createNewId(() => Buffer.from(Bun.randomUUIDv7('buffer')))
@@ -119,11 +119,12 @@ describe('a payment at PayPal', () => {
     const { reference } = made
     expect(made).toEqual({
       ...{ reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, refunded: 0 },
-      clientParameters: { orderId: reference, clientId: 'client', approveUrl: `https://www.example/checkoutnow?token=${reference}` },
+      clientParameters: { orderId: reference, clientId: 'client', approveUrl: `${server.url}/checkoutnow?token=${reference}` },
     })
     const named = { ...payment, reference }
     expect(await paypal().retrieve(named)).toEqual(made)
-    server.approve(reference)
+    const page = await fetch(made.clientParameters?.['approveUrl'] as string, { redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?token=${reference}&PayerID=STANDIN`])
     const held = await paypal().retrieve(named)
     expect(held).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, references: { authorization: expect.any(String) } })
     expect(await paypal().retrieve(named)).toEqual(held)
@@ -500,6 +501,21 @@ describe('a message of PayPal', () => {
     }
     const other = { id: 'WH-1', event_type: 'BILLING.PLAN.CREATED', resource: { id: 'P-1' } }
     expect(await paypal().readMessage(server.sent(other))).toEqual({ id: 'WH-1', payment: undefined })
+  })
+
+  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged one is turned away', async () => {
+    const payment = await captured()
+    await using shop = messagesTo(paypal())
+    const { length } = server.events
+    const messages = server.events.map((event) => server.sent(event))
+    const statuses = await deliver(shop.url, messages, { times: 2, reversed: true })
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
+    for (const { payment: about } of shop.received)
+      expect(await paypal().retrieve({ ...payment, reference: about?.reference })).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const forged = messages.map(({ headers }) => ({ headers, body: Buffer.from('{"id":"WH-1"}') }))
+    server.fail('verify-webhook-signature', { status: 503 })
+    expect(await deliver(shop.url, forged)).toEqual([503, ...forged.slice(1).map(() => 401)])
   })
 
   test('is shown to PayPal in the very text that came', async () => {

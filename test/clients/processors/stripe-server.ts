@@ -128,7 +128,7 @@ export async function startStripe({
   function confirm(intent: Intent, method: string, returnUrl: string | undefined): void {
     if (/chargeDeclined/.test(method)) throw decline(intent)
     if (/authenticationRequired/.test(method)) {
-      const redirect = { url: 'https://hooks.example/3ds', return_url: returnUrl ?? null }
+      const redirect = { url: `${server.url}/3ds/${intent.id}`, return_url: returnUrl ?? null }
       Object.assign(intent, {
         status: 'requires_action',
         next_action: returnUrl ? { type: 'redirect_to_url', redirect_to_url: redirect } : { type: 'use_stripe_sdk' },
@@ -368,7 +368,18 @@ export async function startStripe({
     return key === null ? (await tried(() => work(asked))).told : once(asked, key)
   }
 
-  const server = await standIn(answer)
+  /** The page of the shopper's bank: whoever opens it is known to it, and comes back. */
+  function bank(id: string): Told {
+    const intent = intents.get(id)
+    const to = intent?.next_action?.['redirect_to_url'] as { return_url: string } | undefined
+    if (!intent || !to) return { status: 404 }
+    authorize(intent)
+    const back = new URL(to.return_url)
+    back.searchParams.set('payment_intent', id)
+    return { status: 302, headers: { location: back.href } }
+  }
+
+  const server = await standIn((asked) => (asked.path.startsWith('/3ds/') ? bank(asked.path.slice(5)) : answer(asked)))
   return {
     ...server,
     intents,

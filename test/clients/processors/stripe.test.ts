@@ -7,7 +7,7 @@ import { createStripe, type StripeAccount } from '../../../src/clients/processor
 import { minorUnits, stripeSays, stripeUnits } from '../../../src/clients/processors/stripe-amounts.ts'
 import { createNewId, encodeSuffix, idBoundary, timeOfId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
-import { loopbackPort, thrownBy } from './stand-in.ts'
+import { deliver, loopbackPort, messagesTo, thrownBy } from './stand-in.ts'
 import { type StripeServer, signature, startStripe, thousandthsOf } from './stripe-server.ts'
 
 const secretKey = 'sk_test_standin'
@@ -169,8 +169,9 @@ describe('a payment at Stripe', () => {
   test('that needs the shopper says where they go, and is authorized when they were there', async () => {
     const payment = asked({ token: 'pm_card_authenticationRequired', returnUrl: back })
     const made = await stripe().create(payment)
-    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: 'https://hooks.example/3ds' } })
-    server.page.authenticate(made.reference)
+    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${made.reference}` } })
+    const page = await fetch(made.clientParameters?.['redirectUrl'] as string, { redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?payment_intent=${made.reference}`])
     expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({ state: 'AUTHORIZED' })
   })
 
@@ -536,6 +537,24 @@ describe('a message of Stripe', () => {
     )
     const payout = { id: 'evt_2', type: 'payout.paid', data: { object: { object: 'payout', id: 'po_1' } } }
     expect(await reader().readMessage(server.sent(payout, { at: now }))).toEqual({ id: 'evt_2', payment: undefined })
+  })
+
+  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged or old one is turned away', async () => {
+    const payment = await captured()
+    await using shop = messagesTo(stripe())
+    const { length } = server.events
+    const messages = server.events.map((sent) => server.sent(sent))
+    const statuses = await deliver(shop.url, messages, { times: 2, reversed: true })
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
+    expect(shop.received.at(-1)?.id).toBe(server.events[0]?.['id'] as string)
+    for (const { payment: about } of shop.received) {
+      const told = await stripe().retrieve({ ...payment, reference: about?.reference })
+      expect(told).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    }
+    const forged = server.events.map((sent) => server.sent(sent, { secret: 'whsec_other' }))
+    const old = server.events.map((sent) => server.sent(sent, { at: Date.now() - 3_600_000 }))
+    expect(new Set(await deliver(shop.url, [...forged, ...old]))).toEqual(new Set([401]))
   })
 
   test('about a dispute says whose money it is, and an inquiry takes none', async () => {

@@ -123,8 +123,13 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     if (answer.status === 200) return paymentIn(answer.json, name)
     const standsElsewhere = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
     if (answer.status !== 402 && !standsElsewhere) throw refusal(answer)
-    const intent = valueAt(answer.json, 'error', 'payment_intent')
-    return paymentIn(textAt(intent, 'id') === reference ? intent : needed(await readIntent(reference), 'payment_intent'), name)
+    const inside = valueAt(answer.json, 'error', 'payment_intent')
+    const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'payment_intent')
+    const payment = paymentIn(intent, name)
+    // Declined when the money was to be taken: it will be again, and what is held falls back.
+    return answer.status === 402 && payment.state === 'AUTHORIZED'
+      ? { ...payment, state: 'FAILED', failureCode: refusal(answer).code }
+      : payment
   }
 
   function findRefund(paymentIntent: string, refundId: string): Promise<object | undefined> {

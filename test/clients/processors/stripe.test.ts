@@ -231,6 +231,12 @@ describe('a payment at Stripe', () => {
     expect(await stripe().capture(lapsed)).toMatchObject({ state: 'VOIDED', failureCode: 'automatic' })
   })
 
+  test('whose capture is declined has failed', async () => {
+    const payment = await authorized()
+    server.fail('/capture', { status: 402, json: { error: { type: 'card_error', code: 'expired_card', message: 'no' } } })
+    expect(await stripe().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'expired_card', captured: 0 })
+  })
+
   test('of which another sum was captured than was asked for is not counted as captured, and the sum is told', async () => {
     const payment = await authorized()
     server.captureElsewhere(payment.reference, 400)

@@ -196,6 +196,29 @@ describe('a payment at PayPal', () => {
     expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED' })
   })
 
+  test('that was authorized again stands as the authorization that is alive', async () => {
+    const payment = await authorized()
+    const order = server.orders.get(payment.reference)
+    const [first] = order?.authorizations ?? []
+    if (!order || !first) throw new Error('no authorization')
+    order.authorizations.push({ ...first, id: 'LAPSED', status: 'VOIDED' })
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED', references: { authorization: first.id } })
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED' })
+  })
+
+  test('counts as refunded what went back, and not what is on its way or failed', async () => {
+    const payment = await captured()
+    for (const [status, value] of [
+      ['COMPLETED', '1.00'],
+      ['PENDING', '2.00'],
+      ['FAILED', '3.00'],
+    ] as const) {
+      server.refundOutcomes.push(status)
+      server.refundElsewhere(payment.reference, value)
+    }
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 100 })
+  })
+
   test('is captured once however often it is asked, and before it is authorized it is told as it stands', async () => {
     const payment = await captured()
     expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })

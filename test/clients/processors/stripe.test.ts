@@ -328,6 +328,14 @@ describe('a create at Stripe that is sent again', () => {
     expect(server.intents.size).toBe(before)
   })
 
+  test('under a key that was used for what cannot be found is not known, and nothing is made under another', async () => {
+    const payment = asked()
+    server.storeFailure(payment.paymentId, '/v1/payment_intents', { amount: '7' })
+    const before = server.intents.size
+    expect(await unavailable(stripe().create(payment))).toEqual({ neverSent: false, counts: false })
+    expect(server.intents.size).toBe(before)
+  })
+
   test('is not stuck behind a failure that Stripe stored: it looks, and asks under the next key, which is the same one every time', async () => {
     const payment = asked()
     const fields = {

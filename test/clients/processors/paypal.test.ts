@@ -144,6 +144,14 @@ describe('a payment at PayPal', () => {
     expect(server.requests.at(-1)?.body).not.toContain('payment_source')
   })
 
+  test('of which PayPal answers no more than the name is read', async () => {
+    server.fail('POST /v2/checkout/orders', ({ status, json }) => {
+      const { id, status: word, links } = json as Record<string, unknown>
+      return { status, json: { id, status: word, links } }
+    })
+    expect(await paypal().create(asked())).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: expect.any(String) } })
+  })
+
   test('of whole currencies is authorized, captured and refunded', async () => {
     for (const [amount, currency] of [
       [500, 'JPY'],

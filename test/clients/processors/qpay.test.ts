@@ -29,12 +29,12 @@ afterEach(async () => {
   }
 })
 
-type Setting = QpayServerOptions & { timeoutMs?: number; around?: (fetch: SafeFetch, server: QpayServer) => SafeFetch }
+type Setting = QpayServerOptions & { around?: (fetch: SafeFetch, server: QpayServer) => SafeFetch }
 
-async function merchant({ timeoutMs = realPort.timeoutMs, around = (fetch) => fetch, ...options }: Setting = {}) {
+async function merchant({ around = (fetch) => fetch, ...options }: Setting = {}) {
   const server = await startQpayServer(options)
   servers.push(server)
-  const port = { ...realPort, timeoutMs, now: options.now ?? Date.now, fetch: around(realPort.fetch, server) }
+  const port = { ...realPort, now: options.now ?? Date.now, fetch: around(realPort.fetch, server) }
   const qpay = createQpay(server.account, port)
   return { server, qpay, port }
 }
@@ -178,10 +178,11 @@ describe('the token of QPay', () => {
     })
 
   test('without a token nothing is sent: a server that gives none counts against it, and a password that it does not know does not', async () => {
-    const { server, qpay, port } = await merchant({ timeoutMs: shortMs })
+    const { server, qpay, port } = await merchant()
     for (const fault of silences) {
+      const patience = fault === 'late' ? shortMs : port.timeoutMs
       server.fail(/token/, fault)
-      expect([wordFor(fault), await failure(qpay.create(order))]).toEqual([
+      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).create(order))]).toEqual([
         wordFor(fault),
         { unavailable: { neverSent: true, counts: true } },
       ])
@@ -201,13 +202,17 @@ describe('the token of QPay', () => {
   })
 
   test('the probe asks for a token of its own each time', async () => {
-    const { server, qpay } = await merchant({ timeoutMs: shortMs })
+    const { server, qpay, port } = await merchant()
     await qpay.probe()
     await qpay.probe()
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/auth/token'])
     for (const fault of silences) {
+      const patience = fault === 'late' ? shortMs : port.timeoutMs
       server.fail(/token/, fault)
-      expect([wordFor(fault), await failure(qpay.probe())]).toEqual([wordFor(fault), unknown])
+      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).probe())]).toEqual([
+        wordFor(fault),
+        unknown,
+      ])
     }
     server.fail(/token/, { reply: { status: 429, json: {} } })
     expect(await failure(qpay.probe())).toEqual(nothingSaid)

@@ -6,6 +6,7 @@ import { rescaled } from './amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
 import { unitsOf } from './decimals.ts'
+import { modeOf } from './modes.ts'
 import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { clientParametersOf } from './qpay-page.ts'
@@ -57,7 +58,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       const send = (token: string) =>
         callProcessor(verb, {
           method,
-          url: `${base.url}${path}`,
+          url: `${base}${path}`,
           headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
           ...(body ? { body: JSON.stringify(body) } : {}),
         })
@@ -97,7 +98,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 
   return {
     name: 'qpay',
-    mode: base.mode,
+    mode: modeOf(base),
     capabilities: qpayCapabilities,
     create,
     retrieve,
@@ -203,10 +204,10 @@ async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
   return { paid: all.filter(({ status }) => status === 'PAID'), refunded: all.filter(({ status }) => status === 'REFUNDED') }
 }
 
-async function obtainToken({ username, password }: QpayAccount, base: Base, port: ProcessorPort & { now(): number }): Promise<Token> {
+async function obtainToken({ username, password }: QpayAccount, base: string, port: ProcessorPort & { now(): number }): Promise<Token> {
   const answer = await callProcessor(port, {
     method: 'POST',
-    url: `${base.url}/auth/token`,
+    url: `${base}/auth/token`,
     headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
   })
   if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
@@ -232,14 +233,11 @@ async function beforeACall(token: Promise<string>): Promise<string> {
   }
 }
 
-type Base = { readonly url: string; readonly mode: 'TEST' | 'LIVE' }
-
-/** @throws TypeError for an address that is none */
-function baseOf(apiUrl: string): Base {
-  const { origin, hostname, pathname } = new URL(apiUrl)
+/** Without a path, the version is added. @throws TypeError for an address that is none */
+function baseOf(apiUrl: string): string {
+  const { origin, pathname } = new URL(apiUrl)
   const path = pathname.replace(/\/+$/, '')
-  const isTest = /(^|[.-])sandbox([.-]|$)/.test(hostname) || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  return { url: `${origin}${path === '' ? '/v2' : path}`, mode: isTest ? 'TEST' : 'LIVE' }
+  return `${origin}${path === '' ? '/v2' : path}`
 }
 
 /** Minor units of ISO 4217 as whole tugriks; undefined for none, and for parts of one. */

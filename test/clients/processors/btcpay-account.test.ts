@@ -128,3 +128,27 @@ describe('a message of BTCPay', () => {
     expect(await btcpay.readMessage(message)).toEqual({ id: 'd1', payment: { paymentId: undefined, reference: 'i1' } })
   })
 })
+
+test('in a demonstration the pages of BTCPay pay and redeem, and the shop is told of a payment', async () => {
+  const told = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
+  using shop = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      told.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+      return new Response('OK')
+    },
+  })
+  await using made = await withInvoice({ messagesUrl: `${shop.url}webhooks/payments/btcpay`, under: '/btcpay' })
+  const { btcpay } = made
+  const { reference, clientParameters } = await btcpay.create(order)
+  const name = { paymentId: order.paymentId, amount: order.amount, currency: order.currency, reference }
+  await fetch(String(clientParameters?.['checkoutLink']))
+  expect(await btcpay.readMessage(await told.promise)).toMatchObject({ payment: { paymentId: order.paymentId, reference } })
+  expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
+  const refundId = 'ref_1'
+  const { claimUrl } = await btcpay.refund({ ...name, refundId, whole: true })
+  await fetch(String(claimUrl))
+  expect(await btcpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
+  expect(made.server.violations).toEqual([])
+})

@@ -1,6 +1,6 @@
 /** A BTCPay Server as its own documents and code (2.4) say it behaves. Written from the reference, not from the client. */
 import { createHmac, randomUUID } from 'node:crypto'
-import { type Asked, type FaultyServer, type Reply, startFaultyServer } from './faulty-server.ts'
+import { type Asked, callOnThisMachine, type FaultyServer, type Reply, startFaultyServer } from './faulty-server.ts'
 
 export type BtcpayServerOptions = {
   storeId?: string
@@ -20,6 +20,8 @@ export type BtcpayServerOptions = {
   /** Whether the filter by order id is heard. */
   filters?: boolean
   synchronized?: boolean
+  /** For a demonstration: the checkout is a page of this server that pays, a claim's page redeems it, and messages go to this address. */
+  messagesUrl?: string
 }
 
 type Coin = { value: number; status: 'Processing' | 'Settled' | 'Invalid'; late: boolean }
@@ -272,8 +274,23 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     return { status: 200, json }
   }
 
+  /** The shopper's wallet: pays an invoice, or takes what a claim is for. */
+  function page(what: string, id: string): Reply {
+    const [invoice, claim] = [invoices.get(id), claims.get(id)]
+    if (what === 'i' && invoice?.status === 'New') pay(id, Number(invoice.amount))
+    else if (what === 'pull-payments' && claim && claim.payouts.length === 0) redeem(id, claim.amount)
+    else if (!invoice && !claim) return { status: 404, text: 'There is nothing to pay.' }
+    if (invoice && options.messagesUrl !== undefined) {
+      const { body, headers } = message(id, 'InvoiceSettled')
+      callOnThisMachine(options.messagesUrl, { method: 'POST', headers, body: body.toString('utf8') })
+    }
+    return { status: 200, text: 'Done.', headers: { 'content-type': 'text/plain' } }
+  }
+
   function answer(asked: Asked): Reply {
     const { method, path, headers, text } = asked
+    const [, what = '', id = ''] = /\/(i|pull-payments)\/([\w-]+)$/.exec(path) ?? []
+    if (options.messagesUrl !== undefined && method === 'GET' && path === `${under}/${what}/${id}`) return page(what, id)
     const prefix = `${under}/api/v1`
     if (!path.startsWith(`${prefix}/`)) return violation(`there is no ${method} ${path}`)
     const rest = path.slice(prefix.length)
@@ -303,50 +320,51 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
     invoice.status = isWhole ? (isSure ? 'Settled' : 'Processing') : invoice.status === 'Processing' ? 'Invalid' : invoice.status
   }
 
+  function pay(id: string, value: number, confirmed = true): void {
+    const invoice = known(id)
+    const late = invoice.status === 'Expired' || invoice.status === 'Invalid'
+    invoice.coins.push({ value, status: confirmed ? 'Settled' : 'Processing', late })
+    settle(invoice)
+  }
+  function redeem(id: string, amount: string, state: Payout['state'] = 'Completed'): Payout {
+    const payout = { id: randomUUID(), amount, state }
+    claims.get(id)?.payouts.push(payout)
+    return payout
+  }
+  function message(invoiceId: string, type: string, more: { redelivers?: string; secret?: string; storeId?: string } = {}) {
+    const deliveryId = randomUUID()
+    const event = {
+      manuallyMarked: false,
+      deliveryId,
+      webhookId: 'webhook-1',
+      originalDeliveryId: more.redelivers ?? deliveryId,
+      isRedelivery: more.redelivers !== undefined,
+      type,
+      timestamp: Math.floor(now() / 1000),
+      storeId: more.storeId ?? storeId,
+      invoiceId,
+      metadata: { orderId: invoices.get(invoiceId)?.orderId },
+    }
+    const body = Buffer.from(JSON.stringify(event, undefined, 2))
+    return { deliveryId, body, headers: signed(body, more.secret ?? webhookSecret) }
+  }
+
   return {
     ...server,
     account: { apiUrl: `${server.url}${under}`, storeId, apiKey, webhookSecret, mode: 'TEST' },
     violations,
     invoices,
     claims,
-    pay(id, value, confirmed = true) {
-      const invoice = known(id)
-      invoice.coins.push({
-        value,
-        status: confirmed ? 'Settled' : 'Processing',
-        late: invoice.status === 'Expired' || invoice.status === 'Invalid',
-      })
-      settle(invoice)
-    },
+    pay,
     confirm(id, status = 'Settled') {
       for (const coin of known(id).coins) coin.status = status
       settle(known(id))
     },
     expire: (id) => void Object.assign(known(id), { status: 'Expired' }),
     mark: (id, status) => void Object.assign(known(id), { status, marked: true }),
-    redeem(id, amount, state = 'Completed') {
-      const payout = { id: randomUUID(), amount, state }
-      claims.get(id)?.payouts.push(payout)
-      return payout
-    },
+    redeem,
     archive: (id) => void Object.assign(claims.get(id) ?? {}, { archived: true }),
-    message(invoiceId, type, more = {}) {
-      const deliveryId = randomUUID()
-      const event = {
-        manuallyMarked: false,
-        deliveryId,
-        webhookId: 'webhook-1',
-        originalDeliveryId: more.redelivers ?? deliveryId,
-        isRedelivery: more.redelivers !== undefined,
-        type,
-        timestamp: Math.floor(now() / 1000),
-        storeId: more.storeId ?? storeId,
-        invoiceId,
-        metadata: { orderId: invoices.get(invoiceId)?.orderId },
-      }
-      const body = Buffer.from(JSON.stringify(event, undefined, 2))
-      return { deliveryId, body, headers: signed(body, more.secret ?? webhookSecret) }
-    },
+    message,
   }
 }
 

@@ -222,6 +222,23 @@ describe('what became of an invoice of BTCPay', () => {
     expect(await btcpay.retrieve(name)).toMatchObject({ state: 'FAILED', failureCode: 'paid_partial', captured: 300 })
   })
 
+  test('late coins of which the server shows none, or only such as went away, are no money yet', async () => {
+    const { server, btcpay, reference, name } = await withInvoice()
+    server.expire(reference)
+    server.pay(reference, 10)
+    for (const methods of [
+      [],
+      [{ payments: [] }],
+      [{ payments: [{ status: 'Invalid' }] }],
+      [{ payments: [{ status: 'Settled' }, { status: 'Processing' }] }],
+    ]) {
+      server.fail(/payment-methods/, { reply: { status: 200, json: methods } })
+      expect(await btcpay.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+    }
+    server.fail(/payment-methods/, { reply: { status: 404, json: {} } })
+    expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+  })
+
   test('what the shop settles by hand is paid, whatever came', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.mark(reference, 'Settled')

@@ -89,6 +89,13 @@ export async function startFaultyServer(answer: (asked: Asked) => Reply | Promis
   }
 }
 
+/** What a processor tells a shop, as far as the shop is on this machine. Whether anybody listens is not the processor's concern. */
+export function callOnThisMachine(address: string, request: RequestInit = {}): void {
+  const url = URL.parse(address)
+  if (url?.protocol !== 'http:' || !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) return
+  fetch(url, { ...request, redirect: 'error' }).catch(() => undefined)
+}
+
 export const routeOf = ({ method, path }: Asked) => `${method} ${path}`
 
 function send(request: IncomingMessage, response: ServerResponse, fault: Fault | undefined, reply: Reply): void {

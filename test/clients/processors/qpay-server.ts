@@ -1,6 +1,6 @@
 /** QPay of Mongolia as it is documented and was seen, version 2. Written from the reference, not from the client. */
 import { randomUUID } from 'node:crypto'
-import { type Asked, type FaultyServer, type Reply, startFaultyServer } from './faulty-server.ts'
+import { type Asked, callOnThisMachine, type FaultyServer, type Reply, startFaultyServer } from './faulty-server.ts'
 
 export type QpayServerOptions = {
   username?: string
@@ -16,6 +16,8 @@ export type QpayServerOptions = {
   /** Whether a row is still there, and as what, once it was refunded. */
   refundedRow?: 'REFUNDED' | 'gone'
   amounts?: 'text' | 'number'
+  /** For a demonstration: the short address of an invoice is a page of this server that pays it, and its callback is called. */
+  pages?: boolean
 }
 
 type Payment = { id: string; status: 'PAID' | 'REFUNDED' | 'FAILED'; type: 'CARD' | 'P2P'; amount: number; currency: string }
@@ -109,7 +111,13 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     }))
     return {
       status: 200,
-      json: { invoice_id: id, qr_text: qr, qr_image: pixel, qPay_shortUrl: `https://s.qpay.mn/${id.slice(0, 10)}`, urls },
+      json: {
+        invoice_id: id,
+        qr_text: qr,
+        qr_image: pixel,
+        qPay_shortUrl: options.pages ? `${server.url}/s/${id}` : `https://s.qpay.mn/${id.slice(0, 10)}`,
+        urls,
+      },
     }
   }
 
@@ -183,8 +191,18 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return { status: 200, json: {} }
   }
 
+  /** The shopper's app: pays, and QPay calls whom the invoice names. */
+  function page(id: string): Reply {
+    const invoice = invoices.get(id)
+    if (!invoice || invoice.canceled) return { status: 404, text: 'There is nothing to pay.' }
+    if (paidOf(invoice) < invoice.amount) callOnThisMachine(callbackOf(id, pay(id)))
+    return { status: 200, text: `Paid ${invoice.amount} MNT.`, headers: { 'content-type': 'text/plain' } }
+  }
+
   function answer(asked: Asked): Reply {
     const { method, path, headers, text } = asked
+    const [, paying] = /^\/s\/([\w-]+)$/.exec(path) ?? []
+    if (options.pages && method === 'GET' && paying !== undefined) return page(paying)
     const route = `${method} ${path}`
     if ([...asked.query.keys()].length > 0) violations.push('a query where none is documented')
     if (route === 'POST /v2/auth/token') return token(asked)
@@ -211,6 +229,18 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     if (!invoice) throw new Error('no such invoice')
     return invoice
   }
+  function pay(invoiceId: string, payment: Partial<Omit<Payment, 'id'>> = {}): string {
+    const invoice = known(invoiceId)
+    if (invoice.canceled) throw new Error('a canceled invoice cannot be paid')
+    const id = randomUUID()
+    invoice.payments.push({ id, status: 'PAID', type: 'P2P', amount: invoice.amount, currency: 'MNT', ...payment })
+    return id
+  }
+  function callbackOf(invoiceId: string, paymentId: string): string {
+    const url = new URL(known(invoiceId).callbackUrl)
+    url.searchParams.append('qpay_payment_id', paymentId)
+    return url.href
+  }
   return {
     ...server,
     account: { username, password, invoiceCode, apiUrl: `${server.url}/v2` },
@@ -218,18 +248,8 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     invoices,
     tokensGiven: () => given,
     revokeTokens: () => tokens.clear(),
-    pay(invoiceId, payment = {}) {
-      const invoice = known(invoiceId)
-      if (invoice.canceled) throw new Error('a canceled invoice cannot be paid')
-      const id = randomUUID()
-      invoice.payments.push({ id, status: 'PAID', type: 'P2P', amount: invoice.amount, currency: 'MNT', ...payment })
-      return id
-    },
-    callbackOf(invoiceId, paymentId) {
-      const url = new URL(known(invoiceId).callbackUrl)
-      url.searchParams.append('qpay_payment_id', paymentId)
-      return url.href
-    },
+    pay,
+    callbackOf,
   }
 }
 

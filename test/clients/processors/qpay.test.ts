@@ -274,6 +274,28 @@ describe('what became of a QPay invoice', () => {
   })
 })
 
+test('in a demonstration the page of an invoice pays it once and calls back, and QPay tells of it', async () => {
+  const calls: string[] = []
+  const called = Promise.withResolvers<void>()
+  using listener = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ url, method }) {
+      calls.push(`${method} ${new URL(url).pathname}${new URL(url).search}`)
+      called.resolve()
+      return new Response('SUCCESS')
+    },
+  })
+  const { qpay } = await merchant({ pages: true })
+  const made = await qpay.create({ ...order, messagesUrl: `${listener.url}callback/unguessable` })
+  const page = String(made.clientParameters?.['shortUrl'])
+  expect([(await fetch(page)).status, (await fetch(page)).status]).toEqual([200, 200])
+  await called.promise
+  const found = await qpay.retrieve({ ...asked, reference: made.reference })
+  expect(found).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
+  expect(calls).toEqual([`GET /callback/unguessable?qpay_payment_id=${found?.references?.['payment']}`])
+})
+
 describe('an invoice of QPay that is given up', () => {
   test('cannot be paid afterwards, and giving it up again changes nothing', async () => {
     const { server, qpay, reference, name } = await withInvoice()

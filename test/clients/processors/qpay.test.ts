@@ -241,6 +241,15 @@ describe('what became of a QPay invoice', () => {
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 2_000_000 })
   })
 
+  for (const statusOncePaid of ['OPEN', 'CLOSED', 'PAID'] as const)
+    test(`is told by its payments and not by its status, which may be ${statusOncePaid} once it is paid`, async () => {
+      const { server, qpay, reference, name } = await withInvoice({ statusOncePaid })
+      server.pay(reference)
+      expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
+      server.fail(/check/, { reply: { status: 200, json: { count: 0, rows: [] } } })
+      expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
+    })
+
   test('payments that failed and payments in another currency are no money', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { status: 'FAILED' })
@@ -305,6 +314,19 @@ describe('an invoice of QPay that is given up', () => {
     expect(await qpay.void(name)).toEqual(given)
     expect(await qpay.retrieve(name)).toEqual(given)
     expect(server.routes().filter((route) => route.startsWith('DELETE'))).toHaveLength(1)
+  })
+
+  test('tells what had come, where that was too little', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { amount: 4_000 })
+    expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
+  })
+
+  test('is given up where QPay deletes it and says nothing of it afterwards', async () => {
+    const { server, qpay, name } = await withInvoice()
+    server.fail(/DELETE/, { reply: { status: 204 } })
+    expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 0 })
   })
 
   test('is left alone where it was paid', async () => {

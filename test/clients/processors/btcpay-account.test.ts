@@ -68,6 +68,24 @@ describe('a message of BTCPay', () => {
     }
   })
 
+  test('leads to the same in any order and however often it comes: what became of the payment is asked', async () => {
+    await using made = await withInvoice()
+    const { server, btcpay } = made
+    const { reference } = await btcpay.create(order)
+    server.pay(reference, 10)
+    const inOrder = ['InvoiceCreated', 'InvoiceProcessing', 'InvoiceSettled'].map((type) => server.message(reference, type))
+    const ids: string[] = []
+    for (const message of [...inOrder.toReversed(), ...inOrder]) {
+      const { id, payment } = await btcpay.readMessage(message)
+      ids.push(id)
+      expect(payment).toEqual({ paymentId: order.paymentId, reference })
+      expect(await btcpay.retrieve({ paymentId: order.paymentId, reference, amount: 1000, currency: 'USD' })).toMatchObject({
+        state: 'CAPTURED',
+      })
+    }
+    expect(new Set(ids)).toEqual(new Set(inOrder.map(({ deliveryId }) => deliveryId)))
+  })
+
   test('is believed only with the signature of its very bytes under this secret', async () => {
     await using made = await withInvoice()
     const { server, btcpay } = made

@@ -9,11 +9,16 @@ const readers = 16
 /** The abuse is under way before the reading begins, and goes on until after its end. */
 const leadSeconds = 1
 
-type Target = { url: string; shop: Seeded; customers: readonly Login[] }
+type Target = { url: string; shop: Seeded; publishableKey: string; customers: readonly Login[] }
 type Login = { shopName: string; email: string; password: string }
 
 /** One abuse: an entry here is all that it takes. `begin` resolves when the abuse is over, after so many seconds. */
-type Abuse = { readonly what: string; begin(target: Target, seconds: number): Promise<unknown> }
+type Abuse = {
+  readonly what: string
+  /** Of the server meanwhile, in place of the bench's, which lift limits. */
+  readonly settings?: Readonly<Record<string, string>>
+  begin(target: Target, seconds: number): Promise<unknown>
+}
 
 const json = { 'content-type': 'application/json' }
 
@@ -43,8 +48,88 @@ const abuses: readonly Abuse[] = [
         }),
       ),
   },
+  {
+    what: 'writes under a publishable key, of which 600 a minute are let through',
+    settings: { STOREFRONT_WRITES_PER_MINUTE: '600' },
+    begin: ({ url, publishableKey }, seconds) =>
+      load(
+        url,
+        { method: 'POST', paths: ['/cart'], headers: { ...json, 'x-service-api-key': publishableKey }, body: '{}' },
+        { seconds, connections: 3 },
+      ),
+  },
+  {
+    what: 'imports of 19 MB, one after the other',
+    begin: ({ url, shop }, seconds) => importing(url, shop, { seconds, leavesAfterMs: undefined }),
+  },
+  {
+    what: 'imports of 19 MB whose client leaves after 0.2 seconds',
+    begin: ({ url, shop }, seconds) => importing(url, shop, { seconds, leavesAfterMs: 200 }),
+  },
+  {
+    what: 'twenty webhook endpoints that hang, and orders that they are told of',
+    settings: { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    begin: ({ url, shop }, seconds) => hanging(url, shop, seconds),
+  },
   { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stalling(url, seconds, 2_000) },
 ]
+
+const asServer = ({ secretKey }: Seeded) => ({ 'x-service-api-key': secretKey })
+
+/** The same file over and over: new products the first time, and known ones from then on. */
+async function importing(
+  url: string,
+  shop: Seeded,
+  { seconds, leavesAfterMs }: { seconds: number; leavesAfterMs: number | undefined },
+): Promise<void> {
+  const description = 'Made to last. '.repeat(66)
+  const body = [
+    'Handle,Title,Body (HTML)',
+    ...Array.from({ length: 20_000 }, (_, nth) => `bench-${nth},Product ${nth},${description}`),
+  ].join('\n')
+  const headers = { ...asServer(shop), 'content-type': 'text/csv' }
+  const endsAt = performance.now() + seconds * 1_000
+  for (let left = seconds * 1_000; left > 0; left = endsAt - performance.now()) {
+    const signal = AbortSignal.timeout(Math.ceil(Math.min(left, leavesAfterMs ?? left)))
+    await fetch(`${url}/product-v2/import`, { method: 'POST', headers, body, signal })
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined)
+  }
+}
+
+/** Endpoints that take every connection and answer nothing, and a free order every now and then. */
+async function hanging(url: string, shop: Seeded, seconds: number): Promise<void> {
+  using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { ...json, ...asServer(shop), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path.replace(/_\w+/g, '_…')} answered ${answer.status} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const endpoints: string[] = []
+  for (let nth = 0; nth < 20; nth++) {
+    const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
+    endpoints.push(made.id)
+  }
+  const product = {
+    title: 'Sold without end',
+    status: 'ACTIVE',
+    variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+  }
+  const { variants } = await call('POST', '/product-v2', product)
+  const endsAt = performance.now() + seconds * 1_000
+  while (performance.now() < endsAt) {
+    const cart = await call('POST', '/cart', { email: 'shopper@example.com' })
+    await call('POST', `/cart/${cart.id}/items`, { variantId: variants[0].id, quantity: 1 })
+    await call('POST', `/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': crypto.randomUUID() })
+    await Bun.sleep(100)
+  }
+  for (const id of endpoints) await call('DELETE', `/webhook-endpoints/${id}`)
+}
 
 async function stalling(url: string, seconds: number, count: number): Promise<void> {
   const child = Bun.spawn(['bun', join(import.meta.dir, 'stalling.ts'), url, String(seconds), String(count)], {
@@ -66,15 +151,16 @@ async function signUpFive(url: string, { shopName }: Seeded): Promise<Login[]> {
   return logins
 }
 
-/** Each abuse in turn, on the same server: reads alone, and reads meanwhile, round by round. */
+/** Each abuse in turn, on a server of its own on the same file: reads alone, and reads meanwhile, round by round. */
 export async function measureAbuse(): Promise<void> {
   const shop = await seed(join(work, 'abuse'), products)
-  const souk = await start('souk.ts', shop.dataDir)
-  const target = { url: souk.url, shop, customers: await signUpFive(souk.url, shop) }
+  const { publishableKey, customers } = await prepared(shop)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
-  const read = () => load(souk.url, { paths }, { ...reading, connections: readers })
-  await read()
   for (const abuse of abuses) {
+    const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(abuse.settings ?? {}))
+    const target = { url: souk.url, shop, publishableKey, customers }
+    const read = () => load(souk.url, { paths }, { ...reading, connections: readers })
+    await read()
     say(abuse.what)
     const alone: Load[] = []
     const meanwhile: Load[] = []
@@ -87,8 +173,17 @@ export async function measureAbuse(): Promise<void> {
       await isServing(souk)
     }
     report(abuse.what, alone, meanwhile)
+    await souk.stop()
   }
+}
+
+/** What an abuse needs besides the shop. */
+async function prepared(shop: Seeded): Promise<Pick<Target, 'publishableKey' | 'customers'>> {
+  const souk = await start('souk.ts', shop.dataDir)
+  const customers = await signUpFive(souk.url, shop)
+  const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
   await souk.stop()
+  return { publishableKey, customers }
 }
 
 /** The next round begins with a server that has nothing left to do. */

@@ -192,6 +192,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     holds: 'COMMITTED',
     processor: 'sandbox',
     placedFrom: null,
+    attemptKey: null,
     createdAt: at,
     updatedAt: confirmedAt,
     confirmedAt,

@@ -1,13 +1,16 @@
-/** souk as `souk serve` runs it, on a seeded directory; `OFF` as the second argument measures what durability costs. */
+/**
+ * souk as `souk serve` runs it, on a seeded directory; `OFF` as the second argument measures what durability costs. The third holds
+ * settings as JSON, in place of the bench's.
+ */
 import { startJobs } from '../jobs/index.ts'
 import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { listen } from '../src/server.ts'
 import { benchSettings } from './seed.ts'
 
-const [dataDir = '', synchronous = 'FULL'] = Bun.argv.slice(2)
+const [dataDir = '', synchronous = 'FULL', settings = '{}'] = Bun.argv.slice(2)
 const instance = await openInstance({
-  config: parseConfig({ ...benchSettings(dataDir), PORT: '0' }),
+  config: parseConfig({ ...benchSettings(dataDir), PORT: '0', ...JSON.parse(settings) }),
   as: 'server',
   sqlite: { synchronous: synchronous === 'OFF' ? 'OFF' : 'FULL' },
 })

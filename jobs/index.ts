@@ -28,7 +28,7 @@ export type Job = {
 export const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
-  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true },
+  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },

@@ -16,7 +16,8 @@ const flags = [
   '--compile-jit-policy=100',
 ]
 
-const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts']
+/** souk and its worker. */
+export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts'] as const
 
 /**
  * Compiles a program of ours as the binary is compiled.

@@ -215,7 +215,7 @@ export const settings = {
     'storefrontWritesPerMinute',
     'integer',
     '600',
-    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; secret keys and merchants are not limited',
+    'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; of all customers at one address ten times as many; secret keys, merchants and super admins are not limited',
     integer(1, 1_000_000_000),
   ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
@@ -268,14 +268,14 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     }
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
-  if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(config))
+  if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
 
 /** With the embedded database the secrets are made on first start; processes that share a server must be given the same. */
-function missingSecrets({ jwtSecrets: [jwt], encryptionKeys: [encryption], integrationApiKey }: Config): string[] {
-  return Object.entries({ JWT_SECRET: jwt, ENCRYPTION_KEY: encryption, INTEGRATION_API_KEY: integrationApiKey })
-    .filter(([, value]) => value === undefined)
-    .map(([name]) => `${name} must be set when DATABASE_URL names a Postgres server`)
+function missingSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
+  return ['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY']
+    .filter((name) => !env[name]?.trim())
+    .map((name) => `${name} must be set when DATABASE_URL names a Postgres server`)
 }

@@ -14,7 +14,7 @@ import type { Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
-import { createEdge, type Edge } from './http/edge.ts'
+import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
 import type { Peers } from './http/peers.ts'
@@ -35,6 +35,7 @@ export type InstanceOptions = {
   passwords?: Passwords
   safeFetch?: SafeFetch
   diskFree?: () => number | undefined
+  deadline?: () => Deadline
   sqlite?: SqliteOptions
   postgres?: PostgresOptions
   /** Besides those that the instance has by itself. */
@@ -126,6 +127,7 @@ export async function openInstance({
       monotonicMs: () => performance.now(),
       newRequestId: createRequestIds(),
       peers,
+      deadline: given.deadline ?? answerDeadline,
     })
     return {
       deps: appDeps,

@@ -3,10 +3,9 @@ import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import { answerTo, asAppError } from './http/errors.ts'
 import { orderPath } from './http/hot.ts'
+import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
-/** Longer than any answer of ours takes: the handlers have deadlines of their own. */
-const idleTimeoutSeconds = 60
 const drainMaxMs = 10_000
 const drainLookMs = 20
 /** A client that is busy on a connection asks again within this many looks, also on a busy machine. Where none has, fewer will do. */

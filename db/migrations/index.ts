@@ -4,16 +4,19 @@ import postgresFirst from './postgres/0000_first.sql' with { type: 'text' }
 import postgresSearch from './postgres/0001_search.sql' with { type: 'text' }
 import postgresSelling from './postgres/0002_selling.sql' with { type: 'text' }
 import postgresTruth from './postgres/0003_truth.sql' with { type: 'text' }
+import postgresAttempt from './postgres/0004_attempt.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
 import sqliteTruth from './sqlite/0003_truth.sql' with { type: 'text' }
+import sqliteAttempt from './sqlite/0004_attempt.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
   { tag: '0001_search', statements: sqliteSearch },
   { tag: '0002_selling', statements: sqliteSelling },
   { tag: '0003_truth', statements: sqliteTruth },
+  { tag: '0004_attempt', statements: sqliteAttempt },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -21,4 +24,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0001_search', statements: postgresSearch },
   { tag: '0002_selling', statements: postgresSelling },
   { tag: '0003_truth', statements: postgresTruth },
+  { tag: '0004_attempt', statements: postgresAttempt },
 ]

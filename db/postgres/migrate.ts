@@ -35,6 +35,13 @@ export async function pendingPostgres(url: string, migrations: readonly Migratio
   })
 }
 
+/** Whether a database holds anything of souk. Changes nothing. */
+export const wasMigrated = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string | null }>("SELECT to_regclass('souk_migrations')::text AS name")
+    return rows[0]?.name != null
+  })
+
 const tagsOf = (rows: readonly { tag: string }[]) => rows.map(({ tag }) => tag)
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -23,13 +23,14 @@ export type Timeouts = {
   answer: number
 }
 
-const defaults: Timeouts = {
-  statement: 30_000,
+/** A request answers within 28 seconds: waiting for a connection, and then for an answer that does not come, is less. */
+export const defaults: Timeouts = {
+  statement: 12_000,
   lock: 8_000,
   idleInTransaction: 5_000,
   unacknowledged: 15_000,
   connect: 10_000,
-  answer: 40_000,
+  answer: 15_000,
 }
 
 /** For commands, whose statements may take as long as they take. */

@@ -237,6 +237,8 @@ export const orders = table(
     processor: text('processor'),
     /** The shopper's address, as a keyed hash: unpaid orders are bounded by it. */
     placedFrom: text('placed_from'),
+    /** The idempotency key of the request that made it, hashed; null for those of older versions. */
+    attemptKey: text('attempt_key'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     confirmedAt: instant('confirmed_at'),

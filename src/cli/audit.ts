@@ -1,12 +1,11 @@
-import { databaseFile } from '../../db/open.ts'
 import { csvLine } from '../lib/csv-line.ts'
 import { isDay } from '../lib/day.ts'
 import { type AuditView, auditColumns } from '../modules/audit/domain.ts'
 import { exportAudit } from '../modules/audit/index.ts'
 import type { Input } from './command.ts'
-import { inspectFile } from './database-file.ts'
 import { UsageError } from './failure.ts'
-import { withInstance } from './with-instance.ts'
+import { onInterruption } from './interruption.ts'
+import { withExistingInstance } from './with-instance.ts'
 
 const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
   jsonl: { head: '', line: (row) => `${JSON.stringify(row)}\n` },
@@ -30,12 +29,12 @@ export async function audit({ config: settings, positionals: [what], values }: I
   const days = { from: dayOf(values, 'from'), to: dayOf(values, 'to') }
   if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
   const config = settings()
-  // A database that is not there must not be made by looking into it.
-  if (config.databaseUrl.startsWith('file:')) inspectFile(databaseFile(config.databaseUrl))
   const print = createPrinter(process.stdout)
-  return withInstance(config, async ({ deps }) => {
+  return withExistingInstance(config, async ({ deps }) => {
+    const interruption = onInterruption(() => 'Stopped: what was printed ends in the middle. Run it again')
     await print(format.head)
     for await (const rows of exportAudit(deps, days)) if (!(await print(rows.map(format.line).join('')))) break
+    interruption.end()
     return 0
   })
 }

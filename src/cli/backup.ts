@@ -37,10 +37,7 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
   if (keysTarget) exportKeys(config, keysTarget, passphrase)
-  else
-    process.stdout.write(
-      `The keys are not in it, and its secrets cannot be read without them: keep a copy of ${keysHome(config)} elsewhere, or use --with-keys.\n`,
-    )
+  else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
   return 0
 }
 
@@ -50,7 +47,13 @@ function exportKeys(config: Config, target: string, passphrase: string): void {
   process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
 }
 
-const keysHome = (config: Config) => (isThere(keyFile(config)) ? keyFile(config) : 'the keys in your settings')
+function adviceOnKeys(config: Config): string {
+  const file = keyFile(config)
+  if (isThere(file)) return `keep a copy of ${file} elsewhere, or use --with-keys`
+  return config.encryptionKeys.length > 0
+    ? 'keep a copy of the keys in your settings elsewhere, or use --with-keys'
+    : `${file} is missing, so put it back from your copy of the keys`
+}
 
 function refuseExisting(targets: readonly (string | undefined)[]): void {
   const found = targets.find((target) => target !== undefined && isThere(target))

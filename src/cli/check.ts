@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { type Database, engineErrorCode } from '../../db/engine.ts'
 import { postgresMigrations } from '../../db/migrations/index.ts'
-import { databaseFile, isThere } from '../../db/open.ts'
+import { databaseFile } from '../../db/open.ts'
 import { openPostgres, unhurried } from '../../db/postgres/engine.ts'
 import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
@@ -59,7 +60,10 @@ async function* findings(config: Config): AsyncGenerator<Finding> {
 
 async function soundness(file: string): Promise<Finding> {
   const subject = 'database file'
-  if (!isThere(file)) throw new OperatorError(`${file} is not there: nothing to check`)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) throw new OperatorError(`${file} is not there: nothing to check`)
+  // To SQLite that is a database without a table.
+  if (found.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or see that DATA_DIR is the right one`] }
   try {
     return { subject, problems: await problemsWithProgress(file) }
   } catch (error) {

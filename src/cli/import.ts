@@ -6,12 +6,11 @@ import { type ImportReport, importProducts } from '../modules/catalog/index.ts'
 import { shopContextNamed } from '../modules/shop/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
+import { interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withInstance } from './with-instance.ts'
+import { withExistingInstance } from './with-instance.ts'
 
 const errorsShownMax = 50
-/** As shells have it for who was stopped by Ctrl-C. */
-const interruptedStatus = 130
 
 /** `souk import`: the products of a Shopify CSV into a shop, beside a running server. */
 export async function importFile({ config, positionals: [file = ''], values, switches }: Input): Promise<number> {
@@ -22,9 +21,8 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   const overwrite = switches.has('overwrite')
   const stock = switches.has('stock')
   if (stock && !overwrite) throw new UsageError('--stock is for --overwrite: without it, products that are known are skipped')
-  // Before the database is opened: a wrong name must not make one.
   const { size } = fileOf(file)
-  return withInstance(config(), async ({ deps }) => {
+  return withExistingInstance(config(), async ({ deps }) => {
     const shop = await shopContextNamed(deps, shopName)
     if (!shop) throw new OperatorError('There is no shop of that name: --shop takes the lower-case handle')
     if (given !== undefined && given !== shop.currency)
@@ -47,7 +45,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
         ? 'Stopped before the end of the file.\n'
         : 'Stopped before the end of the file. What was imported stays; run it again to go on: nothing is made twice.\n',
     )
-    return interruptedStatus
+    return interruptedStatus.SIGINT
   })
 }
 

@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  * @returns the exit status: 0 done, 1 failed, 2 not understood; undefined while the process goes on serving
  */
 export async function run(argv: readonly string[], env: Environment): Promise<number | undefined> {
-  process.stdout.on('error', toleratesClosedPipe)
+  process.stdout.on('error', (error) => endsWithoutOutput(error, env))
   try {
     return await dispatch(argv, env)
   } catch (error) {
@@ -22,9 +22,13 @@ export async function run(argv: readonly string[], env: Environment): Promise<nu
   }
 }
 
-/** `souk openapi | head` stops reading early: that is no failure of ours. */
-function toleratesClosedPipe(error: Error & { code?: string }): void {
-  if (error.code !== 'EPIPE') throw error
+/** `souk openapi | head` stops reading early: that is no failure of ours. Where what we print cannot be written, there is nothing left to do. */
+function endsWithoutOutput(error: Error & { code?: string; path?: string }, env: Environment): void {
+  if (error.code === 'EPIPE') return
+  error.path ??= 'standard output'
+  const { text, status } = explain(error, env)
+  process.stderr.write(`${text}\n`)
+  process.exit(status)
 }
 
 async function dispatch(argv: readonly string[], env: Environment): Promise<number | undefined> {
@@ -48,7 +52,16 @@ async function dispatch(argv: readonly string[], env: Environment): Promise<numb
 
 function parse(name: string, command: Command, args: readonly string[]): Omit<Input, 'config'> {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: optionsOf(command), allowPositionals: true, strict: true })
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options: optionsOf(command),
+      allowPositionals: true,
+      strict: true,
+      tokens: true,
+    })
+    const flags = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+    const twice = flags.find((flag, at) => flags.indexOf(flag) < at)
+    if (twice !== undefined) throw new UsageError(`--${twice} is given twice: \`souk ${name} --help\` shows how it is called`)
     const given = Object.entries(values)
     // An empty one would read as the default: `--data-dir "$UNSET"` must not work on another directory.
     const empty = given.find(([, value]) => value === '')?.[0]

@@ -3,13 +3,13 @@ import { resetUserPassword, userWithEmail } from '../modules/merchant/index.ts'
 import { askPassword } from './ask-password.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { withInstance } from './with-instance.ts'
+import { withExistingInstance } from './with-instance.ts'
 
 /** `souk reset-password`: a new password for whoever forgot theirs, and an end to all their sessions. */
 export async function resetPassword({ config, values }: Input): Promise<number> {
   const email = values.get('email')
   if (email === undefined) throw new UsageError('--email is missing: `souk reset-password --email you@example.com`')
-  return withInstance(config(), async ({ deps }) => {
+  return withExistingInstance(config(), async ({ deps }) => {
     const nobody = () => new OperatorError('No merchant or super admin has that e-mail address: nothing was changed')
     if (!(await userWithEmail(deps, email))) throw nobody()
     const user = await resetUserPassword(deps, { email, password: await askPassword() })

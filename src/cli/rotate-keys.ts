@@ -7,14 +7,14 @@ import { countSealed, resealSecrets, versionsInUse } from '../modules/master-key
 import type { Input } from './command.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
-import { withInstance } from './with-instance.ts'
+import { withExistingInstance } from './with-instance.ts'
 
 /** `souk rotate-keys`: a new encryption key, and every secret sealed anew under it. */
 export async function rotateKeys({ config: settings }: Input): Promise<number> {
   const config = settings()
   const lock = config.databaseUrl.startsWith('file:') ? lockRotation(config) : undefined
   try {
-    return await withInstance(config, async ({ deps }) => {
+    return await withExistingInstance(config, async ({ deps }) => {
       // More than one key in use is a rotation that was cut short, or an older backup: that one is finished first.
       const unfinished = (await versionsInUse(deps.db)).length > 1
       const interruption = onInterruption(

@@ -1,32 +1,35 @@
 import { availableParallelism } from 'node:os'
 import type { Passwords, PasswordTurn } from '../core/deps.ts'
+import { cameAt } from '../core/request.ts'
+import { networkOf } from '../lib/networks.ts'
 import { createTurns } from '../lib/turns.ts'
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** Half the machine's cores: more would hold up everything else. */
 const hashingMax = Math.max(1, Math.floor(availableParallelism() / 2))
-/** More than the logins and sign-ups that one address may have under way by their own limits. */
-const waitingMax = { key: 100, kind: 400 }
-/** Of how long one takes: the newest counts a tenth. */
-const newestWeight = 0.1
+/** Before the end of the 28 seconds within which a request is answered: what comes after may take a moment, too. */
+const answerWithinMs = 24_000
+const waitMaxMs = 20_000
+/** More than get their turn by then; it bounds the memory. */
+const waitingMax = 1_000
+const usualMs = 100
 
 /**
- * Hashes and verifies passwords off the main thread, a bounded number at once: kinds of callers take turns, and within a kind
- * addresses (lib/turns.ts).
+ * Hashes and verifies passwords off the main thread, a bounded number at once. Kinds of callers take turns, within a kind networks (an
+ * IPv4 /24, an IPv6 /48), and within a network addresses (lib/turns.ts). Nobody waits for longer than a request may.
  * @param busy the refusal when too many wait, with the seconds after which those are through
  */
 export function createPasswords(busy: (retryAfterSeconds: number) => Error, atOnce = hashingMax): Passwords {
-  let usualMs = 100
-  const turns = createTurns({ atOnce, waitingMax, full: (ahead) => busy(Math.max(1, Math.ceil((ahead * usualMs) / atOnce / 1000))) })
+  const now = () => performance.now()
+  const full = (waitMs: number) => busy(Math.max(1, Math.ceil(waitMs / 1000)))
+  const turns = createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full })
 
   async function inTurn<T>({ kind, address }: PasswordTurn, work: () => Promise<T>): Promise<T> {
-    const end = await turns.take(kind, address)
-    const startedAt = performance.now()
+    const end = await turns.take([kind, networkOf(address), address], (cameAt() ?? now()) + answerWithinMs)
     try {
       return await work()
     } finally {
-      usualMs += newestWeight * (performance.now() - startedAt - usualMs)
       end()
     }
   }

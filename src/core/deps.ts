@@ -10,11 +10,11 @@ export type { Clock }
 
 /**
  * For whom a password is hashed, which costs much: strangers, who may all become customers, do not hold up those who run shops and
- * the instance, and no address holds up another.
+ * the instance, and no address holds up another, nor a network of many addresses.
  */
 export type PasswordTurn = { readonly kind: 'customer' | 'merchant'; readonly address: string }
 
-/** All refuse with an AppError UNAVAILABLE when too many wait. */
+/** All refuse with an AppError UNAVAILABLE when the wait would be too long for an answer in time. */
 export type Passwords = {
   /** An argon2id hash of the password. */
   hash(password: string, turn: PasswordTurn): Promise<string>

@@ -19,14 +19,17 @@ export type AccessRule = {
   readonly mayAskFor?: 'metricsToken'
   /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
   readonly browsers?: true
-  /** What changes something is limited for whoever is not known: nobody, publishable keys, customers; see write-limit.ts. */
+  /**
+   * What changes something is limited for whoever is not known: nobody, publishable keys, customers; see write-limit.ts. So must every
+   * rule that lets customers in: an account costs nothing.
+   */
   readonly limitsWrites?: true
 }
 
 const rules = {
   public: { who: 'anybody', unguarded: true, browsers: true, limitsWrites: true },
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
-  loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true },
+  loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true, limitsWrites: true },
   merchant: { who: 'merchants', tokens: ['merchant'] },
   management: { who: "merchants, and the shop's secret key", tokens: ['merchant'], key: 'server' },
   storefront: {

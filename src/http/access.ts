@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
+import { networkOf } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
@@ -8,7 +9,7 @@ import { keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
-import { assertShape } from './shape.ts'
+import { assertOnce, assertShape } from './shape.ts'
 import { assertShopOrigin } from './shop.ts'
 
 /** What a route states: who may call it, and where a switch decides whether it exists at all, that switch. */
@@ -112,13 +113,17 @@ export const access = (
       assertShape(shapes.body, context.body)
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
-    if (shapes.query) assertShape(shapes.query, query, 'query')
+    if (shapes.query) {
+      assertOnce(request.url)
+      assertShape(shapes.query, query, 'query')
+    }
   }
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
   async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
-    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, bodyRoom)
-    await keepRaw(request, bytesMax, bodyRoom)
+    const place = { room: bodyRoom, sender: networkOf(limitKey(request)) }
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, place)
+    await keepRaw(request, bytesMax, place)
     return {}
   }
 
@@ -146,19 +151,22 @@ export const access = (
     },
   })
 
-  /** Secret keys and merchants answer for themselves; customers count each for themselves, everybody else by their address. */
-  function limitWrite(rule: AccessRule, request: Request, { kind, id, ...principal }: Principal): void {
-    if (!isLimited(rule, request.method)) return
-    const isKnown = kind === 'merchant' || ('scopes' in principal && principal.scopes.includes('server'))
-    const wait = isKnown ? undefined : writeLimit.take(kind === 'customer' ? id : limitKey(request))
+  /**
+   * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their
+   * address, since anybody may open accounts; everybody else counts by their address.
+   */
+  function limitWrite(rule: AccessRule, request: Request, principal: Principal): void {
+    if (!isLimited(rule, request.method) || isKnown(principal)) return
+    const address = limitKey(request)
+    const wait = principal.kind === 'customer' ? writeLimit.take(principal.id, address) : writeLimit.take(address)
     if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
   function letIn(rule: AccessRule, isOn: Switch) {
     return ({ request }: { request: Request }): void => {
       assertOn(isOn)
-      limitWrite(rule, request, anonymous)
       callers.set(request, nobody)
+      limitWrite(rule, request, anonymous)
     }
   }
 
@@ -166,12 +174,19 @@ export const access = (
     return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
       const caller = await authenticate(rule, request.headers)
+      // Before anything else refuses: the trail says whom.
+      callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
       limitWrite(rule, request, caller.principal)
-      callers.set(request, caller)
     }
   }
 }
+
+const isKnown = (principal: Principal): boolean =>
+  principal.kind === 'merchant' ||
+  principal.kind === 'superAdmin' ||
+  principal.kind === 'integration' ||
+  (principal.kind === 'key' && principal.scopes.includes('server'))
 
 function allowBrowsers({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }): void {
   if (!(response instanceof Response)) Object.assign(set.headers, browserHeaders)

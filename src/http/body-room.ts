@@ -1,20 +1,22 @@
 /**
- * Room for bodies that are still arriving. Clients who stall hold a bounded amount of memory together, however many they are: what has
- * arrived of the oldest body is thrown away when there is no room left, and its sender is refused when they go on or their time is
- * over. Not at once: whoever stalls would only come again, and those who send theirs at once would have to wait for that.
+ * Room for bodies that are still arriving. Clients who stall hold a bounded amount of memory together, however many they are: when there
+ * is no room left, what has arrived of a body is thrown away, the oldest of whichever sender holds the most, and it is refused when it
+ * goes on or its time is over. Not at once: whoever stalls would only come again, and those who send theirs at once would have to
+ * wait for that.
  */
 export type BodyRoom = {
   /**
    * Takes a place for a body that begins.
+   * @param sender who shares what they hold: nobody is thrown out for what another one sends while that one holds more
    * @param drop called at most once, when the place is needed: what is there of the body is to be forgotten
    */
-  enter(drop: () => void): Place
+  enter(sender: string, drop: () => void): Place
   /** How many bodies and bytes of them are held at the moment. */
   held(): { readonly bodies: number; readonly bytes: number }
 }
 
 type Place = {
-  /** So many bytes of the body are there by now. */
+  /** So many bytes are kept for the body by now. */
   hold(bytes: number): void
   /** The body is whole, or nobody waits for it any more. */
   leave(): void
@@ -22,29 +24,46 @@ type Place = {
 
 const mb = 1024 * 1024
 
+type Entry = { readonly sender: string; readonly drop: () => void; bytes: number }
+
 /** @param bytesMax how much is held of bodies that are not whole */
 export function createBodyRoom(bytesMax = 16 * mb): BodyRoom {
   /** The oldest first. */
-  const entries = new Set<{ bytes: number; drop: () => void }>()
+  const entries = new Set<Entry>()
+  const bySender = new Map<string, number>()
   let total = 0
 
-  function remove(entry: { bytes: number }): void {
-    if (entries.delete(entry as never)) total -= entry.bytes
+  function add(sender: string, bytes: number): void {
+    total += bytes
+    const held = (bySender.get(sender) ?? 0) + bytes
+    if (held > 0) bySender.set(sender, held)
+    else bySender.delete(sender)
+  }
+
+  function remove(entry: Entry): void {
+    if (entries.delete(entry)) add(entry.sender, -entry.bytes)
+  }
+
+  /** Of whoever holds the most, the oldest of which anything is there. */
+  function inTheWay(): Entry | undefined {
+    let most = ''
+    for (const [sender, bytes] of bySender) if (bytes > (bySender.get(most) ?? 0)) most = sender
+    for (const entry of entries) if (entry.sender === most && entry.bytes > 0) return entry
+    return undefined
   }
 
   return {
-    enter(drop) {
-      const entry = { bytes: 0, drop }
+    enter(sender, drop) {
+      const entry: Entry = { sender, drop, bytes: 0 }
       entries.add(entry)
       return {
         hold(bytes) {
           if (!entries.has(entry)) return
-          total += bytes - entry.bytes
+          add(sender, bytes - entry.bytes)
           entry.bytes = bytes
-          for (const oldest of entries) {
-            if (total <= bytesMax) return
-            remove(oldest)
-            oldest.drop()
+          for (let one = inTheWay(); one && total > bytesMax; one = inTheWay()) {
+            remove(one)
+            one.drop()
           }
         },
         leave: () => remove(entry),

@@ -23,14 +23,17 @@ export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
+/** What holds the bytes until the body is whole, and for whom. */
+export type InRoom = { readonly room: BodyRoom; readonly sender: string }
+
 type JsonBounds = { readonly bytesMax: number; readonly valuesMax: number }
 
 /**
  * The body of a request that takes JSON: an object, empty when nothing was sent.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, room: BodyRoom): Promise<object> {
-  const bytes = await readBody(request, bytesMax, { room })
+export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, place: InRoom): Promise<object> {
+  const bytes = await readBody(request, bytesMax, place)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
@@ -41,37 +44,44 @@ export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBo
  * Reads a body that is nobody's JSON, for `rawBodyOf`.
  * @throws AppError as `readChunks` does
  */
-export async function keepRaw(request: Request, bytesMax: number, room: BodyRoom): Promise<void> {
-  rawBodies.set(request, await readBody(request, bytesMax, { room }))
+export async function keepRaw(request: Request, bytesMax: number, place: InRoom): Promise<void> {
+  rawBodies.set(request, await readBody(request, bytesMax, place))
 }
 
-type Reading = {
-  /** For the whole body, in milliseconds. */
-  readonly withinMs?: number
-  /** What holds the bytes until the body is whole. */
-  readonly room?: BodyRoom
+type Reading = Partial<Pace> & Partial<InRoom>
+
+/** How fast a body must come. */
+export type Pace = {
+  /** For the whole body, in milliseconds; or for so much of it as `everyBytes` says, and then anew. */
+  readonly withinMs: number
+  readonly everyBytes?: number
 }
 
+const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their way at once: send it again', { retryAfterSeconds: 1 })
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
  * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
- * @throws AppError as `readChunks` does; TIMEOUT too when the room was needed for others
+ * @throws AppError as `readChunks` does; TIMEOUT too, in other words, when the room was needed for others
  */
-export async function readBody(request: Request, bytesMax: number, { withinMs = bodyReadMaxMs, room }: Reading = {}): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+  { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
+): Promise<Uint8Array> {
   let held: Uint8Array | undefined = new Uint8Array()
   let length = 0
-  const place = room?.enter(() => {
+  const place = room?.enter(sender, () => {
     held = undefined
   })
   try {
-    for await (const chunk of readChunks(request, bytesMax, withinMs)) {
-      if (held === undefined) throw tooLate()
+    for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
+      if (held === undefined) throw crowdedOut()
       held = joined(held.subarray(0, length), held, chunk, bytesMax)
       length += chunk.length
-      place?.hold(length)
+      place?.hold(held.length)
     }
-    if (held === undefined) throw tooLate()
+    if (held === undefined) throw crowdedOut()
     return held.subarray(0, length)
   } finally {
     place?.leave()
@@ -89,18 +99,21 @@ function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesM
 }
 
 /**
- * A body as it arrives. The time is for the whole, with what the reader does between two chunks. Whoever stops reading lets go of
- * the rest.
- * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when the end is not there in time; INVALID when it breaks off
+ * A body as it arrives. The time is for the reader, too, with what it does between two chunks. Whoever stops reading lets go of the
+ * rest.
+ * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when it does not come in time; INVALID when it breaks off
  */
-export async function* readChunks(request: Request, bytesMax: number, withinMs: number): AsyncGenerator<Uint8Array> {
+export async function* readChunks(
+  request: Request,
+  bytesMax: number,
+  { withinMs, everyBytes = Number.POSITIVE_INFINITY }: Pace,
+): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader()
   if (!reader) return
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), withinMs)
-  })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(tooLate()), withinMs)
   let size = 0
+  let sizeAtStart = 0
   let isWhole = false
   try {
     for (;;) {
@@ -109,6 +122,10 @@ export async function* readChunks(request: Request, bytesMax: number, withinMs: 
       if (done) return
       size += value.length
       if (size > bytesMax) throw tooLarge(bytesMax)
+      if (size - sizeAtStart >= everyBytes) {
+        sizeAtStart = size
+        timer.refresh()
+      }
       yield value
     }
   } catch (error) {

@@ -69,14 +69,3 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   }
   return { of, strictly }
 }
-
-/** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
-export function limitKeyOf(address: string | undefined): string {
-  if (address === undefined) return 'unknown'
-  if (isIpv4(address)) return address
-  // Without the network card that a link-local address may name.
-  const known = addressOf(address.replace(/%.*$/, ''))
-  if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address
-  const groups = known.toNormalizedString().split(':')
-  return `${groups.slice(0, 4).join(':')}::/64`
-}

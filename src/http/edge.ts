@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts'
 import { isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
 import { browserHeaders } from './caching.ts'
-import { answerTo, asAppError } from './errors.ts'
+import { answerTo, asAppError, overdue } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
 import type { Peer, Peers } from './peers.ts'
@@ -33,6 +33,20 @@ type EdgeDeps = {
   monotonicMs: () => number
   newRequestId: () => string
   peers: Peers
+  /** Begins the time that a request may take. */
+  deadline: () => Deadline
+}
+
+/** `passed` resolves when the time is over, unless it was called off before. */
+export type Deadline = { readonly passed: Promise<void>; readonly callOff: () => void }
+
+/** A request answers within 28 seconds, and proxies count on it. */
+const answerWithinMs = 27_000
+/** The time that a request may take. */
+export function answerDeadline(): Deadline {
+  const { promise: passed, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, answerWithinMs)
+  return { passed, callOff: () => clearTimeout(timer) }
 }
 
 const urlLengthMax = 8_192
@@ -56,6 +70,7 @@ export function createEdge({
   monotonicMs,
   newRequestId,
   peers,
+  deadline,
 }: EdgeDeps): Edge {
   let phase: 'serving' | 'holding' | 'draining' = 'serving'
   const held = Promise.withResolvers<void>()
@@ -79,6 +94,23 @@ export function createEdge({
     return handle(get)
   }
 
+  /**
+   * An answer, or, where it takes too long, that it does. What is at work goes on, and ends as it would have; a file takes as long as it
+   * takes.
+   */
+  async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
+    const { passed, callOff } = deadline()
+    const tooLate = passed.then(() => {
+      const route = routeOf(request)
+      return route?.upload ? answering : answerTo(overdue(request), isForBrowsers(route?.access) ? browserHeaders : {})
+    })
+    try {
+      return await Promise.race([answering, tooLate])
+    } finally {
+      callOff()
+    }
+  }
+
   /** By the length that a request declares. The route sees to what is smaller, and to what comes without a length. */
   function lengthRefusal(request: Request): AppError | undefined {
     const length = Number(request.headers.get('content-length'))
@@ -98,12 +130,15 @@ export function createEdge({
   }
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
-    const response = await inRequest(requestId, () =>
-      answer(request).catch((error: unknown) => {
-        log.error('request.failed', { requestId, error })
-        return answerTo(asAppError(error))
-      }),
-    )
+    const answering = () =>
+      inTime(
+        request,
+        answer(request).catch((error: unknown) => {
+          log.error('request.failed', { requestId, error })
+          return answerTo(asAppError(error))
+        }),
+      )
+    const response = await inRequest(requestId, answering, startedAt)
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')

@@ -52,6 +52,14 @@ function unavailable(why: string, became = outcome().outcome): AppError {
   return new AppError('UNAVAILABLE', `${why}, ${what}`, { retryAfterSeconds: resumeRetrySeconds })
 }
 
+/** That a request has taken as long as it may; what it has begun goes on, and is there for the next one under its key. */
+export function overdue({ method }: Pick<Request, 'method'>): AppError {
+  const { outcome: became } = outcome()
+  const isRead = method === 'GET' || method === 'HEAD'
+  // What is at work may yet come to something.
+  return unavailable('The request takes too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
+}
+
 /** The answer that says so, with `Retry-After` where trying again makes sense. */
 export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
   const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }

@@ -68,8 +68,8 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             if (!keyPattern.test(key)) throw new AppError('INVALID', 'idempotency-key (header): 1 to 255 visible ASCII characters')
             const scope = scopeOf({ request, principal, shop })
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
-            const claim = await aside(() => claims.claim({ scope, key, fingerprint }))
             noteKeyed()
+            const claim = await aside(() => claims.claim({ scope, key, fingerprint }))
             if (claim.kind !== 'claimed') {
               // Whose key it is and what became of it is told to those only who see what it is about.
               const current = await sees?.()

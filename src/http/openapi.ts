@@ -158,7 +158,7 @@ const statusDescriptions: Record<string, string> = {
   401: 'A credential is missing, malformed, expired, revoked or of the wrong kind.',
   403: 'Not with this role, scope, origin, address or place.',
   404: "There is no such record, or it is somebody else's.",
-  408: 'The body took too long to arrive.',
+  408: 'The body took too long to arrive, or too many were on their way at once.',
   409: 'The current state does not allow it, something is taken already, or the same request is still at work.',
   412: 'The record has another version than `if-match` names.',
   413: 'The body is too large.',
@@ -166,7 +166,7 @@ const statusDescriptions: Record<string, string> = {
   422: 'Something is missing for this step, or the idempotency key was used with another body.',
   429: 'Too often: try again later.',
   500: 'Something went wrong on our side.',
-  503: 'No new work at the moment: try again later.',
+  503: 'Not now: the message says whether nothing was changed, the request was accepted, or its outcome is unknown, and what to send then.',
 }
 /** A body is read, and refused, on routes that have no use for one too. */
 const refusalsOfBodies = ['408', '413', '415']

@@ -2,16 +2,21 @@ import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
 import type { Admitted } from '../core/principal.ts'
+import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache } from './caching.ts'
-import { createClientAddress, limitKeyOf } from './client-ip.ts'
+import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
-import type { Peers } from './peers.ts'
+import { idleTimeoutSeconds, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
+import { type Uploading, uploadPace } from './upload.ts'
 import { createWriteLimit } from './write-limit.ts'
 
 /** Characters of a `user-agent` that are kept. */
 const agentMax = 200
+
+/** Of files that are not whole: three of the largest. */
+const uploadRoomBytes = 64 * 1024 * 1024
 
 /** What the HTTP layer keeps of an instance. */
 export function httpParts({ db, clock, config }: Deps, peers: Peers) {
@@ -41,6 +46,12 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     /** Holds what has arrived of bodies that are not whole. */
     bodyRoom: createBodyRoom(),
+    uploading: {
+      room: createBodyRoom(uploadRoomBytes),
+      senderOf: (request) => networkOf(limitKey(request)),
+      pace: uploadPace,
+      reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
+    } satisfies Uploading,
     requestCounts: createRequestCounts(),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),

@@ -21,6 +21,8 @@ export type Shape = {
   lengthMax?: number
   /** The same where a regular expression or a format looks at the text. */
   formLengthMax?: number
+  /** The form of such a text in words. */
+  rule?: string
   /** The kind that is named when none fits. */
   kind?: 'object' | 'array'
 }
@@ -59,11 +61,11 @@ function objectShape({ properties = {}, patternProperties = {}, additionalProper
   return { kind: 'object', fields, ...(others.length > 0 ? { others: others.reduce(merged) } : {}) }
 }
 
-function textShape({ pattern, format, maxLength }: TSchema): Shape {
+function textShape({ pattern, format, maxLength, rule }: TSchema): Shape {
   if (pattern === undefined && format === undefined) return { plain: true, lengthMax: maxLength ?? Number.POSITIVE_INFINITY }
   if (maxLength === undefined)
     throw new Error(`a text with the ${pattern === undefined ? 'format' : 'pattern'} ${pattern ?? format} needs a maxLength`)
-  return { plain: true, lengthMax: maxLength, formLengthMax: maxLength }
+  return { plain: true, lengthMax: maxLength, formLengthMax: maxLength, ...(rule === undefined ? {} : { rule }) }
 }
 
 /** What either takes: of a union, and of parts that make one object. */
@@ -80,6 +82,9 @@ function merged(one: Shape, other: Shape): Shape {
   }
   const kind = one.kind ?? other.kind
   if (kind) both.kind = kind
+  // Of two forms, neither is the one that was meant.
+  const rule = one.rule === undefined || other.rule === undefined ? (one.rule ?? other.rule) : undefined
+  if (rule !== undefined) both.rule = rule
   const lengths = (key: 'itemsMax' | 'lengthMax' | 'formLengthMax') => [one[key], other[key]].filter((length) => length !== undefined)
   for (const key of ['itemsMax', 'lengthMax'] as const) if (lengths(key).length > 0) both[key] = Math.max(...lengths(key))
   if (lengths('formLengthMax').length > 0) both.formLengthMax = Math.min(...lengths('formLengthMax'))
@@ -108,8 +113,13 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
   const refuse = (rule: string) => new AppError('INVALID', `${path.join('.') || place} (${place}): ${rule}`)
   if (typeof value === 'string') {
     if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
-    const { lengthMax } = shape
-    if (lengthMax !== undefined && value.length > lengthMax) throw refuse(`Expected string length less or equal to ${lengthMax}`)
+    const { lengthMax, rule } = shape
+    if (lengthMax !== undefined && value.length > lengthMax)
+      throw refuse(
+        rule === undefined
+          ? `Expected string length less or equal to ${lengthMax}`
+          : `Expected ${rule}, in ${lengthMax} characters or less`,
+      )
   } else if (Array.isArray(value)) {
     const { items, itemsMax = 0 } = shape
     if (items) {
@@ -137,9 +147,23 @@ function under(shape: Shape, value: unknown, place: 'body' | 'query' | 'path', p
   path.pop()
 }
 
+/**
+ * Refuses a parameter that is given twice, of which one would be dropped without a word.
+ * @throws AppError INVALID
+ */
+export function assertOnce(url: string): void {
+  if (!url.includes('&')) return
+  const names = [...new URL(url).searchParams.keys()]
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) throw new AppError('INVALID', `${shown([twice])} (query): given more than once`)
+}
+
 /** Says which name nobody knows here; of a long one, its beginning. */
 export function unknownField(path: readonly string[], place: 'body' | 'query' | 'path'): AppError {
+  return new AppError('INVALID', `unknown field: ${shown(path)}${place === 'body' ? '' : ` (${place})`}`)
+}
+
+function shown(path: readonly string[]): string {
   const name = path.join('.')
-  const shown = name.length > nameShownMax ? `${name.slice(0, nameShownMax).toWellFormed()}…` : name
-  return new AppError('INVALID', `unknown field: ${shown}${place === 'body' ? '' : ` (${place})`}`)
+  return name.length > nameShownMax ? `${name.slice(0, nameShownMax).toWellFormed()}…` : name
 }

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { mediaTypeOf, readBody, readChunks } from './body.ts'
+import { mediaTypeOf, type Pace, readBody, readChunks } from './body.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
 /** A body that its route reads. Once: as chunks or whole. */
@@ -9,28 +10,38 @@ export type Upload = {
   readonly type: string
   /**
    * The body as it arrives, for what need not be held in memory.
-   * @throws AppError TOO_LARGE at the chunk that is too much, TIMEOUT, or INVALID when it breaks off
+   * @throws AppError TOO_LARGE at the chunk that is too much, TIMEOUT when it comes too slowly, or INVALID when it breaks off
    */
   chunks(): AsyncGenerator<Uint8Array>
   /**
    * The whole body.
-   * @throws AppError as `chunks` does
+   * @throws AppError as `chunks` does; TIMEOUT too when the room was needed for others
    */
   bytes(): Promise<Uint8Array>
 }
 
-/** 20 MB at a megabit a second take nearly three minutes. */
-const readMaxMs = 180_000
+/** As fast as JSON must come: a megabyte within 20 seconds, or the end. */
+export const uploadPace: Pace = { withinMs: 20_000, everyBytes: 1024 * 1024 }
+
+/** What uploads share. */
+export type Uploading = {
+  /** Holds what has arrived of those that are read whole. */
+  readonly room: BodyRoom
+  readonly senderOf: (request: Request) => string
+  readonly pace: Pace
+  /** While its body is read, the connection stays open for as long as the pace allows: Bun's own time-out counts what arrives as silence. */
+  readonly reads: (request: Request, isReading: boolean) => void
+}
 
 /**
  * `{ upload: { types: ['text/csv'], bytesMax } }` makes the body of a route a file, which the handler gets as `upload`. Nothing of
  * it is read before. Other media types are answered 415, once the caller is known.
  */
-export const uploads = () =>
+export const uploads = ({ uploading }: { uploading: Uploading }) =>
   new Elysia({ name: 'http.uploads' }).macro({
     upload: (rule: UploadRule) => ({
       detail: { 'x-upload': rule } as object,
-      resolve: ({ request }: { request: Request }) => ({ upload: readUpload(request, rule) }),
+      resolve: ({ request }: { request: Request }) => ({ upload: readUpload(request, rule, uploading) }),
     }),
   })
 
@@ -38,9 +49,26 @@ export const uploads = () =>
  * The body of a request as a file; nothing is read yet.
  * @throws AppError UNSUPPORTED_MEDIA
  */
-export function readUpload(request: Request, { types, bytesMax }: UploadRule): Upload {
+export function readUpload(request: Request, { types, bytesMax }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
-  const withinMs = readMaxMs
-  return { type, chunks: () => readChunks(request, bytesMax, withinMs), bytes: () => readBody(request, bytesMax, { withinMs }) }
+  return {
+    type,
+    async *chunks() {
+      reads(request, true)
+      try {
+        yield* readChunks(request, bytesMax, pace)
+      } finally {
+        reads(request, false)
+      }
+    },
+    async bytes() {
+      reads(request, true)
+      try {
+        return await readBody(request, bytesMax, { ...pace, room, sender: senderOf(request) })
+      } finally {
+        reads(request, false)
+      }
+    },
+  }
 }

@@ -1,10 +1,16 @@
 /** How often a caller may do something within a minute: a sliding window, counted by the second, of a bounded number of callers. */
 export type WriteLimit = {
-  /** Counts one more of this caller. @returns undefined when it may go on; else after how many seconds the next one may */
-  take(key: string): number | undefined
+  /**
+   * Counts one more of this caller.
+   * @param wider what the caller shares with others, of whom ten times as many are let through together
+   * @returns undefined when it may go on; else, counting nothing, after how many seconds the next one may
+   */
+  take(key: string, wider?: string): number | undefined
 }
 
 const windowSeconds = 60
+/** An office behind one address still shops; an address that opens accounts gains no more than this. */
+const widerTimes = 10
 /** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
 const callersMax = 10_000
 
@@ -34,17 +40,23 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   }
 
   return {
-    take(key) {
+    take(key, wider) {
       const seconds = now() / 1000
       const second = Math.floor(seconds)
-      const counts = countsOf(key, second)
-      if (counts.total >= most) return oldestOf(counts) + windowSeconds - seconds
-      const at = second % windowSeconds
-      counts.bySecond[at] = (counts.bySecond[at] ?? 0) + 1
-      counts.total++
+      const taken = [{ counts: countsOf(`one ${key}`, second), most }]
+      if (wider !== undefined) taken.push({ counts: countsOf(`many ${wider}`, second), most: widerTimes * most })
+      const waits = taken.flatMap((one) => (one.counts.total >= one.most ? [oldestOf(one.counts) + windowSeconds - seconds] : []))
+      if (waits.length > 0) return Math.max(...waits)
+      for (const { counts } of taken) count(counts)
       return undefined
     },
   }
+}
+
+function count(counts: Counts): void {
+  const at = counts.newest % windowSeconds
+  counts.bySecond[at] = (counts.bySecond[at] ?? 0) + 1
+  counts.total++
 }
 
 /** Takes out what has left the window. Under a clock that was set back, the count begins anew. */

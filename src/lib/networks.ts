@@ -19,6 +19,30 @@ export function addressOf(text: string): Address | undefined {
 /** Whether a text is an IPv4 address, in its one spelling. */
 export const isIpv4 = (text: string): boolean => isIP(text) === 4
 
+/** What a limit counts by: an IPv4 address, or the /64 that an IPv6 caller moves about in. */
+export function limitKeyOf(address: string | undefined): string {
+  if (address === undefined) return 'unknown'
+  if (isIpv4(address)) return address
+  // Without the network card that a link-local address may name.
+  const known = addressOf(address.replace(/%.*$/, ''))
+  if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address
+  const groups = known.toNormalizedString().split(':')
+  return `${groups.slice(0, 4).join(':')}::/64`
+}
+
+/**
+ * The network that somebody may have as a whole, with all of its addresses: the /24 of an IPv4 address, the /48 of an IPv6 /64.
+ * @param limitKey see `limitKeyOf`; what is no address is a network of its own
+ */
+export function networkOf(limitKey: string): string {
+  const [spelt = ''] = limitKey.split('/')
+  const address = addressOf(spelt)
+  if (!address) return limitKey
+  const bits = address.kind() === 'ipv4' ? 24 : 48
+  const bytes = address.toByteArray().map((byte, at) => (at < bits / 8 ? byte : 0))
+  return `${ipaddr.fromByteArray(bytes)}/${bits}`
+}
+
 /** A CIDR block, or the block of one address; undefined for a text that is neither. */
 export function blockOf(text: string): Block | undefined {
   const [spelt = '', bits, ...rest] = text.split('/')

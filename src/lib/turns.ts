@@ -1,117 +1,121 @@
-/** Takes turns at something of which there is little: kinds of callers in turn, and within a kind those who waited for a turn the longest. */
+/**
+ * Takes turns at something of which there is little, evenly at every level: kinds of callers in turn, the networks of a kind in turn, the
+ * addresses of a network in turn, and those of one address in the order of coming.
+ */
 export type Turns = {
   /**
    * Resolves when it is this caller's turn; what it gives ends the turn.
-   * @param kind callers of one kind do not wait for those of another
-   * @param key whose turn it is, as an address: turns are shared out evenly between the keys of a kind, however each one ended
-   * @throws what `full` makes, at once where there is no room, and later of whoever has to make room for somebody else
+   * @param path whose turn it is: names from the widest to the narrowest, as many each time
+   * @param until when it is too late, by the clock `now`; `waitMaxMs` from now at the latest
+   * @throws what `full` makes: at once where those who wait take too long already; later of whoever makes room for somebody else, or
+   * has waited too long after all
    */
-  take(kind: string, key: string): Promise<() => void>
+  take(path: readonly string[], until?: number): Promise<() => void>
 }
 
 export type TurnsOptions = {
   /** How many turns run at once. */
   readonly atOnce: number
-  /** How many may wait: of one key, and of one kind. */
-  readonly waitingMax: { readonly key: number; readonly kind: number }
-  /** The refusal. @param ahead how many wait at that moment */
-  readonly full: (ahead: number) => Error
+  /** How long anybody may wait, in milliseconds. */
+  readonly waitMaxMs: number
+  /** How many may wait, however short turns are. */
+  readonly waitingMax: number
+  /** How long a turn takes, in milliseconds, until some have been seen. */
+  readonly usualMs: number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number
+  /** The refusal. @param waitMs how long those who wait are going to take */
+  readonly full: (waitMs: number) => Error
 }
 
-type Waiter = { readonly begin: () => void; readonly refuse: (error: Error) => void }
-type Kind = {
-  /** Who waits, by key, in the order of their coming. */
-  readonly lines: Map<string, Waiter[]>
-  /** When each key had its last turn, by a count; the oldest first. */
-  readonly servedAt: Map<string, number>
-  waiting: number
-}
+type Waiter = { readonly begin: () => void; readonly refuse: (error: Error) => void; readonly until: number }
 
-/** Keys whose last turn is remembered, of each kind; forgetting the oldest changes the order of hardly anybody. */
-const rememberedMax = 1_000
+/** Of how long a turn takes: the newest counts a tenth. */
+const newestWeight = 0.1
 
-export function createTurns({ atOnce, waitingMax, full }: TurnsOptions): Turns {
-  const kinds = new Map<string, Kind>()
-  const kindServedAt = new Map<string, number>()
+/**
+ * Whoever comes waits for one turn of each of those beside them who wait already, and for nobody who comes later: neither many requests
+ * of one address, nor many addresses of one network, nor ever new ones hold up an address that is quiet.
+ */
+export function createTurns({ atOnce, waitMaxMs, waitingMax, usualMs, now, full }: TurnsOptions): Turns {
+  const ring = newRing<Waiter>()
   let running = 0
-  let turns = 0
+  let turnMs = usualMs
 
-  const waiting = () => [...kinds.values()].reduce((sum, kind) => sum + kind.waiting, 0)
-
-  function note(name: string, kind: Kind, key: string): void {
-    running++
-    kindServedAt.set(name, ++turns)
-    kind.servedAt.delete(key)
-    kind.servedAt.set(key, turns)
-    const [oldest] = kind.servedAt.keys()
-    if (kind.servedAt.size > rememberedMax && oldest !== undefined) kind.servedAt.delete(oldest)
-  }
+  const waitMs = () => (ring.waiting * turnMs) / atOnce
+  const refuse = (waiter: Waiter) => waiter.refuse(full(waitMs()))
 
   function beginNext(): void {
-    while (running < atOnce) {
-      const names = [...kinds].flatMap(([name, { waiting: some }]) => (some > 0 ? [name] : []))
-      const name = longestUnserved(names, kindServedAt)
-      const kind = name === undefined ? undefined : kinds.get(name)
-      const key = kind && longestUnserved(kind.lines.keys(), kind.servedAt)
-      if (name === undefined || !kind || key === undefined) return
-      const waiter = leave(kind, key, 'shift')
-      note(name, kind, key)
-      waiter?.begin()
+    const at = now()
+    for (const late of removeAll(ring, ({ until }) => until <= at)) refuse(late)
+    while (running < atOnce && ring.waiting > 0) {
+      running++
+      removeFirst(ring).begin()
     }
   }
 
-  function end(): void {
+  function end(startedAt: number): void {
     running--
+    turnMs += newestWeight * (now() - startedAt - turnMs)
     beginNext()
   }
 
-  /** Where a kind is full, the key with the longest line gives up its last place to one with a shorter line. */
-  function makeRoom(kind: Kind, key: string): boolean {
-    const own = kind.lines.get(key)?.length ?? 0
-    if (own >= waitingMax.key) return false
-    if (kind.waiting < waitingMax.kind) return true
-    const [longest, line] = [...kind.lines].reduce((most, one) => (one[1].length > most[1].length ? one : most))
-    if (line.length <= own + 1) return false
-    const ahead = waiting()
-    leave(kind, longest, 'pop')?.refuse(full(ahead))
-    return true
-  }
-
   return {
-    async take(name, key) {
-      const kind = kinds.getOrInsertComputed(name, () => ({ lines: new Map(), servedAt: new Map(), waiting: 0 }))
-      if (!makeRoom(kind, key)) throw full(waiting())
-      const turn = new Promise<void>((begin, refuse) => {
-        kind.waiting++
-        kind.lines.getOrInsertComputed(key, () => []).push({ begin, refuse })
-      })
+    async take(path, until = Number.POSITIVE_INFINITY) {
+      const latest = Math.min(until, now() + waitMaxMs)
+      const turn = new Promise<void>((begin, refuse) => enter(ring, path, { begin, refuse, until: latest }))
       beginNext()
+      while (ring.waiting > waitingMax || waitMs() > waitMaxMs) refuse(removeLast(ring))
       await turn
-      return once(end)
+      const startedAt = now()
+      return once(() => end(startedAt))
     },
   }
 }
 
-/** Takes one out of a key's line, from its front or its back. */
-function leave(kind: Kind, key: string, from: 'shift' | 'pop'): Waiter | undefined {
-  const line = kind.lines.get(key)
-  const waiter = line?.[from]()
-  if (waiter) kind.waiting--
-  if (line?.length === 0) kind.lines.delete(key)
-  return waiter
+/** Those who wait under one name: by their own names, in the order in which these have their turns; or, at the end of a path, themselves. */
+type Ring<Item> = { waiting: number; readonly byName: Map<string, Ring<Item>>; items: Item[] }
+
+const newRing = <Item>(): Ring<Item> => ({ waiting: 0, byName: new Map(), items: [] })
+
+function enter<Item>(ring: Ring<Item>, [name, ...names]: readonly string[], item: Item): void {
+  ring.waiting++
+  if (name === undefined) ring.items.push(item)
+  else enter(ring.byName.getOrInsertComputed(name, newRing<Item>), names, item)
 }
 
-/** Of these, the one whose last turn was first; whoever had none goes before all others, in the order given. */
-function longestUnserved(keys: Iterable<string>, servedAt: ReadonlyMap<string, number>): string | undefined {
-  let found: string | undefined
-  let least = Number.POSITIVE_INFINITY
-  for (const key of keys) {
-    const at = servedAt.get(key) ?? 0
-    if (at >= least) continue
-    found = key
-    least = at
+/** Takes out whose turn is next, and puts their name behind the others. Somebody waits. */
+function removeFirst<Item>(ring: Ring<Item>): Item {
+  ring.waiting--
+  const [first] = ring.byName
+  if (!first) return ring.items.shift() as Item
+  const [name, inner] = first
+  const item = removeFirst(inner)
+  ring.byName.delete(name)
+  if (inner.waiting > 0) ring.byName.set(name, inner)
+  return item
+}
+
+/** Takes out whose turn would be last: the newest under the name with the most who wait. Somebody waits. */
+function removeLast<Item>(ring: Ring<Item>): Item {
+  ring.waiting--
+  if (ring.byName.size === 0) return ring.items.pop() as Item
+  const [name, inner] = [...ring.byName].reduce((last, one) => (one[1].waiting >= last[1].waiting ? one : last))
+  const item = removeLast(inner)
+  if (inner.waiting === 0) ring.byName.delete(name)
+  return item
+}
+
+/** Takes out all of whom this is so. */
+function removeAll<Item>(ring: Ring<Item>, isSo: (item: Item) => boolean): Item[] {
+  const removed = ring.items.filter(isSo)
+  if (removed.length > 0) ring.items = ring.items.filter((item) => !isSo(item))
+  for (const [name, inner] of ring.byName) {
+    removed.push(...removeAll(inner, isSo))
+    if (inner.waiting === 0) ring.byName.delete(name)
   }
-  return found
+  ring.waiting -= removed.length
+  return removed
 }
 
 function once(run: () => void): () => void {

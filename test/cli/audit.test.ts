@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+import { describeProcesses, program, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
-const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 const rows = 20_000
 /** As many rows as no pipe holds, a second apart from the first of January. */
 function fill(database: string): void {
@@ -57,7 +56,7 @@ describeProcesses('souk audit export', () => {
   test('souk audit export ends in peace when nobody reads any further', async () => {
     const { dataDir, database } = await servedOnce()
     fill(database)
-    const command = `("${process.execPath}" "${main}" audit export; echo "ended with $?" >&2) | head -n 1`
+    const command = `(${program.map((word) => `"${word}"`).join(' ')} audit export; echo "ended with $?" >&2) | head -n 1`
     const child = Bun.spawn(['sh', '-c', command], {
       cwd: dataDir,
       env: { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir },
@@ -66,6 +65,31 @@ describeProcesses('souk audit export', () => {
     })
     const [line, ending] = await Promise.all([Bun.readableStreamToText(child.stdout), Bun.readableStreamToText(child.stderr)])
     expect([JSON.parse(line).subject, ending]).toEqual(['=blog', 'ended with 0\n'])
+  })
+
+  test('souk audit export onto a full disk ends with a sentence and status 1', async () => {
+    const { dataDir, database } = await servedOnce()
+    fill(database)
+    const command = `${program.map((word) => `"${word}"`).join(' ')} audit export > /dev/full`
+    const child = Bun.spawn(['sh', '-c', command], {
+      cwd: dataDir,
+      env: { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir },
+      stderr: 'pipe',
+    })
+    const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
+    expect([status, stderr]).toEqual([1, 'The disk is full: standard output. Make room, then run it again\n'])
+  })
+
+  test('souk audit export that is stopped says that what it printed ends in the middle', async () => {
+    const { dataDir, database } = await servedOnce()
+    fill(database)
+    const child = startCommand(['audit', 'export'], dataDir)
+    // It waits for a reader who takes the first piece and no more.
+    const reader = child.stdout.getReader()
+    await reader.read()
+    child.kill('SIGINT')
+    expect(await child.exited).toBe(130)
+    expect(await Bun.readableStreamToText(child.stderr)).toBe('Stopped: what was printed ends in the middle. Run it again\n')
   })
 
   test('souk audit export makes nothing where nothing is, and says what it does not understand', async () => {

@@ -2,7 +2,19 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { copiesOf, describeProcesses, logIn, merchantLogin, privateKeyOf, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
+import {
+  copiesOf,
+  describeProcesses,
+  logIn,
+  merchantLogin,
+  pause,
+  privateKeyOf,
+  serve,
+  servedOnce,
+  signUp,
+  souk,
+  withFile,
+} from './souk.ts'
 
 const passphrase = 'a passphrase of many words'
 const shopTitle = (file: string) =>
@@ -39,7 +51,7 @@ describeProcesses('souk backup and restore', () => {
         acknowledged = title
       }
     })()
-    while (acknowledged < 20) await new Promise(setImmediate)
+    while (acknowledged < 20) await pause()
     const before = acknowledged
     const file = join(temporaryDir(), 'shop.db')
     const made = await souk(['backup', file, '--with-keys'], dataDir, { stdin: passphrase })
@@ -70,6 +82,15 @@ describeProcesses('souk backup and restore', () => {
     for (const secret of [...encryption, ...jwt]) expect(bytes).not.toContain(secret)
     const again = await souk(['backup', file, '--force'], dataDir)
     expect(again.stdout).toContain('The keys are not in it')
+  })
+
+  test('where the key file is missing, the backup says that, and not that the keys are in the settings', async () => {
+    const { dataDir, keys } = await servedOnce()
+    rmSync(keys)
+    const target = join(temporaryDir(), 'copy.db')
+    const { status, stdout } = await souk(['backup', target], dataDir)
+    expect(status).toBe(0)
+    expect(stdout).toEndWith(`read without them: ${keys} is missing, so put it back from your copy of the keys.\n`)
   })
 
   test('the sealed keys give away no key, and open under their passphrase only', async () => {

@@ -3,16 +3,15 @@ import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, servedOnce, souk } from './souk.ts'
+import { describeProcesses, program, servedOnce, souk } from './souk.ts'
 
 const nobody = 65_534
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
-const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 
 /** Runs a command as a user without any right of its own. */
 function soukAsNobody(args: readonly string[], dataDir: string) {
   const env = { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: '0' }
-  const { exitCode, stderr } = Bun.spawnSync([...asNobody, process.execPath, main, ...args], { cwd: '/', env, stdin: 'ignore' })
+  const { exitCode, stderr } = Bun.spawnSync([...asNobody, ...program, ...args], { cwd: '/', env, stdin: 'ignore' })
   return { status: exitCode, stderr: stderr.toString() }
 }
 
@@ -25,7 +24,7 @@ function dirOfNobody(): string {
 
 const canBecomeNobody = (() => {
   try {
-    const runs = Bun.spawnSync([...asNobody, process.execPath, main, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
+    const runs = Bun.spawnSync([...asNobody, ...program, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
     // What they own may lie behind a directory that is closed to them.
     return runs && Bun.spawnSync([...asNobody, 'test', '-w', dirOfNobody()], { cwd: '/' }).exitCode === 0
   } catch {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { engine } from '../../db/columns.ts'
@@ -8,7 +8,7 @@ import { copiesOf, describeProcesses, logIn, serve, servedOnce, signUp, souk, wi
 
 const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(16) }
 const allOk =
-  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    listings\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    order numbers\nok    payments\nok    refunds\nok    books\n'
+  'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    listings\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    money of orders\nok    order numbers\nok    amounts of payments\nok    payments\nok    refunds\nok    books\n'
 
 /** A stopped instance with a shop of three visible products. */
 async function shop() {
@@ -48,6 +48,16 @@ describeProcesses('souk check', () => {
     const { status, stderr } = await souk(['check'], dataDir)
     expect({ status, stderr }).toEqual({ status: 1, stderr: `${join(dataDir, 'souk.db')} is not there: nothing to check\n` })
     expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test('souk check tells of a database file of no bytes, and of nothing else', async () => {
+    const { dataDir, database } = await servedOnce()
+    writeFileSync(database, '')
+    expect(await souk(['check'], dataDir)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `WRONG database file\n      ${database} is empty: restore a backup, or see that DATA_DIR is the right one\n`,
+    })
   })
 
   test('souk check tells of listings that count wrongly, by shop and order', async () => {

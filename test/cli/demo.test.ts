@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { demoShop } from '../../src/demo/data.ts'
 import { demoShops } from '../../src/demo/fill.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, startCommand, withFile } from './souk.ts'
+import { describeProcesses, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
 
-/** A demo that is being filled, and then served. It ends with the test. */
+/** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
 function demoIn(dataDir: string) {
-  const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn' })
+  const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn' }, source)
   const reader = child.stdout.getReader()
   return {
     /** What it says once it serves. */
@@ -26,7 +26,7 @@ function demoIn(dataDir: string) {
     },
     async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ status: number; stderr: string }> {
       child.kill(signal)
-      return { status: await child.exited, stderr: await Bun.readableStreamToText(child.stderr) }
+      return { status: await child.exited, stderr: withoutProgress(await Bun.readableStreamToText(child.stderr)) }
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -53,13 +53,12 @@ function look(file: string): Counts {
 
 /** Looks until the fill has placed so many orders. Only once there is a log beside the file: before it, a reader could get in the way. */
 async function untilOrders(file: string, orders: number): Promise<void> {
-  const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
-  while (!existsSync(`${file}-wal`)) await nextTurn()
+  while (!existsSync(`${file}-wal`)) await pause()
   const connection = new Sqlite(file, { readonly: true })
   const hasTable = connection.query("select 1 from sqlite_schema where name = 'orders'")
-  while (!hasTable.get()) await nextTurn()
+  while (!hasTable.get()) await pause()
   const placed = connection.query<{ n: number }, []>('select count(*) as n from orders')
-  while ((placed.get()?.n ?? 0) < orders) await nextTurn()
+  while ((placed.get()?.n ?? 0) < orders) await pause()
   connection.close()
 }
 

@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeProcesses, servedOnce, souk, startCommand, withFile } from './souk.ts'
+import { describeProcesses, pause, servedOnce, souk, startCommand, withFile } from './souk.ts'
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,Variant Inventory Tracker,Variant Inventory Qty'
@@ -14,12 +14,11 @@ const productsIn = (database: string): number =>
  * only reads: looking must not get in its way.
  */
 async function untilProducts(database: string, child: { readonly exitCode: number | null }): Promise<void> {
-  const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
-  while (!existsSync(`${database}-wal`) && child.exitCode === null) await nextTurn()
+  while (!existsSync(`${database}-wal`) && child.exitCode === null) await pause()
   if (child.exitCode !== null) return
   const connection = new Sqlite(database, { readonly: true })
   const counted = connection.query<{ n: number }, []>('select count(*) as n from products')
-  while (counted.get()?.n === 0 && child.exitCode === null) await nextTurn()
+  while (counted.get()?.n === 0 && child.exitCode === null) await pause()
   connection.close()
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { masterKey, seal, sealedBy } from '../../src/lib/seal.ts'
 import { answerSeal } from '../../src/modules/idempotency/domain.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
+import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
 const oldSecret = 'an-old-encryption-key-of-the-tests-0'
 const newSecret = 'a-new-encryption-key-of-the-tests-00'
@@ -56,7 +56,7 @@ async function halfRotated() {
     addAnswers(dataDir, answers)
     const [old] = keysIn(dataDir).encryption
     const command = startCommand(['rotate-keys'], dataDir)
-    while (command.exitCode === null && versionsOfSeals(dataDir).size < 2) await new Promise(setImmediate)
+    while (command.exitCode === null && versionsOfSeals(dataDir).size < 2) await pause()
     command.kill('SIGKILL')
     await command.exited
     if (command.signalCode === 'SIGKILL' && versionsOfSeals(dataDir).size === 2) return { dataDir, privateKey, server, token, old }

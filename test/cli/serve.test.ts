@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sqliteMigrations } from '../../db/migrations/index.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, souk, withFile } from './souk.ts'
+import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk, source, withFile } from './souk.ts'
 
 const slowLogin = JSON.stringify({ email: 'nobody@example.com', password: 'whatever it may be' })
 
@@ -30,6 +30,21 @@ async function halfSent(url: string) {
 }
 
 describeProcesses('souk serve', () => {
+  test('souk started from its source serves, copies itself, and goes on with the files that the compiled one has left', async () => {
+    const dataDir = temporaryDir()
+    await using first = await serve(dataDir, {}, source)
+    const { privateKey } = await signUp(first)
+    const copy = join(temporaryDir(), 'copy.db')
+    expect(await souk(['backup', copy], dataDir, { by: source })).toMatchObject({ status: 0, stderr: '' })
+    expect(await first.end('SIGTERM')).toBe(0)
+    await using compiled = await serve(dataDir)
+    expect(await privateKeyOf(compiled, await logIn(compiled))).toBe(privateKey)
+    expect(await compiled.end('SIGTERM')).toBe(0)
+    expect((await souk(['restore', copy, '--force'], dataDir, { by: source })).status).toBe(0)
+    await using again = await serve(dataDir, {}, source)
+    expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
+  })
+
   test('a second server on the same data directory is refused while the first goes on', async () => {
     const dataDir = temporaryDir()
     await using first = await serve(dataDir)

@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir } from '../support/database.ts'
 
-const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+/** souk by its source, as `bun run start` and `bun run demo` start it. */
+export const source: readonly string[] = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
+
+/** What the tests start: what test/run.ts has compiled for this run, or else the source. */
+export const program: readonly string[] = Bun.env['SOUK_PROGRAM'] ? [Bun.env['SOUK_PROGRAM']] : source
 
 export type Settings = Record<string, string>
 export type Outcome = { status: number; stdout: string; stderr: string }
@@ -26,8 +30,8 @@ const environment = (dataDir: string, settings: Settings) => ({
   ...settings,
 })
 
-function start(args: readonly string[], dataDir: string, settings: Settings, stdin: string) {
-  return Bun.spawn([process.execPath, main, ...args], {
+function start(args: readonly string[], dataDir: string, settings: Settings, stdin: string, by = program) {
+  return Bun.spawn([...by, ...args], {
     cwd: dataDir,
     env: environment(dataDir, settings),
     stdin: new Blob([stdin]),
@@ -36,23 +40,31 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
   })
 }
 
+/** Without what work says of itself only where it takes long, as on a busy machine (test/cli/progress.test.ts has that). */
+export const withoutProgress = (stderr: string): string =>
+  stderr.replace(/^(?:Copying|Checking the (?:file|copy)|Opening secrets|Sealing anew|Filling the demo shops|Importing): .*\n/gm, '')
+
 /** Runs a command to its end. */
 export async function souk(
   args: readonly string[],
   dataDir: string,
-  { settings = {}, stdin = '' }: { settings?: Settings; stdin?: string } = {},
+  { settings = {}, stdin = '', by = program }: { settings?: Settings; stdin?: string; by?: readonly string[] } = {},
 ): Promise<Outcome> {
-  const child = start(args, dataDir, settings, stdin)
+  const child = start(args, dataDir, settings, stdin, by)
   const [status, stdout, stderr] = await Promise.all([
     child.exited,
     Bun.readableStreamToText(child.stdout),
     Bun.readableStreamToText(child.stderr),
   ])
-  return { status, stdout, stderr }
+  return { status, stdout, stderr: withoutProgress(stderr) }
 }
 
+/** Between two looks at what another process does: looking without a pause takes the core that it works on. Judges nothing. */
+export const pause = () => Bun.sleep(2)
+
 /** Starts a command that the test will end. */
-export const startCommand = (args: readonly string[], dataDir: string, settings: Settings = {}) => start(args, dataDir, settings, '')
+export const startCommand = (args: readonly string[], dataDir: string, settings: Settings = {}, by = program) =>
+  start(args, dataDir, settings, '', by)
 
 /** Runs a command on a terminal and types a line at each prompt. What the terminal then shows is what it returns. */
 export async function onTerminal(
@@ -63,23 +75,29 @@ export async function onTerminal(
   const decoder = new TextDecoder()
   let screen = ''
   let wake: () => void = () => undefined
-  const terminal = new Bun.Terminal({
-    data(_terminal, chunk) {
-      screen += decoder.decode(chunk, { stream: true })
-      wake()
+  const closed = Promise.withResolvers<void>()
+  const child = Bun.spawn([...program, ...args], {
+    cwd: dataDir,
+    env: environment(dataDir, {}),
+    terminal: {
+      data(_terminal, chunk) {
+        screen += decoder.decode(chunk, { stream: true })
+        wake()
+      },
+      exit: () => closed.resolve(),
     },
   })
-  const child = Bun.spawn([process.execPath, main, ...args], { cwd: dataDir, env: environment(dataDir, {}), terminal })
   for (const [prompt, line] of typing) {
     while (!screen.endsWith(prompt)) {
       await new Promise<void>((resolve) => {
         wake = resolve
       })
     }
-    terminal.write(line)
+    child.terminal?.write(line)
   }
-  const status = await child.exited
-  terminal.close()
+  // What it wrote last may come after its end.
+  const [status] = await Promise.all([child.exited, closed.promise])
+  child.terminal?.close()
   return { status, screen }
 }
 
@@ -118,8 +136,8 @@ function listenTo(stream: ReadableStream<Uint8Array>) {
 export type Server = Awaited<ReturnType<typeof serve>>
 
 /** A server of its own process, ready. It ends with the test. */
-export async function serve(dataDir: string, settings: Settings = {}) {
-  const child = start(['serve'], dataDir, { SIGNUP_ENABLED: 'true', ...settings }, '')
+export async function serve(dataDir: string, settings: Settings = {}, by = program) {
+  const child = start(['serve'], dataDir, { SIGNUP_ENABLED: 'true', ...settings }, '', by)
   const out = listenTo(child.stdout)
   const log = listenTo(child.stderr)
   let url: string

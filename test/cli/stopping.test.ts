@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, serve, signUp, startCommand } from './souk.ts'
+import { describeProcesses, pause, serve, signUp, startCommand } from './souk.ts'
 
 type Ended = { answers: string[]; waiting: boolean; error: string | undefined }
 
@@ -97,7 +97,7 @@ describeProcesses('a server that stops', () => {
         () => true,
         () => false,
       )
-    while (await listens());
+    while (await listens()) await pause()
     for (const { goOn } of many) goOn()
     for (const { ended } of many) {
       const text = await ended
@@ -126,7 +126,7 @@ describeProcesses('a server that stops', () => {
     const child = startCommand(['demo'], dataDir)
     const files = new Bun.Glob('souk.db-wal')
     // The first rows of the demo are on the disk, so the handler is there.
-    while ([...files.scanSync(dataDir)].length === 0) await new Promise((resume) => setImmediate(resume))
+    while ([...files.scanSync(dataDir)].length === 0) await pause()
     child.kill('SIGINT')
     expect(await child.exited).toBe(130)
     expect(await new Response(child.stderr).text()).toBe(

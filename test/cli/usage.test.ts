@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseRefused } from '../../db/engine.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { explain, UsageError } from '../../src/cli/failure.ts'
@@ -9,6 +10,8 @@ import { settings } from '../../src/config.ts'
 import { OperatorError } from '../../src/core/errors.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, souk } from './souk.ts'
+
+const main = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 
 describeProcesses('the command line', () => {
   test.each(Object.keys(commands))('%s --help explains the command and touches nothing', async (name) => {
@@ -44,6 +47,8 @@ describeProcesses('the command line', () => {
     [['backup', '--force=hunter2', 'x.db'], '--force takes no value: `souk backup --help` shows how it is called\n'],
     [['serve', '--port'], '--port needs a value: `souk serve --help` shows how it is called\n'],
     [['restore', 'x.db', '--force', '--data-dir', ''], '--data-dir needs a value: `souk restore --help` shows how it is called\n'],
+    [['serve', '--port', '1', '--port', '2'], '--port is given twice: `souk serve --help` shows how it is called\n'],
+    [['backup', '--force', '--force', 'x.db'], '--force is given twice: `souk backup --help` shows how it is called\n'],
     [['backup'], 'FILE is missing: `souk backup --help` shows how it is called\n'],
     [['check', 'hunter2'], 'Too many arguments: `souk check --help` shows how it is called\n'],
     [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
@@ -53,6 +58,32 @@ describeProcesses('the command line', () => {
     const dataDir = temporaryDir()
     expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })
     expect(readdirSync(dataDir)).toEqual([])
+  })
+
+  test.each([
+    'import products.csv --shop x',
+    'import products.csv --shop x --dry-run',
+    'reset-password --email a@example.com',
+    'audit export',
+    'rotate-keys',
+  ])('souk %s makes no instance where there is none: a wrong directory stays as it is', async (line) => {
+    const dataDir = temporaryDir()
+    writeFileSync(join(dataDir, 'products.csv'), 'Title\nTea\n')
+    const { status, stdout, stderr } = await souk(line.split(' '), dataDir, { stdin: 'a long password' })
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/souk\.db is not there\n$|^There is no database in /)
+    expect(readdirSync(dataDir)).toEqual(['products.csv'])
+  })
+
+  test('what cannot be printed because the disk is full is one sentence and status 1, and no command goes on for it', async () => {
+    for (const line of ['help', 'openapi']) {
+      const child = Bun.spawn(['sh', '-c', `"${process.execPath}" "${main}" ${line} > /dev/full`], {
+        env: { PATH: Bun.env['PATH'] ?? '', DATA_DIR: temporaryDir() },
+        stderr: 'pipe',
+      })
+      const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
+      expect([status, stderr]).toEqual([1, 'The disk is full: standard output. Make room, then run it again\n'])
+    }
   })
 
   test.each(['serve', 'check', 'setup --email a@example.com'])(

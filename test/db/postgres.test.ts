@@ -4,10 +4,11 @@ import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { DatabaseUnavailable, isUniqueViolation } from '../../db/engine.ts'
 import { openPostgres } from '../../db/postgres/engine.ts'
+import { wasMigrated } from '../../db/postgres/migrate.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { inRequest } from '../../src/core/request.ts'
 import { asAppError } from '../../src/http/errors.ts'
-import { openTestDatabase } from '../support/database.ts'
+import { emptyPostgres, openTestDatabase } from '../support/database.ts'
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -32,6 +33,18 @@ describe.skipIf(engine !== 'postgres')('on Postgres', () => {
       await db.write(async (tx) => void (await tx.delete(attempts)))
     }
     expect(db.stats.retries).toBeGreaterThan(0)
+  })
+
+  test('a database that holds nothing of souk is told from one that does, by looking alone', async () => {
+    const empty = await emptyPostgres()
+    try {
+      expect(await wasMigrated(empty.url)).toBe(false)
+      expect(await wasMigrated(empty.url)).toBe(false)
+    } finally {
+      await empty.drop()
+    }
+    await using opened = await openTestDatabase()
+    expect(await wasMigrated(opened.url)).toBe(true)
   })
 
   test('a server that cannot be reached is a database that is busy: 503, for reads and writes', async () => {

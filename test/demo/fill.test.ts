@@ -229,10 +229,10 @@ describe('the filled demo has', () => {
     for (const { id, code, active, clicks, earnings } of partners) {
       expect(clicks > 0).toBe(active)
       expect(orders.filter(({ affiliate }) => affiliate?.id === id).length).toBeGreaterThan(0)
-      expect([code, earnings.map(({ currency }: Json) => currency), earnings[0]?.approved > 0]).toEqual([code, ['USD'], true])
+      expect([code, earnings.map(({ currency }: Json) => currency), earnings[0]?.approved.amount > 0]).toEqual([code, ['USD'], true])
     }
-    expect(partners.flatMap(({ earnings }) => earnings).some(({ pending }) => pending > 0)).toBe(true)
-    expect(partners.flatMap(({ earnings }) => earnings).some(({ reversed }) => reversed > 0)).toBe(true)
+    expect(partners.flatMap(({ earnings }) => earnings).some(({ pending }) => pending.amount > 0)).toBe(true)
+    expect(partners.flatMap(({ earnings }) => earnings).some(({ reversed }) => reversed.amount > 0)).toBe(true)
   })
 
   test('the filled demo has a worth in dollars for every movement of money', async () => {

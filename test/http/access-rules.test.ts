@@ -14,6 +14,12 @@ test('a rule is unguarded or names what opens it, never both', () => {
   }
 })
 
+test('a rule that lets customers in limits what they change: an account costs nothing', () => {
+  const rules = Object.entries(accessRules).filter(([, { tokens }]) => tokens?.includes('customer'))
+  expect(rules.length).toBeGreaterThan(3)
+  for (const [word, { limitsWrites }] of rules) expect([word, limitsWrites]).toEqual([word, true])
+})
+
 test('a hot read of an order lets in the keys that its route lets in, and no others', () => {
   const shop = { id: 'shop_1', merchantId: 'mer_1', currency: 'USD', mode: 'TEST', origins: [] } as const
   const keys: Record<string, KeyPrincipal> = {

@@ -35,7 +35,10 @@ const changes: Record<string, Prepare> = {
     path: '/auth/password',
     body: { current: password, password: `another password ${planted}` },
   }),
-  'DELETE /auth/sessions': () => ({ path: '/auth/sessions' }),
+  'DELETE /auth/sessions': async ({ app, email, password }) => {
+    ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
+    return { path: '/auth/sessions' }
+  },
   'DELETE /auth/sessions/:id': async ({ app, token }) => ({
     path: `/auth/sessions/${(await app.call('GET', '/auth/sessions', { token })).body.data[0].id}`,
   }),

@@ -10,14 +10,16 @@ const stalled = (first: Uint8Array) =>
 const outcome = (work: Promise<unknown>) =>
   work.then(
     () => 'whole',
-    (error: { code: string }) => error.code,
+    (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
   )
+const late = 'TIMEOUT: The body took too long to arrive'
+const crowdedOut = 'TIMEOUT: Too many bodies were on their way at once: send it again'
 
 describe('bodies that are still arriving', () => {
   test('bodies that are still arriving hold no more bytes together than there is room for: the oldest makes room', () => {
     const room = createBodyRoom(100)
     const dropped: string[] = []
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter(() => void dropped.push(name)))
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => room.enter('sender', () => void dropped.push(name)))
     a?.hold(40)
     b?.hold(40)
     expect([dropped, room.held()]).toEqual([[], { bodies: 3, bytes: 80 }])
@@ -32,6 +34,39 @@ describe('bodies that are still arriving', () => {
     expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
   })
 
+  test('bodies that are still arriving make room by whichever sender holds the most: one who sends little is left alone by one who sends much', () => {
+    const room = createBodyRoom(100)
+    const dropped: string[] = []
+    const enter = (sender: string, name: string) => room.enter(sender, () => void dropped.push(name))
+    const honest = enter('honest', 'honest')
+    honest.hold(40)
+    for (let nth = 1; nth <= 17; nth++) enter('eager', `eager ${nth}`).hold(30)
+    expect(dropped).toEqual(Array.from({ length: 15 }, (_, nth) => `eager ${nth + 1}`))
+    // Whoever sends the most of all loses it, also to themselves.
+    honest.hold(90)
+    expect(dropped.slice(15)).toEqual(['honest'])
+    expect(room.held()).toEqual({ bodies: 2, bytes: 60 })
+  })
+
+  test('bodies that are still arriving count by the memory that is kept for them', async () => {
+    const room = createBodyRoom(10_000)
+    let send: ReadableStreamDefaultController<Uint8Array> | undefined
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        send = controller
+      },
+    })
+    const reading = readBody(new Request('http://localhost/', { method: 'POST', body }), 1_000, { room })
+    const held: number[] = []
+    for (const bytes of [60, 10, 40, 20]) {
+      send?.enqueue(new Uint8Array(bytes))
+      for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+      held.push(room.held().bytes)
+    }
+    send?.close()
+    expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
+  })
+
   test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
     const room = createBodyRoom(10_000)
     const waiting = Array.from({ length: 200 }, () => outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { room, withinMs: 50 })))
@@ -40,7 +75,7 @@ describe('bodies that are still arriving', () => {
     ).toBe('whole')
     await Promise.race(waiting)
     expect(room.held().bytes).toBeLessThanOrEqual(10_000)
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['TIMEOUT']))
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([late]))
     expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
   })
 
@@ -59,11 +94,11 @@ describe('bodies that are still arriving', () => {
       const reading = outcome(readBody(request, 1_000, { room }))
       send?.enqueue(new Uint8Array(90))
       while (room.held().bytes === 0) await new Promise((resolve) => setImmediate(resolve))
-      room.enter(() => undefined).hold(50)
+      room.enter('', () => undefined).hold(50)
       expect(room.held()).toEqual({ bodies: 1, bytes: 50 })
       for (const chunk of rest) send?.enqueue(chunk)
       send?.close()
-      expect(await reading).toBe('TIMEOUT')
+      expect(await reading).toBe(crowdedOut)
     }
   })
 

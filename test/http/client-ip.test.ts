@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createClientAddress, isForwarded, limitKeyOf } from '../../src/http/client-ip.ts'
+import { createClientAddress, isForwarded } from '../../src/http/client-ip.ts'
+import { limitKeyOf } from '../../src/lib/networks.ts'
 
 const request = (headers: Record<string, string> = {}) => new Request('http://localhost/', { headers })
 const { of, strictly } = createClientAddress(['10.0.0.0/8', '192.168.1.1', 'fd00::/8'])

@@ -1,12 +1,51 @@
 /** The pages in a real browser: they work under their own policy, and ask no other host for anything. */
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { testApp } from '../support/app.ts'
-import { type BrowserEvent, chromium, openPage } from '../support/chromium.ts'
+import { type Browser, type BrowserEvent, chromium, type Page, startBrowser } from '../support/chromium.ts'
 
 const hasBrowser = chromium !== undefined && engine === 'sqlite'
 if (!chromium) process.stderr.write('skipped: pages in a real browser, because there is no chromium on this machine\n')
 else if (!hasBrowser) process.stderr.write('skipped on Postgres: pages in a real browser, which are the same files whatever the engine\n')
+
+let browser: Promise<Browser> | undefined
+/** A page of its own in the one browser of this file. */
+async function openPage(): Promise<Page> {
+  browser ??= startBrowser(chromium ?? '')
+  return (await browser).openPage()
+}
+
+/** Our pages, behind a real socket. */
+async function serveApp() {
+  const app = await testApp()
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
+  return {
+    app,
+    origin: server.url.origin,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      await app.close()
+    },
+  }
+}
+
+let visit: Promise<Awaited<ReturnType<typeof serveApp>> & { page: Page }> | undefined
+/** The documentation as it opens. Laying out all of it is dear, so the tests that look at it whole look at one, in their order. */
+async function visitDocumentation() {
+  visit ??= (async () => {
+    const serving = await serveApp()
+    const page = await openPage()
+    await page.open(`${serving.origin}/docs`)
+    expect(await page.evaluate(appears('.opblock-summary'))).toBe(true)
+    return { ...serving, page }
+  })()
+  return visit
+}
+
+afterAll(async () => {
+  await (await browser)?.[Symbol.asyncDispose]()
+  await (await visit)?.[Symbol.asyncDispose]()
+})
 
 const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).text()
 /** A body, fields in the path and in the query, a file, an answer without a body. */
@@ -27,28 +66,49 @@ const complaints = (events: BrowserEvent[]) =>
       method === 'Runtime.exceptionThrown' || (method === 'Log.entryAdded' && (params['entry'] as { level: string }).level === 'error'),
   )
 
-for (const { path, ready } of [
-  { path: '/', ready: 'main h1' },
-  { path: '/docs', ready: '.opblock-summary' },
-]) {
-  test.skipIf(!hasBrowser)(`in a browser ${path} works, without a complaint and without a request to another host`, async () => {
-    await using app = await testApp()
-    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
-    await using page = await openPage(chromium ?? '')
-    await page.open(`${server.url.origin}${path}`)
-    expect(await page.evaluate(appears(ready))).toBe(true)
-    expect(complaints(page.events)).toEqual([])
-    const others = requested(page.events).filter((url) => !url.startsWith('data:') && new URL(url).origin !== server.url.origin)
-    expect(others).toEqual([])
-    expect(requested(page.events)).toContain(`${server.url.origin}${path}`)
-  })
+/** Nothing to complain about, and nothing asked of another host. */
+function expectPeace({ events }: Page, origin: string, path: string): void {
+  expect(complaints(events)).toEqual([])
+  const others = requested(events).filter((url) => !url.startsWith('data:') && new URL(url).origin !== origin)
+  expect(others).toEqual([])
+  expect(requested(events)).toContain(`${origin}${path}`)
 }
 
+test.skipIf(!hasBrowser)('in a browser / works, without a complaint and without a request to another host', async () => {
+  await using serving = await serveApp()
+  await using page = await openPage()
+  await page.open(`${serving.origin}/`)
+  expect(await page.evaluate(appears('main h1'))).toBe(true)
+  expectPeace(page, serving.origin, '/')
+})
+
+test.skipIf(!hasBrowser)('in a browser /docs works, without a complaint and without a request to another host', async () => {
+  const { page, origin } = await visitDocumentation()
+  expectPeace(page, origin, '/docs')
+})
+
+/** axe-core in the page, every rule that it has. What it finds, as text. */
+async function breachesOf(page: Page, part = 'html'): Promise<string[]> {
+  await page.evaluate(axe)
+  return (await page.evaluate(`axe.run('${part}', { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.length + ', ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
+}
+
+test.skipIf(!hasBrowser)('in a browser the home page has nothing for axe to complain about', async () => {
+  await using serving = await serveApp()
+  await using page = await openPage()
+  await page.open(`${serving.origin}/`)
+  await page.evaluate(appears('main h1'))
+  expect(await breachesOf(page)).toEqual([])
+})
+
+test.skipIf(!hasBrowser)('in a browser the documentation has nothing for axe to complain about as it opens', async () => {
+  const { page } = await visitDocumentation()
+  expect(await breachesOf(page)).toEqual([])
+})
+
 test.skipIf(!hasBrowser)('in a browser the documentation shows an operation with its answers, and lists every one', async () => {
-  await using app = await testApp()
-  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
-  await using page = await openPage(chromium ?? '')
-  await page.open(`${server.url.origin}/docs`)
+  const { app, page } = await visitDocumentation()
   await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
   await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
   await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
@@ -56,31 +116,6 @@ test.skipIf(!hasBrowser)('in a browser the documentation shows an operation with
   const all = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})].flatMap((methods) => Object.keys(methods))
   expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(all.length)
   expect(complaints(page.events)).toEqual([])
-})
-
-/** axe-core in the page, every rule that it has. What it finds, as text. */
-async function breachesOf(page: Awaited<ReturnType<typeof openPage>>, part = 'html'): Promise<string[]> {
-  await page.evaluate(axe)
-  return (await page.evaluate(`axe.run('${part}', { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.length + ', ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
-}
-
-test.skipIf(!hasBrowser)('in a browser the home page has nothing for axe to complain about', async () => {
-  await using app = await testApp()
-  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
-  await using page = await openPage(chromium ?? '')
-  await page.open(`${server.url.origin}/`)
-  await page.evaluate(appears('main h1'))
-  expect(await breachesOf(page)).toEqual([])
-})
-
-test.skipIf(!hasBrowser)('in a browser the documentation has nothing for axe to complain about as it opens', async () => {
-  await using app = await testApp()
-  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
-  await using page = await openPage(chromium ?? '')
-  await page.open(`${server.url.origin}/docs`)
-  await page.evaluate(appears('.opblock-summary'))
-  expect(await breachesOf(page)).toEqual([])
 })
 
 test.skipIf(!hasBrowser)(
@@ -96,7 +131,7 @@ test.skipIf(!hasBrowser)(
       hostname: '127.0.0.1',
       fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
     })
-    await using page = await openPage(chromium ?? '')
+    await using page = await openPage()
     await page.open(`${server.url.origin}/docs`)
     await page.evaluate(appears('.opblock-summary'))
     const closed = '.opblock:not(.is-open)'
@@ -122,7 +157,7 @@ test.skipIf(!hasBrowser)('axe does find what is wrong with a page', async () => 
     hostname: '127.0.0.1',
     fetch: () => new Response('<!doctype html><title>x</title><select></select>', { headers: { 'content-type': 'text/html' } }),
   })
-  await using page = await openPage(chromium ?? '')
+  await using page = await openPage()
   await page.open(server.url.href)
   await page.evaluate(appears('select'))
   expect((await breachesOf(page)).map((breach) => breach.split(':')[0])).toContain('select-name')
@@ -136,7 +171,7 @@ test.skipIf(!hasBrowser)('the browser test sees a broken policy and a foreign re
     hostname: '127.0.0.1',
     fetch: () => new Response(html, { headers: { 'content-type': 'text/html', 'content-security-policy': policy } }),
   })
-  await using page = await openPage(chromium ?? '')
+  await using page = await openPage()
   await page.open(server.url.href)
   await page.evaluate(`new Promise((resolve) => document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve))`)
   expect(complaints(page.events).length).toBeGreaterThan(0)

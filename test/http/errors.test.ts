@@ -1,5 +1,8 @@
 /** Every refusal is `{ statusCode, message, error }`, whatever failed and wherever, and never repeats what was sent. */
 import { describe, expect, test } from 'bun:test'
+import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
+import { aside, countingCommits, inRequest } from '../../src/core/request.ts'
+import { asAppError } from '../../src/http/errors.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 
 const canary = 'CANARY-d41d8cd98f00'
@@ -263,4 +266,18 @@ test('with ALLOWED_HOSTS, requests for any other host are refused', async () => 
   for (const host of ['api.shop.example', 'API.shop.example', 'api.shop.example:8443']) expect(await withHost(host)).toEqual([host, 200])
   for (const host of ['localhost', 'shop.example', 'api.shop.example.evil.example', 'xapi.shop.example'])
     expect(await withHost(host)).toEqual([host, 400])
+})
+
+test('a commit whose outcome nobody knows leaves the outcome of a request in doubt, unless it was no part of what was asked', async () => {
+  const lost = countingCommits({ write: () => Promise.reject(new DatabaseOutcomeUnknown('lost')) } as unknown as Database)
+  const says = (write: () => Promise<unknown>) =>
+    inRequest('test', () =>
+      write().then(
+        () => undefined,
+        (error: unknown) => asAppError(error).message,
+      ),
+    )
+  expect(await says(() => lost.write(async () => 1))).toBe('The database was lost at work, outcome unknown: read first, then send it again')
+  // The claim of a key, or the count of an attempt.
+  expect(await says(() => aside(() => lost.write(async () => 1)))).toBe('The database is busy: nothing was changed, try again later')
 })

@@ -6,7 +6,7 @@ import type { Writer } from '../../db/engine.ts'
 import { orderGiftCards, payments } from '../../db/schema/selling.ts'
 import { system } from '../../src/core/change.ts'
 import { browserHeaders } from '../../src/http/caching.ts'
-import { createEdge } from '../../src/http/edge.ts'
+import { answerDeadline, createEdge } from '../../src/http/edge.ts'
 import { createRequestCounts } from '../../src/http/metrics.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 import { beginMoneyBack } from '../../src/modules/order/refunds.ts'
@@ -337,6 +337,7 @@ describe('a hot read of an order', () => {
       monotonicMs: () => now,
       newRequestId: () => 'id-1',
       peers: new WeakMap(),
+      deadline: answerDeadline,
     })
     const request = (id: string) => new Request(`http://localhost/v2/orders/${id}?secret=1`, { headers: { host: 'localhost' } })
     for (const id of ['quick', 'slow']) edge.fetchOrder(request(id), id)

@@ -101,3 +101,17 @@ test('patterns mean the same to us, who compile them without the u flag, as to c
     expect(pattern).not.toMatch(/\\[pP]\{/)
   }
 })
+
+test('every amount is money: minor units stand in `amount`, beside their currency', () => {
+  const bare: string[] = []
+  const walk = (value: unknown, path: string): void => {
+    if (value === null || typeof value !== 'object') return
+    const { properties } = value as { properties?: Record<string, { description?: string; type?: unknown } | undefined> }
+    for (const [name, field] of Object.entries(properties ?? {}))
+      if (/minor units/i.test(field?.description ?? '') && field?.type === 'integer' && !(name === 'amount' && properties?.['currency']))
+        bare.push(`${path}.${name}`)
+    for (const [name, inner] of Object.entries(value)) walk(inner, `${path}.${name}`)
+  }
+  walk(checkedIn, '')
+  expect(bare).toEqual([])
+})

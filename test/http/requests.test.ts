@@ -137,7 +137,7 @@ describe('the form of a text', () => {
     const long = 'a'.repeat(50_000)
     for (const [change, message] of [
       [{ email: 'nobody' }, 'email (body): Expected an e-mail address'],
-      [{ email: `${long}@example.com` }, 'email (body): Expected string length less or equal to 254'],
+      [{ email: `${long}@example.com` }, 'email (body): Expected an e-mail address, in 254 characters or less'],
       [{ shopName: 'A shop' }, 'shopName (body): Expected 3 to 63 lower-case letters, digits and hyphens, no hyphen at the ends'],
       [{ country: 'us' }, 'country (body): Expected two capital letters, as US'],
       [{ currency: 'usd' }, 'currency (body): Expected three capital letters, as USD'],
@@ -148,7 +148,7 @@ describe('the form of a text', () => {
     )
     expect(await refusal('PATCH', '/shops/v2', { contact: { email: 'nobody' } })).toBe('contact.email (body): Expected an e-mail address')
     expect(await refusal('PATCH', '/shops/v2', { logoUrl: `http://${long}` })).toBe(
-      'logoUrl (body): Expected string length less or equal to 2048',
+      'logoUrl (body): Expected an address that begins with http:// or https://, in 2048 characters or less',
     )
     expect(await refusal('POST', '/product-v2', { title: ' ' })).toBe('title (body): Expected a text that is not blank')
     expect((await app.call('GET', '/product-v2?page=0', { token })).body.message).toBe('page (query): Expected a whole number from 1')
@@ -265,4 +265,27 @@ describe('how much JSON a route takes', () => {
     expect(await status('PATCH', '/shops/v2', 64 * 1024)).toBe(200)
     expect(await status('PATCH', '/shops/v2', 64 * 1024 + 1)).toBe(413)
   })
+})
+
+test('a parameter that is given twice is refused by its name, on every route that knows its query, and never taken by halves', async () => {
+  await using app = await testApp()
+  const ask = await asAllowed(app)
+  const withQuery = (await routesOf(app)).filter(({ method, hooks }) => method === 'GET' && hooks.query && !hooks.detail?.['x-any-query'])
+  expect(withQuery.length).toBeGreaterThan(10)
+  for (const route of withQuery) {
+    const [name = ''] = Object.keys((route.hooks.query?.['properties'] ?? {}) as object)
+    const { status, body } = await ask(route, `${pathOf(route)}?${name}=1&${name}=1`)
+    expect([nameOf(route), status, body.message]).toEqual([nameOf(route), 400, `${name} (query): given more than once`])
+  }
+  const { secretKey } = await app.merchant()
+  const file = { key: secretKey, raw: 'Title\nTea\n', headers: { 'content-type': 'text/csv' } }
+  const imported = await app.call('POST', '/product-v2/import?dryRun=true&dryRun=false', file)
+  expect([imported.status, imported.body.message]).toEqual([400, 'dryRun (query): given more than once'])
+})
+
+test('a parameter that is too long for its form is told by the form', async () => {
+  await using app = await testApp()
+  const { secretKey } = await app.merchant()
+  const { status, body } = await app.call('GET', '/v2/orders?page=9007199254740991', { key: secretKey })
+  expect([status, body.message]).toEqual([400, 'page (query): Expected a whole number from 1, in 15 characters or less'])
 })

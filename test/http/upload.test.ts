@@ -3,22 +3,24 @@ import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { access } from '../../src/http/access.ts'
 import { unreadBodies } from '../../src/http/body.ts'
+import { createBodyRoom } from '../../src/http/body-room.ts'
 import { errors } from '../../src/http/errors.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
-import { readUpload, uploads } from '../../src/http/upload.ts'
+import { readUpload, type Upload, type Uploading, uploads } from '../../src/http/upload.ts'
 import { type TestApp, testApp } from '../support/app.ts'
+import { rawConnection } from '../support/server.ts'
 
 const rule = { types: ['application/pdf', 'image/png'], bytesMax: 10 }
 
 /** An app with one route that takes files, and counts what it is given. */
-function withUploads(app: TestApp) {
-  const deps = { ...app.deps, routeTable: createRouteTable() }
+function withUploads(app: TestApp, uploading = app.deps.uploading) {
+  const deps = { ...app.deps, uploading, routeTable: createRouteTable() }
   let bodiesRead = 0
   const http = new Elysia()
     .use(errors(deps))
     .use(unreadBodies())
     .use(access(deps))
-    .use(uploads())
+    .use(uploads(deps))
     .put(
       '/documents/:key',
       async ({ upload }) => {
@@ -35,7 +37,7 @@ function withUploads(app: TestApp) {
     const answer = await http.handle(new Request('http://localhost/documents/a', { method: 'PUT', headers, body }))
     return [answer.status, await answer.json()] as const
   }
-  return { put, bodiesRead: () => bodiesRead, routeTable: deps.routeTable }
+  return { http, put, bodiesRead: () => bodiesRead, routeTable: deps.routeTable }
 }
 
 describe('a route that takes files', () => {
@@ -71,6 +73,13 @@ describe('a route that takes files', () => {
 })
 
 describe('an upload', () => {
+  const told: boolean[] = []
+  const uploading: Uploading = {
+    room: createBodyRoom(100),
+    senderOf: () => 'sender',
+    pace: { withinMs: 100, everyBytes: 4 },
+    reads: (_, isReading) => void told.push(isReading),
+  }
   const request = (body: ReadableStream<Uint8Array> | string) =>
     new Request('http://localhost/', { method: 'PUT', headers: { 'content-type': 'image/png' }, body })
 
@@ -84,7 +93,7 @@ describe('an upload', () => {
     })
     const sizes: number[] = []
     const reading = (async () => {
-      for await (const chunk of readUpload(request(endless), rule).chunks()) sizes.push(chunk.length)
+      for await (const chunk of readUpload(request(endless), rule, uploading).chunks()) sizes.push(chunk.length)
     })()
     expect(
       await reading.then(
@@ -103,12 +112,64 @@ describe('an upload', () => {
         letGo = true
       },
     })
-    for await (const _ of readUpload(request(endless), rule).chunks()) break
+    for await (const _ of readUpload(request(endless), rule, uploading).chunks()) break
     expect(letGo).toBe(true)
   })
 
   test('an upload can be had whole', async () => {
-    expect(Buffer.from(await readUpload(request('abc'), rule).bytes()).toString()).toBe('abc')
+    expect(Buffer.from(await readUpload(request('abc'), rule, uploading).bytes()).toString()).toBe('abc')
+  })
+
+  test('an upload is told to the server while it is read, so that it does not take a slow one for a silent one', async () => {
+    for (const read of [
+      (upload: Upload) => upload.bytes(),
+      async (upload: Upload) => {
+        for await (const _ of upload.chunks()) expect(told).toEqual([true])
+      },
+    ]) {
+      told.length = 0
+      await read(readUpload(request('abc'), rule, uploading))
+      expect(told).toEqual([true, false])
+    }
+  })
+
+  test('an upload that stalls is answered 408, and its connection closed', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const { http } = withUploads(app, { ...app.deps.uploading, pace: { withinMs: 100, everyBytes: 1 } })
+    await using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (sent) => http.handle(sent) })
+    const head = `PUT /documents/a HTTP/1.1\r\nHost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: image/png\r\ncontent-length: 9\r\n\r\n`
+    const stalled = await rawConnection(server.port ?? 0)
+    stalled.send(`${head}abc`)
+    const answer = await stalled.answer()
+    expect([answer.status, JSON.parse(answer.body).message]).toEqual([408, 'The body took too long to arrive'])
+    expect(await stalled.closed()).toBe(true)
+  })
+
+  test('an upload that goes on at its pace is read however long it takes, and one that falls behind is not', async () => {
+    const arriving = (bytes: number) => {
+      let timer: ReturnType<typeof setInterval> | undefined
+      let left = 10
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          timer = setInterval(() => {
+            controller.enqueue(new Uint8Array(bytes))
+            if (--left > 0) return
+            clearInterval(timer)
+            controller.close()
+          }, 40)
+        },
+        cancel: () => clearInterval(timer),
+      })
+      return readUpload(request(body), { ...rule, bytesMax: 100 }, { ...uploading, pace: { withinMs: 300, everyBytes: 8 } }).bytes()
+    }
+    expect((await arriving(8)).length).toBe(80)
+    expect(
+      await arriving(1).then(
+        () => 'whole',
+        ({ code }: { code: string }) => code,
+      ),
+    ).toBe('TIMEOUT')
   })
 })
 

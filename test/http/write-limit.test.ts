@@ -12,6 +12,7 @@ function limitOf(most: number, keysMax?: number) {
   const limit = createWriteLimit({ most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
   return {
     take: (key = 'a') => limit.take(key),
+    takeOf: (key: string, wider: string) => limit.take(key, wider),
     advance: (ms: number) => {
       now += ms
     },
@@ -73,6 +74,26 @@ describe('a sliding window', () => {
     take('d')
     expect(take('a')).toBe(60)
     expect(take('b')).toBeUndefined()
+  })
+})
+
+describe('a wider count', () => {
+  test('a wider count takes ten times as many of all who share it, and what either refuses is counted by neither', () => {
+    const { takeOf, advance } = limitOf(2)
+    for (let nth = 0; nth < 10; nth++) for (let time = 0; time < 2; time++) expect(takeOf(`c${nth}`, 'office')).toBeUndefined()
+    expect(takeOf('another', 'office')).toBe(60)
+    expect([takeOf('another', 'home'), takeOf('another', 'home'), takeOf('another', 'home')]).toEqual([undefined, undefined, 60])
+    advance(60 * second)
+    // What the customer was refused has taken nothing of the office.
+    for (let nth = 0; nth < 50; nth++) takeOf('eager', 'office')
+    for (let nth = 0; nth < 18; nth++) expect(takeOf(`d${nth}`, 'office')).toBeUndefined()
+    expect(takeOf('one more', 'office')).toBe(60)
+  })
+
+  test('a wider count is its own: a caller who is counted by its name alone does not use it up', () => {
+    const { take, takeOf } = limitOf(1)
+    expect([take('office'), take('office')]).toEqual([undefined, 60])
+    expect(takeOf('customer', 'office')).toBeUndefined()
   })
 })
 
@@ -144,6 +165,37 @@ describe('writes under a publishable key', () => {
     expect(statuses(answers)).toEqual([201, 201, 201, 201, 201, 429])
     expect((await other.post('/cart', {})).status).toBe(201)
     expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.1' })).status).toBe(201)
+  })
+
+  test('writes of customers from one address are ten times the setting together, whatever the number of accounts', async () => {
+    await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
+    const { publishableKey: key, shop } = await app.merchant()
+    const customers = []
+    for (let nth = 0; nth < 12; nth++) {
+      customers.push(await customerIn(app, shop))
+      app.clock.advance(60 * second)
+    }
+    const write = ({ token }: { token: string }, from: string) => app.call('POST', '/cart', { key, token, body: {}, from })
+    const answers = []
+    for (const customer of customers) answers.push(await write(customer, '203.0.113.9'))
+    expect(statuses(answers)).toEqual([...Array(10).fill(201), 429, 429])
+    expect((await write(customers[11] as (typeof customers)[number], '203.0.113.10')).status).toBe(201)
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.9' })).status).toBe(201)
+  })
+
+  test('writes of a customer to their own sessions are limited too; merchants and super admins are not', async () => {
+    await using app = await testApp(few)
+    const { token, shop } = await app.merchant()
+    const customer = await customerIn(app, shop)
+    const admin = await app.superAdmin()
+    const end = (by: string) => app.call('DELETE', '/auth/sessions', { token: by })
+    const answers: Record<'customer' | 'merchant' | 'admin', number[]> = { customer: [], merchant: [], admin: [] }
+    for (let nth = 0; nth < 6; nth++) {
+      answers.customer.push((await end(customer.token)).status)
+      answers.merchant.push((await end(token)).status)
+      answers.admin.push((await end(admin.token)).status)
+    }
+    expect(answers).toEqual({ customer: [204, 204, 204, 204, 204, 429], merchant: Array(6).fill(204), admin: Array(6).fill(204) })
   })
 
   test('writes of nobody are limited likewise, but for logins, which have limits of their own', async () => {

@@ -215,6 +215,19 @@ describe('the settings', () => {
     ).toBe(url)
   })
 
+  test('the settings for a Postgres server are refused for what is wrong with them, and not as missing too', () => {
+    const env = { DATABASE_URL: 'postgres://souk@db.example/souk', JWT_SECRET: 'short', ENCRYPTION_KEY: ',', INTEGRATION_API_KEY: 'short' }
+    expect(problemsOf(env).map((problem) => problem.split(' ').slice(0, 3).join(' '))).toEqual([
+      'JWT_SECRET must be',
+      'ENCRYPTION_KEY must be',
+      'INTEGRATION_API_KEY must be',
+    ])
+    expect(problemsOf({ ...env, JWT_SECRET: long('a'), ENCRYPTION_KEY: ' ' }).map((problem) => problem.split(' ')[0])).toEqual([
+      'INTEGRATION_API_KEY',
+      'ENCRYPTION_KEY',
+    ])
+  })
+
   test('the settings are read from what is handed in, are frozen, and other variables are left alone', () => {
     const config = parseConfig({ PATH: '/bin', UNKNOWN: 'x' })
     expect(Object.isFrozen(config)).toBe(true)

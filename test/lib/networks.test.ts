@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf } from '../../src/lib/networks.ts'
+import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf, networkOf } from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
   test('a list of blocks holds its addresses and no junk', () => {
@@ -10,6 +10,16 @@ describe('a list of blocks', () => {
     for (const address of ['11.0.0.0', '192.0.2.2', '2001:db9::', '::2', '010.2.3.4', '', 'localhost', '10.0.0.1 '])
       expect([address, list(address)]).toEqual([address, false])
     expect(blockList([])('10.0.0.1')).toBe(false)
+  })
+})
+
+describe('the network of an address', () => {
+  test('the network of an address is its /24 or its /48, and of what is no address the text itself', () => {
+    expect(['203.0.113.9', '203.0.113.255'].map(networkOf)).toEqual(['203.0.113.0/24', '203.0.113.0/24'])
+    expect(networkOf('203.0.114.9')).toBe('203.0.114.0/24')
+    expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64'].map(networkOf)).toEqual(['2001:db8:77::/48', '2001:db8:77::/48'])
+    expect([networkOf('2001:db8:78:0::/64'), networkOf('1:0:0:0::/64'), networkOf('::1')]).toEqual(['2001:db8:78::/48', '1::/48', '::/48'])
+    expect(['unknown', 'here', ''].map(networkOf)).toEqual(['unknown', 'here', ''])
   })
 })
 

@@ -76,8 +76,9 @@ export async function whatCompiles(
 
   await paymentStore.move(tx, 'pay_1', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'], 'CAPTURED', { captured: 1 })
   await paymentStore.move(tx, 'pay_1', ['FAILED', 'VOIDED'], 'CAPTURED', {})
-  // @ts-expect-error a payment that has ended is not authorized any more
   await paymentStore.move(tx, 'pay_1', ['FAILED'], 'AUTHORIZED', {})
+  // @ts-expect-error a payment that was given up is not authorized any more
+  await paymentStore.move(tx, 'pay_1', ['VOIDED'], 'AUTHORIZED', {})
   // @ts-expect-error and does not go back
   await paymentStore.move(tx, 'pay_1', ['AUTHORIZED'], 'REQUIRES_ACTION', {})
   await paymentStore.change(tx, 'pay_1', ['FAILED'], { captured: 1 })

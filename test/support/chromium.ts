@@ -26,8 +26,11 @@ const flags = [
   '--remote-debugging-port=0',
 ]
 
-/** Starts the browser with one empty page; `events` collects what that page does. */
-export async function openPage(path: string) {
+export type Browser = Awaited<ReturnType<typeof startBrowser>>
+export type Page = Awaited<ReturnType<Browser['openPage']>>
+
+/** Starts the browser. */
+export async function startBrowser(path: string) {
   const browser = Bun.spawn([path, ...flags, `--user-data-dir=${temporaryDir()}`, 'about:blank'], { stdout: 'ignore', stderr: 'pipe' })
   const socket = new WebSocket(await debuggerAddress(browser.stderr))
   await new Promise((resolve, reject) => {
@@ -35,36 +38,49 @@ export async function openPage(path: string) {
     socket.onerror = () => reject(new Error('the browser does not answer'))
   })
   const waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (error: Error) => void }>()
-  const events: BrowserEvent[] = []
+  const pages = new Map<string, BrowserEvent[]>()
   socket.onmessage = ({ data }) => {
-    const { id, method, params = {}, result = {}, error }: Message = JSON.parse(String(data))
-    if (method) events.push({ method, params })
+    const { id, method, params = {}, result = {}, error, sessionId = '' }: Message = JSON.parse(String(data))
+    if (method) pages.get(sessionId)?.push({ method, params })
     const caller = id === undefined ? undefined : waiting.get(id)
     if (error) caller?.reject(new Error(error.message))
     else caller?.resolve(result)
   }
 
   let calls = 0
-  let sessionId: string | undefined
-  function send(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  function send(method: string, params: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
     const id = ++calls
     socket.send(JSON.stringify({ id, method, params, sessionId }))
     return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
   }
 
-  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
-  const attached = await send('Target.attachToTarget', { targetId, flatten: true })
-  sessionId = String(attached['sessionId'])
-  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
-
   return {
-    events,
-    open: (url: string) => send('Page.navigate', { url }),
-    /** The value of an expression in the page; a promise is waited for. */
-    async evaluate(expression: string): Promise<unknown> {
-      const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
-      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
-      return (result as { value?: unknown }).value
+    /** One empty page that shares nothing with the others, neither cache nor cookies; `events` collects what it does. */
+    async openPage() {
+      const { browserContextId } = await send('Target.createBrowserContext')
+      const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId })
+      const sessionId = String((await send('Target.attachToTarget', { targetId, flatten: true }))['sessionId'])
+      const events: BrowserEvent[] = []
+      pages.set(sessionId, events)
+      for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`, {}, sessionId)
+      return {
+        events,
+        open: (url: string) => send('Page.navigate', { url }, sessionId),
+        /** The value of an expression in the page; a promise is waited for. */
+        async evaluate(expression: string): Promise<unknown> {
+          const { result, exceptionDetails } = await send(
+            'Runtime.evaluate',
+            { expression, awaitPromise: true, returnByValue: true },
+            sessionId,
+          )
+          if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+          return (result as { value?: unknown }).value
+        },
+        async [Symbol.asyncDispose]() {
+          await send('Target.disposeBrowserContext', { browserContextId })
+          pages.delete(sessionId)
+        },
+      }
     },
     async [Symbol.asyncDispose]() {
       socket.close()

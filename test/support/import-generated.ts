@@ -10,7 +10,7 @@ const [config = '', shopName = '', products = '0', rowsPerProduct = '1'] = Bun.a
 const { deps, close } = await openInstance({ config: JSON.parse(config) as Config, as: 'command' })
 const shop = await deps.shopStore.findByName(shopName)
 if (!shop) throw new Error('no such shop')
-const filler = 'lorem ipsum '.repeat(800)
+const filler = 'lorem ipsum '.repeat(3_200)
 const encoder = new TextEncoder()
 let fileBytes = 0
 

@@ -1,4 +1,6 @@
 /** The other side of a payment: what its shopper and its processor do, and a connection to the processor that fails. */
+import { and, eq, sql } from 'drizzle-orm'
+import { sandboxPayments } from '../../db/schema/sandbox.ts'
 import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { sandboxReply, sandboxSignature } from '../../src/modules/sandbox/service.ts'
 import type { Answer, TestApp } from './app.ts'
@@ -12,6 +14,18 @@ export async function confirmAtSandbox({ deps }: Pick<TestApp, 'deps'>, paymentI
     body: '{}',
   })
   return status
+}
+
+/**
+ * Has the shopper succeed on the page of a payment that was declined, unless it was given up meanwhile.
+ * @param captured by the processor itself; or its money is held, for us to take
+ */
+export async function succeedAtSandbox({ deps }: Pick<TestApp, 'deps'>, id: string, { captured }: { captured: boolean }): Promise<void> {
+  await deps.db.write(async (tx) => {
+    const declined = and(eq(sandboxPayments.id, id), eq(sandboxPayments.status, 'DECLINED'))
+    const change = captured ? { status: 'CAPTURED' as const, captured: sql`${sandboxPayments.amount}` } : { status: 'AUTHORIZED' as const }
+    await tx.update(sandboxPayments).set(change).where(declined)
+  })
 }
 
 /** A message as the sandbox signs and sends it, whatever is true. */

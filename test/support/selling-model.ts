@@ -7,7 +7,7 @@ import { type Answer, type Json, type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
 import { shopIn } from './catalog.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
-import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from './sandbox.ts'
+import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage, succeedAtSandbox } from './sandbox.ts'
 import { address, customerOf, ok } from './selling.ts'
 
 const minuteMs = 60_000
@@ -90,6 +90,7 @@ export type Action =
   | { do: 'checkout'; cart: number; token: string; again: boolean }
   | { do: 'return'; cart: number }
   | { do: 'confirm'; payment: number }
+  | { do: 'retry'; payment: number; captured: boolean }
   | { do: 'message'; payment: number; type: string }
   | { do: 'refund'; order: number; share: 'all' | 'lines' | number; again: boolean }
   | { do: 'cancel' | 'fulfil'; order: number }
@@ -126,6 +127,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('return' as const), cart: one }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('confirm' as const), payment: one }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('retry' as const), payment: one, captured: fc.boolean() }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -278,6 +280,14 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
           action.payment,
         )
         if (payment) await confirmAtSandbox(app, payment.id)
+        return undefined
+      }
+      case 'retry': {
+        const payment = at(
+          books.sandbox.filter(({ status }) => status === 'DECLINED'),
+          action.payment,
+        )
+        if (payment) await succeedAtSandbox(app, payment.id, action)
         return undefined
       }
       case 'message': {

@@ -1,5 +1,6 @@
 import type { affiliates, commissions } from '../../../db/schema/ledger.ts'
 import { dayMs } from '../../lib/day.ts'
+import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { shareOf } from '../../lib/rounding.ts'
 
@@ -43,7 +44,7 @@ export type Earnings = { currency: string; pending: number; approved: number; re
 export const affiliateView = (affiliate: Affiliate, { clicks, earnings }: { clicks: number; earnings: Earnings[] }) => ({
   ...pick(affiliate, 'id', 'shopId', 'name', 'code', 'rateBps', 'active'),
   clicks,
-  earnings,
+  earnings: earnings.map((earned) => ({ currency: earned.currency, ...moneyOf(earned, 'pending', 'approved', 'reversed') })),
   ...isoTimes(pick(affiliate, 'createdAt', 'updatedAt')),
   version: affiliate.version,
 })

@@ -1,6 +1,10 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, notBlank, pageOf, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, MoneySchema, notBlank, pageOf, text } from '../../http/schema.ts'
 import { codeLengthMax, rateMaxBps } from './domain.ts'
+
+/** Any sum of commissions. */
+const earned = (description: string) =>
+  t.Object({ amount: integer({ minimum: 0, description: 'Minor units' }), currency: MoneySchema.properties.currency }, { description })
 
 export const AffiliateRecord = t.Object(
   {
@@ -11,9 +15,9 @@ export const AffiliateRecord = t.Object(
     earnings: t.Array(
       t.Object({
         currency: t.String(),
-        pending: integer({ description: 'Minor units, within the refund window' }),
-        approved: integer({ description: 'Minor units, past it' }),
-        reversed: integer({ description: 'Minor units that refunds took back' }),
+        pending: earned('Within the refund window'),
+        approved: earned('Past it'),
+        reversed: earned('What refunds took back'),
       }),
       { description: 'One entry a currency' },
     ),

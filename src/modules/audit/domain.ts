@@ -1,4 +1,5 @@
 import type { AuditValues, auditLog } from '../../../db/schema/people.ts'
+import { limitKeyOf, networkOf } from '../../lib/networks.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
@@ -64,8 +65,19 @@ export function bounded(values: AuditValues | null | undefined): AuditValues | n
 /** In the order in which a row is answered and exported. */
 export const auditColumns = ['id', 'at', 'actor', 'action', 'subject', 'shopId', 'address', 'requestId', 'before', 'after'] as const
 
+/** Times are kept in milliseconds, and told as all times are: those of a field whose name says that it is one. */
+const told = (values: AuditValues | null): AuditValues | null =>
+  values &&
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      /[a-z]At$/.test(name) && Number.isSafeInteger(value) ? new Date(value as number).toISOString() : value,
+    ]),
+  )
+
 /** A row as it is answered and exported. */
-export const auditView = (row: AuditRow) => pick({ ...row, ...isoTimes({ at: row.at }) }, ...auditColumns)
+export const auditView = ({ before, after, ...row }: AuditRow) =>
+  pick({ ...row, ...isoTimes({ at: row.at }), before: told(before), after: told(after) }, ...auditColumns)
 export type AuditView = ReturnType<typeof auditView>
 
 const minuteMs = 60_000
@@ -74,8 +86,26 @@ export const hourMs = 60 * minuteMs
 /** What anybody may cause a row of, without an account: these are bounded, so that nobody fills the disk with them. */
 export const outsiders = { failed: 'login.failed', limited: 'login.limited', limit: 'limit.hit', suppressed: 'audit.suppressed' } as const
 export const outsideActions: readonly string[] = Object.values(outsiders)
-/** Of an hour. The one that would be the first too many says so, and the rest is left to the log. */
-export const outsideRowsPerHour = { address: 30, instance: 300 } as const
+/** Of an hour, the narrowest first. The one that would be the first too many says so, and the rest is left to the log. */
+export const outsideRowsPerHour = { address: 30, network: 100, instance: 300 } as const
+export type OutsideRows = Readonly<Record<keyof typeof outsideRowsPerHour, number>>
+
+/**
+ * How many rows there are by what bounds them: of an address (an IPv6 /64), of its network (a /48, an IPv4 /24), and of all.
+ * @param counts rows by the address that caused them, null where it is not known
+ */
+export function outsideRowsOf(counts: readonly { address: string | null; rows: number }[], address: string | null): OutsideRows {
+  const key = limitKeyOf(address ?? undefined)
+  const network = networkOf(key)
+  const sums = { address: 0, network: 0, instance: 0 }
+  for (const one of counts) {
+    const oneKey = limitKeyOf(one.address ?? undefined)
+    sums.instance += one.rows
+    if (networkOf(oneKey) === network) sums.network += one.rows
+    if (oneKey === key) sums.address += one.rows
+  }
+  return sums
+}
 
 /** Of the failures of an account from an address within a window: the first, and whenever they have doubled, up to the tenth, which is the last. */
 export const isTold = (failures: number): boolean => [1, 2, 4, 8, 10].includes(failures)

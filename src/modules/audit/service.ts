@@ -6,7 +6,9 @@ import { aside } from '../../core/request.ts'
 import type { Trail } from '../../core/trail.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { addDays, dayOf, isDay, startOf } from '../../lib/day.ts'
+import { limitKeyOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { pick } from '../../lib/records.ts'
 import {
   type AuditEntry,
   type AuditRow,
@@ -17,6 +19,7 @@ import {
   hourMs,
   isTold,
   listedMax,
+  outsideRowsOf,
   outsideRowsPerHour,
   outsiders,
   windowDaysMax,
@@ -85,32 +88,30 @@ type NotingDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
 async function noteOutside(deps: NotingDeps, entry: Entry, onceAnHour: boolean): Promise<void> {
   const row = rowOf(deps, entry)
   const since = row.at - hourMs
-  const { address, instance } = outsideRowsPerHour
-  const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | undefined> => {
-    const { all, ofAddress } = await store.countOutside(from, since, row.address)
-    if (all > instance || ofAddress > address) return undefined
-    if (all === instance || ofAddress === address) {
-      const subject = ofAddress === address ? 'address' : 'instance'
-      return {
-        ...row,
-        actor: 'anonymous',
-        action: outsiders.suppressed,
-        subject,
-        shopId: null,
-        after: { rowsPerHour: outsideRowsPerHour[subject] },
-      }
+  const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | 'too many' | undefined> => {
+    const rows = outsideRowsOf(await store.countOutside(from, since), row.address)
+    const bounds = Object.entries(outsideRowsPerHour) as [keyof typeof rows, number][]
+    if (bounds.some(([name, most]) => rows[name] > most)) return 'too many'
+    const full = bounds.find(([name, most]) => rows[name] === most)
+    if (full) {
+      const [subject, rowsPerHour] = full
+      return { ...row, actor: 'anonymous', action: outsiders.suppressed, subject, shopId: null, after: { rowsPerHour } }
     }
     return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
   }
   try {
     // A flood of refusals writes nothing: most are known from the last commit.
-    if (!(await rowToInsert(deps.db.read))) return
-    await aside(() =>
-      deps.db.write(async (tx) => {
-        const wanted = await rowToInsert(tx)
-        if (wanted) await store.insert(tx, wanted)
-      }),
-    )
+    let wanted = await rowToInsert(deps.db.read)
+    if (typeof wanted === 'object')
+      await aside(() =>
+        deps.db.write(async (tx) => {
+          wanted = await rowToInsert(tx)
+          if (typeof wanted === 'object') await store.insert(tx, wanted)
+        }),
+      )
+    // What the trail has no more room for is in the log alone.
+    if (wanted === 'too many' || wanted?.action === outsiders.suppressed)
+      deps.log.warn('audit.suppressed', pick({ ...row, address: row.address ?? undefined }, 'actor', 'action', 'subject', 'address'))
   } catch (error) {
     deps.log.warn('audit.refusal_not_noted', { action: entry.action, error })
   }
@@ -136,13 +137,37 @@ export async function noteFailedLogin(deps: NotingDeps, { accountId = 'anonymous
   )
 }
 
-/** What the boundary puts on record: a limit that somebody meets again within the hour is one row. */
-export const createTrail = (deps: NotingDeps): Trail => ({
-  limitHit: ({ actor, route, shopId }) => {
-    const action = route.endsWith('/login') ? outsiders.limited : outsiders.limit
-    return noteOutside(deps, { actor, action, subject: route, shopId }, true)
-  },
-})
+/** Limits that were looked at lately, and how long that counts. */
+const lookedAtMax = 10_000
+const lookAgainMs = 60_000
+
+/**
+ * What the boundary puts on record: a limit that somebody meets again within the hour is one row. Whether it is one already is looked up
+ * once a minute, so that a flood of refusals costs the database nothing.
+ */
+export function createTrail(deps: NotingDeps): Trail {
+  /** When, by who met which limit; the oldest first. */
+  const lookedAt = new Map<string, number>()
+
+  function isLookedAt(key: string): boolean {
+    const at = lookedAt.get(key)
+    const now = deps.clock.now()
+    if (at !== undefined && at <= now && now - at < lookAgainMs) return true
+    lookedAt.delete(key)
+    lookedAt.set(key, now)
+    const [oldest] = lookedAt.keys()
+    if (lookedAt.size > lookedAtMax && oldest !== undefined) lookedAt.delete(oldest)
+    return false
+  }
+
+  return {
+    async limitHit({ actor, route, shopId }) {
+      const action = route.endsWith('/login') ? outsiders.limited : outsiders.limit
+      if (isLookedAt(`${action} ${actor.id} ${route} ${limitKeyOf(actor.address)}`)) return
+      await noteOutside(deps, { actor, action, subject: route, shopId }, true)
+    },
+  }
+}
 
 /** What a list of the trail is narrowed by; days are inclusive, UTC. */
 export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & {

@@ -42,13 +42,14 @@ export const auditStore = {
       .where(and(eq(auditLog.subject, subject), eq(auditLog.action, action), gt(auditLog.at, since)))
     return Number(row?.times ?? 0)
   },
-  /** How many rows outsiders have caused after `since`: all of them, and those from an address. */
-  async countOutside(from: Pick<Writer, 'select'>, since: number, address: string | null): Promise<{ all: number; ofAddress: number }> {
-    const [row] = await from
-      .select({ all: count(), ofAddress: sql<number>`coalesce(sum(case when ${auditLog.address} = ${address} then 1 else 0 end), 0)` })
+  /** How many rows outsiders have caused after `since`, by address; they are bounded by `outsideRowsPerHour`. */
+  async countOutside(from: Pick<Writer, 'select'>, since: number): Promise<{ address: string | null; rows: number }[]> {
+    const counts = await from
+      .select({ address: auditLog.address, rows: count() })
       .from(auditLog)
       .where(and(inArray(auditLog.action, [...outsideActions]), gt(auditLog.at, since)))
-    return { all: Number(row?.all ?? 0), ofAddress: Number(row?.ofAddress ?? 0) }
+      .groupBy(auditLog.address)
+    return counts.map(({ address, rows }) => ({ address, rows: Number(rows) }))
   },
   /** Whether an action was done to a subject by this actor from this address after `since`. */
   async isKnown(

@@ -60,17 +60,18 @@ export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor,
   })
 }
 
-/** Ends all of one's own sessions but the one that asks. */
+/** Ends all of one's own sessions but the one that asks. Only what was ended leaves a row: anybody may ask for nothing over and over. */
 export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Actor): Promise<void> {
   await deps.db.write(async (tx) => {
-    await endSessionsOf(tx, deps, who.id, who.sessionId)
-    await audit(tx, deps, { actor, action: 'session.others_ended', subject: who.id, shopId: shopOf(who), after: { kept: who.sessionId } })
+    const ended = await endSessionsOf(tx, deps, who.id, who.sessionId)
+    if (ended === 0) return
+    const after = { kept: who.sessionId, ended }
+    await audit(tx, deps, { actor, action: 'session.others_ended', subject: who.id, shopId: shopOf(who), after })
   })
 }
 
-/** Ends every session of a person, inside a write; but one, if it is named. */
-export async function endSessionsOf(tx: Writer, { authStore, clock }: AuthDeps, subjectId: string, keptId?: string): Promise<void> {
-  await authStore.revokeSessionsOf(tx, subjectId, clock.now(), keptId)
-}
+/** Ends every session of a person, inside a write; but one, if it is named. How many it was. */
+export const endSessionsOf = (tx: Writer, { authStore, clock }: AuthDeps, subjectId: string, keptId?: string): Promise<number> =>
+  authStore.revokeSessionsOf(tx, subjectId, clock.now(), keptId)
 
 const shopOf = (who: LoggedIn): string | undefined => (who.kind === 'customer' ? who.shopId : undefined)

@@ -9,6 +9,8 @@ export {
   expireCarts,
   forgetCarts,
   isServer,
+  lockCart,
+  openCart,
   readCart,
   referCart,
   refreshPrices,

@@ -71,7 +71,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
         detail: {
           summary: 'Put a variant into a cart',
           description:
-            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock, saying how many are left; when the cart has 100 lines; and when it is not open.',
+            'Of one that is there already, so many more. Nothing is reserved before checkout. 409 when less is in stock (how much is left is told to nobody but the shop); when the cart has 100 lines; and when it is not open.',
         },
       },
     )

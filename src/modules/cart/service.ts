@@ -62,16 +62,25 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
 }
 
 /**
- * A cart that is to be changed, and what it holds, as of one moment.
- * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
+ * A cart and what it holds, as of one moment: read one after the other, they may be of before and after somebody's change.
+ * @throws AppError NOT_FOUND as `cartOf`
  */
-export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
+async function wholeCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
   const { cartStore, db } = deps
   const parts = db.read.together(() => [cartStore.find(cartId), readShop(deps, caller.shop.id), cartStore.contentsOf(cartId)] as const)
   const [found, shop, contents] = await Promise.all(parts)
   const cart = within(deps, caller, found)
-  if (cart.status !== 'OPEN') throw notOpen()
   return { cart, snapshot: await snapshotFrom(deps, cart, shop, contents) }
+}
+
+/**
+ * A cart that is to be changed or bought, and what it holds, as of one moment.
+ * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
+ */
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
+  const found = await wholeCart(deps, caller, cartId)
+  if (found.cart.status !== 'OPEN') throw notOpen()
+  return found
 }
 
 async function snapshotFrom(deps: CartDeps, cart: Cart, shop: Shop, { lines, giftCardIds }: CartContents): Promise<CartSnapshot> {
@@ -116,8 +125,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
  * @throws AppError NOT_FOUND, also for one that is out of the caller's reach
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
-  const cart = await cartOf(deps, caller, cartId)
-  const snapshot = await snapshotOf(deps, cart)
+  const { cart, snapshot } = await wholeCart(deps, caller, cartId)
   const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
   if (sold) return soldView(snapshot, sold, deps.clock.now())
   const view = cartView(snapshot, deps.clock.now())
@@ -141,6 +149,11 @@ export const convertCart = (
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
+
+/** Has a cart to itself for the rest of a write: nobody buys it meanwhile. */
+export async function lockCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<void> {
+  await cartStore.lock(tx, id)
+}
 
 /**
  * Opens the cart of an order again that came to nothing, inside a write, with what it forgot of the person.

@@ -1,15 +1,17 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
 import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
+const lockedCart = lockedRowsOf(carts, ['id'])
 const linesOfCart = rowsOf(cartLines, ['cartId'], asc(cartLines.id))
 const giftCardsOfCart = rowsOf(cartGiftCards, ['cartId'])
-const orderOfCart = rowsOf(orders, ['cartId'])
+/** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
+const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
@@ -98,8 +100,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
         expiresAt,
       }: { id: string; shopId: string; reach: Reach; code: string; now: number; expiresAt: number },
     ): Promise<boolean> {
-      // As `changeAt` of the domain has it.
-      const updatedAt = sql`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
+      const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
         .set({ affiliateCode: code, affiliateAt: now, updatedAt, expiresAt })
@@ -137,6 +138,10 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       const converted = { ...personal, updatedAt: now }
       return (await move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
     },
+    /** As it stands, in a write that has it to itself from then on. */
+    async lock(tx: Writer, id: string): Promise<Cart | undefined> {
+      return tx.first(lockedCart, { id })
+    },
     /** Opens a converted cart again. False when it is none. */
     async reopen(
       tx: Writer,
@@ -144,8 +149,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       fields: Pick<Cart, 'email' | 'shippingAddress' | 'billingAddress' | 'expiresAt'>,
       now: number,
     ): Promise<boolean> {
-      // As `changeAt` of the domain has it.
-      const updatedAt = sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
+      const updatedAt = laterThan(now)
       const rows = await tx
         .update(carts)
         .set({ ...fields, updatedAt, status: reopening.to })
@@ -177,6 +181,9 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     },
   }
 }
+
+/** As `changeAt` of the domain has it. */
+const laterThan = (now: number) => sql<number>`case when ${carts.updatedAt} >= ${now} then ${carts.updatedAt} + 1 else ${now} end`
 
 const isOpen = (now: number) => and(eq(carts.status, 'OPEN'), gt(carts.expiresAt, now))
 

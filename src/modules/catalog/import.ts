@@ -121,6 +121,19 @@ async function importItem(
   }
 }
 
+/** What is said of an import over HTTP that was stopped before the end of its file. */
+export function importStopped({
+  dryRun,
+  created,
+  updated,
+  skipped,
+}: Pick<ImportReport, 'dryRun' | 'created' | 'updated' | 'skipped'>): AppError {
+  const done = dryRun
+    ? `${created} products would be created, ${updated} changed and ${skipped} skipped until there; nothing was stored: look at smaller files, or use the command souk import`
+    : `${created} products were created, ${updated} changed and ${skipped} skipped, and that stays: send the rest of the file, or use the command souk import`
+  return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${done}`, { retryAfterSeconds: 1 })
+}
+
 function fail(report: ImportReport, errors: readonly RowError[]): void {
   report.failed++
   const room = errorsMax - report.errors.length

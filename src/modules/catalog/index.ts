@@ -8,7 +8,7 @@ export {
   removeCollection,
   setCollectionProducts,
 } from './collections.ts'
-export { type ImportReport, importProducts } from './import.ts'
+export { type ImportReport, importProducts, importStopped } from './import.ts'
 export type { CatalogDeps } from './parts.ts'
 export { publicProducts } from './reads.ts'
 export {
@@ -22,5 +22,5 @@ export {
   readPublicProduct,
   removeVariant,
 } from './service.ts'
-export { commitStock, releaseStock, reserveStock, restock, sellables, uncommitStock } from './stock.ts'
+export { commitStock, releaseStock, reserveStock, restock, sellables } from './stock.ts'
 export { changeStock } from './stock-by-hand.ts'

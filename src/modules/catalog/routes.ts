@@ -1,4 +1,3 @@
-import { AppError } from '../../core/errors.ts'
 import { publicationInMs } from '../../core/publication.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -14,6 +13,7 @@ import {
   changeStock,
   createProduct,
   importProducts,
+  importStopped,
   listProducts,
   publicProducts,
   publishedCollection,
@@ -85,7 +85,7 @@ export const publicCatalogRoutes = (deps: HttpDeps & CatalogDeps) =>
 
 export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
   routes(deps, 'Catalog')
-    .use(uploads())
+    .use(uploads(deps))
     .post(
       '/product-v2',
       ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),
@@ -183,9 +183,10 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     .post(
       '/product-v2/import',
       async ({ query, shop, actor, upload, request }) => {
-        const leave = deps.importSlots.take(shop.id)
+        const slot = deps.importSlots.take(shop.id)
         try {
           const file = await upload.bytes()
+          slot.begin()
           const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
           const report = await importProducts(deps, { shop, actor }, () => onePart(file), {
             dryRun: query.dryRun === 'true',
@@ -195,10 +196,10 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
             signal,
             limits: importLimits,
           })
-          if (!report.complete) throw stopped(report)
+          if (!report.complete) throw importStopped(report)
           return report
         } finally {
-          leave()
+          slot.leave()
         }
       },
       {
@@ -210,7 +211,7 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
           summary: 'Import a Shopify product CSV',
           description: `The body is the file (\`text/csv\`, at most 20 MB, ${importLimits.rows} rows and ${importLimits.products} products; larger ones by the command \`souk import\`), in the old or the new dialect. Rows that share a handle are one product. A product with a bad row is left out and named; the others are stored. Importing again changes nothing twice. With \`overwrite\`, variants that the file does not name stay, and so do counts and tracking unless \`stock\` is asked for.
 
-One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays, and sending the file again goes on.`,
+One import of a shop at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was stored by then stays. Sending the file again goes on; with \`overwrite\` it begins anew, so send the rest of it.`,
         },
       },
     )
@@ -218,13 +219,6 @@ One import of a shop at a time: 429 meanwhile. It stops when its client leaves, 
 /** How long an import may work once its file is there: shorter than the server lets a connection wait. */
 const importMaxMs = 50_000
 const importLimits = { rows: 100_000, products: 50_000 }
-
-const stopped = ({ created, updated, skipped }: { created: number; updated: number; skipped: number }) =>
-  new AppError(
-    'UNAVAILABLE',
-    `The import took too long and was stopped. ${created} products were created, ${updated} changed and ${skipped} skipped, and that stays: send the rest of the file, or use the command souk import`,
-    { retryAfterSeconds: 1 },
-  )
 
 async function* onePart(file: Uint8Array): AsyncGenerator<Uint8Array> {
   yield file

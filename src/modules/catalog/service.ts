@@ -102,7 +102,7 @@ export async function changeAndCount(deps: CatalogDeps, by: ProductChange, id: s
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED, CONFLICT for the last one and while orders are promised some of it
  */
 export const removeVariant = (deps: CatalogDeps, by: ProductChange, id: string, variantId: string): Promise<ManagementProduct> =>
-  rewrite(deps, by, { id, action: 'product.variant_removed' }, (before) =>
+  rewrite(deps, by, { id, variantId, action: 'product.variant_removed' }, (before) =>
     withoutVariant(before, variantOf(before, variantId), deps.clock.now()),
   )
 
@@ -113,15 +113,21 @@ export function variantOf({ variants }: Whole, id: string): Variant {
   return variant
 }
 
-/** The product as it is before a change. @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
+/**
+ * The product as it is before a change.
+ * @param variantId the one that is to be changed, if it is one
+ * @throws AppError NOT_FOUND, also for another shop's; then PRECONDITION_FAILED
+ */
 export async function findToChange(
   tx: Writer,
   { catalogStore }: CatalogDeps,
   { shop, expected }: ProductChange,
   id: string,
+  variantId?: string,
 ): Promise<Whole> {
   const whole = await catalogStore.findWhole(shop.id, id, tx)
   if (!whole) throw noSuchProduct()
+  if (variantId !== undefined) variantOf(whole, variantId)
   assertExpected(expected, whole.product.version)
   return whole
 }
@@ -130,11 +136,11 @@ export async function findToChange(
 function rewrite(
   deps: CatalogDeps,
   by: ProductChange,
-  { id, action }: { id: string; action: string },
+  { id, variantId, action }: { id: string; variantId?: string; action: string },
   change: (before: Whole) => Whole,
 ): Promise<ManagementProduct> {
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
-    const before = await findToChange(tx, deps, by, id)
+    const before = await findToChange(tx, deps, by, id, variantId)
     const after = change(before)
     unlessStale(await deps.catalogStore.replace(tx, before, after))
     await stockHistoryStore.append(tx, countsOf(deps, by, before, after))

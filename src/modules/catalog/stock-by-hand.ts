@@ -5,6 +5,7 @@ import { documentOf, isAvailable, managementVariantView, restockedVariant, type 
 import type { CatalogDeps } from './parts.ts'
 import { findToChange, type ProductChange, variantOf } from './service.ts'
 import { stockHistoryStore as store } from './stock-history-store.ts'
+import { stockStore } from './stock-store.ts'
 
 /** With the version of its product. */
 export type ManagementVariant = ReturnType<typeof managementVariantView> & { version: number }
@@ -25,7 +26,7 @@ export async function changeStock(
   if ((delta === undefined) === (counted === undefined)) throw new AppError('INVALID', 'delta (body): give either delta or counted')
   const { clock, newId } = deps
   return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
-    const whole = await findToChange(tx, deps, by, productId)
+    const whole = await findToChange(tx, deps, by, productId, variantId)
     const before = variantOf(whole, variantId)
     const change = delta ?? (counted as number) - before.onHand
     const wanted = restockedVariant(before, change)
@@ -55,6 +56,8 @@ export async function changeStock(
 
 /** What the public sees follows, where it sees the product at all. */
 async function renew(tx: Writer, { catalogStore, documents }: CatalogDeps, whole: Whole): Promise<void> {
+  // An order that turns another variant of the product waits for this, or this for it: then it is done again, with what the order has left.
+  await stockStore.lockProduct(tx, whole.product.id)
   tx.afterCommit(() => documents.forget(whole.product.id))
   await catalogStore.renewDocument(tx, documentOf(whole))
 }

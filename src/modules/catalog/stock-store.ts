@@ -87,7 +87,5 @@ export const stockStore = {
     onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
     reserved: fewerPromised,
   }),
-  /** Undoes a `commit`. */
-  uncommit: changeStock({ onHand: sql`${variants.onHand} + ${quantity}`, reserved: sql`${variants.reserved} + ${quantity}` }),
   restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
 }

@@ -52,14 +52,6 @@ export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLi
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
   })
 
-/** Undoes `commitStock`: what was handed over is promised again. */
-export const uncommitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
-  each(tx, deps, {
-    lines,
-    change: store.uncommit,
-    undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand - quantity, reserved: reserved - quantity }),
-  })
-
 /** Puts back on the shelf what was handed over. */
 export const restock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   each(tx, deps, { lines, change: store.restock, undo: ({ onHand }, quantity) => ({ onHand: onHand - quantity }) })

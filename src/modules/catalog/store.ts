@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { prepare } from '../../../db/prepared.ts'
+import { lockedRowsIn, prepare } from '../../../db/prepared.ts'
 import {
   collectionProducts,
   listingAnchors,
@@ -23,6 +23,7 @@ export type Filter = { shopId: string; now: number; tag?: string | undefined; co
 /** A public document as the driver answers it. */
 export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string }
 
+const lockedVariants = lockedRowsIn(variants, 'id')
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
@@ -248,17 +249,23 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
      * version any more that it had before.
      */
     async replace(tx: Writer, before: Whole, { product, variants: parts }: Whole): Promise<{ id: string } | undefined> {
+      const kept = new Set(parts.map(({ id }) => id))
+      const gone = before.variants.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
+      const known = new Map(before.variants.map((variant) => [variant.id, variant]))
+      const changed = parts.flatMap((part) => {
+        const old = known.get(part.id)
+        return old && differs(old, part) ? part.id : []
+      })
+      // Variants before their product, as orders lock them.
+      await lockedVariants(tx, [...gone, ...changed])
       const still = and(eq(products.id, product.id), eq(products.version, before.product.version))
       const [row] = await tx.update(products).set(product).where(still).returning({ id: products.id })
       if (!row) return undefined
-      const kept = new Set(parts.map(({ id }) => id))
-      const gone = before.variants.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
       if (gone.length > 0) await tx.delete(variants).where(and(inArray(variants.id, gone), eq(variants.reserved, 0)))
-      const known = new Map(before.variants.map((variant) => [variant.id, variant]))
       for (const part of parts) {
         const old = known.get(part.id)
         if (!old) await tx.insert(variants).values(part)
-        else if (differs(old, part)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
+        else if (changed.includes(part.id)) await tx.update(variants).set(changeOf(old, part)).where(eq(variants.id, part.id))
       }
       return row
     },

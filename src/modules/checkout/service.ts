@@ -4,24 +4,16 @@ import type { ShopContext } from '../../core/principal.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
-import { type Cart, noticesOf } from '../cart/domain.ts'
-import {
-  type CartCaller,
-  type CartView,
-  cartOf,
-  changedSince,
-  isServer,
-  priced,
-  readCart,
-  refreshPrices,
-  snapshotOf,
-} from '../cart/index.ts'
+import { noticesOf } from '../cart/domain.ts'
+import { type CartCaller, type CartView, cartOf, changedSince, isServer, openCart, priced, readCart, refreshPrices } from '../cart/index.ts'
 import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   completeOrder,
   type Drive,
+  giveUpPayment,
   type OrderDeps,
   type OrderView,
+  orderOfAttempt,
   orderOfCart,
   orderView,
   payAgain,
@@ -34,7 +26,7 @@ import {
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { chooseProcessor, paymentOfMessage, paymentsOf } from '../payment/index.ts'
+import { chooseProcessor, paymentOfMessage } from '../payment/index.ts'
 import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {
@@ -64,8 +56,11 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const { caller, cartId, attempt } = request
   const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
-  const known = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
-  const isSameRequest = known === undefined || (await isBegunBy(deps, known, choice, attempt.resumed))
+  const isConverted = cart.status === 'CONVERTED'
+  // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
+  const own = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
+  const known = own ?? (isConverted ? await orderOfCart(deps, cart.id) : undefined)
+  const isSameRequest = known === own
   let kept: CheckoutAnswer | undefined
   const withPerson = isSameRequest || cart.customerId !== null
   const drive = requestDrive(deps, attempt.key, async (tx, sold) => {
@@ -75,7 +70,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
       kept = answer
     })
   })
-  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, cart, choice, { request, drive })
+  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, choice, { request, drive })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
   return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
@@ -92,13 +87,11 @@ function choiceOf(
 /** Makes an order of an open cart. */
 async function buy(
   deps: OrderDeps,
-  cart: Cart,
   choice: PaymentChoice,
-  { request: { caller, address }, drive }: { request: CheckoutRequest; drive: Drive },
+  { request: { caller, cartId, address }, drive }: { request: CheckoutRequest; drive: Drive },
 ): Promise<Saga> {
   const now = deps.clock.now()
-  if (cart.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart is not open any more')
-  const snapshot = await snapshotOf(deps, cart)
+  const { cart, snapshot } = await openCart(deps, caller, cartId)
   const { shop, items } = snapshot
   const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
@@ -114,17 +107,10 @@ async function buy(
   return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
 }
 
-/** Whether the request that is sent (again) is the one that began a payment of the order that the cart became. */
-async function isBegunBy(deps: OrderDeps, order: Order, { attemptKey }: PaymentChoice, resumed: boolean): Promise<boolean> {
-  // An order that needs no payment has none to tell by whose it is.
-  if (resumed && order.amountDue === 0) return true
-  return (await paymentsOf(deps, order.id)).some((payment) => payment.attemptKey === attemptKey)
-}
-
 /**
  * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
- * that has ended.
- * @throws AppError CONFLICT when there is nothing left to pay for
+ * that has ended, and its processor will not take money for it any more.
+ * @throws AppError CONFLICT when there is nothing left to pay for; UNAVAILABLE when the processor of the one before does not answer
  */
 async function goOn(
   deps: OrderDeps,
@@ -133,15 +119,28 @@ async function goOn(
   { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
 ): Promise<Saga> {
   if (isSameRequest) return completeOrder(deps, id, drive)
+  const quiet = { ...drive, keep: undefined }
   // The one before may be paid by now, and nobody has told us.
-  const saga = await completeOrder(deps, id, { ...drive, keep: undefined })
-  const { order: current } = saga
-  const payment = paymentOf(saga)
-  if (current.status !== 'PENDING_PAYMENT' || current.expiresAt <= deps.clock.now())
-    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
-  if (payment && isUnderWay(payment)) throw new AppError('CONFLICT', 'A payment for this order is still under way')
-  await payAgain(deps, current, choice, drive.holder)
+  const found = await returnToSaga(deps, id, quiet)
+  assertPayable(found, deps.clock.now())
+  const saga = await giveUpPayment(deps, found, quiet)
+  if (saga === 'taken') throw underWay()
+  if (saga === 'silent')
+    throw new AppError('UNAVAILABLE', 'The processor does not say whether the payment before may still succeed: try again in a moment', {
+      retryAfterSeconds: 5,
+    })
+  assertPayable(saga, deps.clock.now())
+  await payAgain(deps, saga.order, choice, drive.holder)
   return completeOrder(deps, id, drive)
+}
+
+const underWay = () => new AppError('CONFLICT', 'A payment for this order is still under way')
+
+function assertPayable(saga: Saga, now: number): void {
+  const payment = paymentOf(saga)
+  if (saga.order.status !== 'PENDING_PAYMENT' || saga.order.expiresAt <= now)
+    throw new AppError('CONFLICT', 'The cart was bought already, or its order has ended')
+  if (payment && isUnderWay(payment)) throw underWay()
 }
 
 /** @param withPerson false: whoever has a guest's cart may pay for it, and learns no more of the guest than the cart tells by now */
@@ -188,7 +187,10 @@ export async function takeCheckoutBack(deps: OrderDeps, caller: CartCaller, cart
   const { principal } = caller
   const actor = principal.kind === 'customer' ? principal.id : 'shopper'
   if (known) await takeOrderBack(deps, known.id, requestDrive(deps, deps.newId('attempt')), actor)
-  return readCart(deps, caller, cartId)
+  const view = await readCart(deps, caller, cartId)
+  // Whoever is told that it is open believes that nothing was bought.
+  if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')
+  return view
 }
 
 /**

@@ -1,16 +1,18 @@
-import type { Writer } from '../../../db/engine.ts'
+import { DatabaseOutcomeUnknown, DatabaseUnavailable, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
+import { isOver, leaseMs } from '../../core/leases.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
 import { answerSeal } from './domain.ts'
 import { type IdempotencyRow, removeExpired, idempotencyStore as store } from './store.ts'
 
-const leaseMs = 30_000
 /** Most work is done long before its lease runs out. */
 const inFlightRetrySeconds = 1
+/** Of a key that others claim and release all the time. */
+const claimTriesMax = 5
 /** Keys of one write. */
 const forgottenAtOnce = 500
 const keptMs = dayMs
@@ -30,19 +32,33 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
-      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => leaseUntil <= now || ended.has(attempt)
+      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => isOver(leaseUntil, now) || ended.has(attempt)
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
-      const { found, resumed } = await db.write(async (tx) => {
-        if (await store.insert(tx, row)) return { resumed: false }
-        const known = await store.find(tx, row)
-        const forgotten = !known || known.expiresAt <= now
-        const vanished = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && hasEnded(known)
-        if (!forgotten && !vanished) return { found: known, resumed: false }
-        await store.replace(tx, row)
-        return { resumed: vanished }
-      }, locking)
-      if (!found) return claimed({ scope, key, attempt }, resumed)
+      const mine = { scope, key, attempt }
+      let resumed = false
+      const takeKey = async (tx: Writer): Promise<IdempotencyRow | undefined> => {
+        for (let tries = 0; tries < claimTriesMax; tries++) {
+          resumed = false
+          if (await store.insert(tx, row)) return undefined
+          const known = await store.find(tx, row)
+          // Released between the two by whoever had it.
+          if (!known) continue
+          const forgotten = known.expiresAt <= now
+          resumed = !forgotten && known.fingerprint === fingerprint && known.sealedAnswer === null && hasEnded(known)
+          if (!forgotten && !resumed) return known
+          await store.replace(tx, row)
+          return undefined
+        }
+        throw new DatabaseUnavailable('a key comes and goes')
+      }
+      const found = await db.write(takeKey, locking).catch((error: unknown) => {
+        if (!(error instanceof DatabaseOutcomeUnknown)) throw error
+        // Nothing but a claim is lost, and if it was kept nobody works under it.
+        end(mine, (tx) => (resumed ? store.handOver(tx, mine) : store.release(tx, mine)))
+        throw new DatabaseUnavailable('the claim of a key was lost at its commit')
+      })
+      if (!found) return claimed(mine, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
@@ -61,9 +77,13 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
     try {
       await db.write(how, locking)
     } catch (error) {
-      if (ended.size < endedMax) ended.set(mine.attempt, how)
+      end(mine, how)
       throw error
     }
+  }
+
+  function end({ attempt }: Mine, how: (tx: Writer) => Promise<unknown>): void {
+    if (ended.size < endedMax) ended.set(attempt, how)
   }
 
   function claimed(mine: Mine, resumed: boolean): Claim {

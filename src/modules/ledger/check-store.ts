@@ -56,12 +56,48 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
   {
     subject: 'orders',
     broken: sql`
-      select id from orders
-      where total <> subtotal - discount_total + shipping_total + tax_total
-        or amount_due <> total - gift_card_total
-        or refunded_total > captured_total or gift_card_refunded_total > gift_card_total
-      order by id`,
+      with of_lines as (
+        select order_id, sum(total) as n,
+          sum(case when tax_inclusive then 0 else tax_amount end) as tax, sum(case when tax_inclusive then tax_amount else 0 end) as included,
+          sum(case when total = unit_price * quantity then 0 else 1 end) as wrong
+        from order_lines group by order_id),
+      of_cards as (select order_id, sum(amount) as n from order_gift_cards group by order_id)
+      select o.id as id
+      from orders o left join of_lines l on l.order_id = o.id left join of_cards c on c.order_id = o.id
+      where o.total <> o.subtotal - o.discount_total + o.shipping_total + o.tax_total
+        or o.amount_due <> o.total - o.gift_card_total
+        or o.refunded_total > o.captured_total or o.gift_card_refunded_total > o.gift_card_total
+        or o.subtotal <> coalesce(l.n, 0) or o.tax_total <> coalesce(l.tax, 0) or o.tax_included <> coalesce(l.included, 0) or l.wrong > 0
+        or o.gift_card_total <> coalesce(c.n, 0)
+      order by o.id`,
     say: ({ id }) => `The amounts of order ${id} do not add up`,
+  },
+  {
+    subject: 'money of orders',
+    // What came too late, or too much, is no part of what an order has, and neither is that it went back.
+    broken: sql`
+      with came as (select order_id, sum(captured) as n from payments group by order_id),
+      went as (
+        select order_id,
+          sum(case when purpose = 'LATE_CAPTURE' and status <> 'FAILED' then amount else 0 end) as late,
+          sum(case when purpose <> 'LATE_CAPTURE' and status = 'SUCCEEDED' then amount else 0 end) as n,
+          sum(case when purpose <> 'LATE_CAPTURE' and status = 'SUCCEEDED' then gift_card_amount else 0 end) as cards
+        from refunds group by order_id),
+      money as (
+        select o.id, o.captured_total, o.refunded_total, o.gift_card_refunded_total, o.payment_status,
+          coalesce(c.n, 0) - coalesce(w.late, 0) as captured, coalesce(w.n, 0) as refunded, coalesce(w.cards, 0) as cards,
+          case when o.confirmed_at is null or o.total = 0 then o.payment_status
+            when o.refunded_total + o.gift_card_refunded_total = 0 then 'CAPTURED'
+            when o.refunded_total = o.captured_total and o.gift_card_refunded_total = o.gift_card_total then 'REFUNDED'
+            else 'PARTIALLY_REFUNDED' end as is_now
+        from orders o left join came c on c.order_id = o.id left join went w on w.order_id = o.id)
+      select id, captured_total as kept, captured, refunded_total + gift_card_refunded_total as back, refunded + cards as refunded, payment_status as said
+      from money
+      where captured_total <> captured or refunded_total <> refunded or gift_card_refunded_total <> cards or payment_status <> is_now
+        or (payment_status = 'REFUNDED' and refunded_total <> captured_total)
+      order by id`,
+    say: ({ id, kept, captured, back, refunded, said }) =>
+      `Order ${id} is ${said} with ${kept} captured and ${back} refunded, and its payments and refunds have ${captured} and ${refunded}`,
   },
   {
     subject: 'order numbers',
@@ -73,6 +109,16 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
       order by o.shop_id`,
     say: ({ id, counted, kept, drawn }) =>
       `Shop ${id} has ${counted} orders with numbers up to ${kept}, and its counter stands at ${drawn}`,
+  },
+  {
+    subject: 'amounts of payments',
+    broken: sql`
+      select p.id as id, o.id as of_order, p.amount as amount, o.amount_due as due, p.authorized as authorized, p.captured as captured
+      from payments p join orders o on o.id = p.order_id
+      where p.amount <> o.amount_due or p.authorized < p.captured
+      order by p.id`,
+    say: ({ id, of_order: order, amount, due, authorized, captured }) =>
+      `Payment ${id} is of ${amount}, with ${authorized} authorized and ${captured} captured, and order ${order} is to be paid by ${due}`,
   },
   {
     subject: 'payments',

@@ -112,11 +112,15 @@ function saleOf(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): M
   return [...(captured ?? []), ...cards]
 }
 
-/** Gives back what an order held that came to nothing: once, whoever else is at it. */
-export async function release(tx: Writer, deps: OrderDeps, { id }: Pick<Order, 'id'>): Promise<void> {
+/**
+ * Gives back what an order held that came to nothing: once, whoever else is at it.
+ * @param order as it stands, in a write that has it
+ * @returns the order after it
+ */
+export async function release(tx: Writer, deps: OrderDeps, order: Order): Promise<Order> {
   const { orderStore: store } = deps
-  const order = await store.lock(tx, id)
-  if (!order || order.holds === 'RELEASED' || order.confirmedAt !== null) return
+  const { id } = order
+  if (order.holds === 'RELEASED' || order.confirmedAt !== null) return order
   const lines = trackedLines(await store.lines(id, tx))
   // A sale that did not come about in the versions that made it in several writes.
   if (order.holds === 'COMMITTED') {
@@ -124,10 +128,6 @@ export async function release(tx: Writer, deps: OrderDeps, { id }: Pick<Order, '
     await removeCommission(tx, id)
   } else await releaseStock(tx, deps, lines)
   await releaseGiftCards(tx, deps, { orderId: id, draws: await store.giftCards(id, tx) })
-  await store.change(tx, id, ['EXPIRED', 'COMPENSATING', 'CANCELLED'], {
-    holds: 'RELEASED',
-    affiliateId: null,
-    attempts: 0,
-    updatedAt: deps.clock.now(),
-  })
+  const released = { holds: 'RELEASED', affiliateId: null, attempts: 0, updatedAt: deps.clock.now() } as const
+  return (await store.change(tx, id, ['EXPIRED', 'COMPENSATING', 'CANCELLED'], released)) ?? order
 }

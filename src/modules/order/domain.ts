@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { dayMs, isDay, startOf } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { hasPaid, isUnderWay, type Payment } from '../payment/domain.ts'
+import { hasFailed, hasPaid, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
@@ -85,6 +85,10 @@ export type Saga = { readonly order: Order; readonly payments: readonly Payment[
 export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
   payments.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
 
+/** What an order that ends unpaid shows of its payment: that it was given up, where it was; it may have shown until then that it may be paid again. */
+export const endedUnpaidAs = (payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined =>
+  paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
+
 /** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
 export type Move =
   /** Nothing, until somebody else does something. */
@@ -122,13 +126,29 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
       if (order.confirmedAt !== null) return rest
       if (live) return { kind: 'void', payment: live }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
-      return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : rest
+      return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : lastMove({ order, payments })
     case 'CONFIRMED':
     case 'FULFILLED':
     case 'COMPLETED':
       return rest
   }
 }
+
+/** What has failed can be tried again on the same page: it is given up as well, before nobody looks at the order any more. */
+function lastMove({ order, payments }: Saga): Move {
+  const last = order.resumeAt === null ? undefined : payments.at(-1)
+  return last && hasFailed(last) ? { kind: 'void', payment: last } : rest
+}
+
+/**
+ * Whether money that its processor would take on a payment which has ended counts for nothing: the order waits no more, or for another
+ * payment, or we have given this one up.
+ */
+export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payment, 'id' | 'status'>, now: number): boolean =>
+  status === 'VOIDED' ||
+  order.status !== 'PENDING_PAYMENT' ||
+  order.expiresAt <= now ||
+  payments.some((one) => one.id !== id && (isUnderWay(one) || hasPaid(one)))
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
 function nextPaymentMove(live: Payment | undefined, isOver: boolean): Move {

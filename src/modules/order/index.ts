@@ -2,13 +2,14 @@ export { type Drive, requestDrive } from './drive.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
 export { expireOrders, resumeOrders, takeUpPayment } from './resuming.ts'
-export { completeOrder, returnToSaga } from './saga.ts'
+export { completeOrder, giveUpPayment, returnToSaga } from './saga.ts'
 export {
   cancelOrder,
   completeFulfilled,
   findOrder,
   fulfilOrder,
   listOrders,
+  orderOfAttempt,
   orderOfCart,
   readOrder,
   refundOrder,

@@ -85,7 +85,7 @@ export const OrderRecord = t.Object(
     tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
     payments: t.Array(PaymentRecord),
     refunds: t.Array(RefundRecord),
-    events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), t.Number()])) })),
+    events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), MoneySchema])) })),
     expiresAt: Instant,
     confirmedAt: nullable(Instant),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),

@@ -1,10 +1,10 @@
 import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
-import { hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
-import { askProcessor, giveUpUnwanted, noteCapture, noteProgress, paymentsWithin, type Question, takenBy } from '../payment/index.ts'
+import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
+import { askProcessor, noteCapture, noteNothing, noteProgress, paymentsWithin, type Question, takenBy } from '../payment/index.ts'
 import { confirm, paidAs, type SoldParts, soldParts } from './confirming.ts'
-import { cameToNothing, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
+import { cameToNothing, isUnwanted, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -12,16 +12,34 @@ import { returnUnawaited, settleRefund } from './refunds.ts'
 
 /**
  * Asks a payment's processor, and notes what it says on the payment and its order.
- * @returns the order as it is then; `silent` when nothing was said that can be relied on, `taken` while somebody else is asking: then
- *   nothing has changed
+ * @returns the order as it is then; `silent` when nothing was said that can be relied on, or the payment may still be paid although it was
+ *   to be given up; `taken` while somebody else is asking: then nothing has changed
  */
 export async function askPayment(deps: OrderDeps, question: Question, payment: Payment, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
   const asked = await askProcessor(deps, question, payment, drive.holder)
   if (asked === 'silent' || asked === 'taken') return asked
+  if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
   const after = await noteAnswer(deps, payment, asked.answer, drive)
-  const unwanted = question === 'create' ? await giveUpUnwanted(deps, payment.id, asked.answer) : undefined
-  return unwanted ? noteAnswer(deps, payment, unwanted, drive) : after
+  return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
+
+/**
+ * Notes an answer. Where it says that a payment can be paid which has ended here, and whose money nobody waits for, its processor is told
+ * to give it up.
+ * @returns the order as it is then; `silent` when it would not be given up
+ */
+export async function takeAnswer(deps: OrderDeps, payment: Payment, answer: ProcessorPayment, drive: Drive): Promise<Saga | 'silent'> {
+  const after = await noteAnswer(deps, payment, answer, drive)
+  const ended = isOpenThere(after, payment, answer)
+  if (!ended || !isUnwanted(after, ended, deps.clock.now())) return after
+  const given = await askPayment(deps, 'void', ended, drive)
+  // Whoever has it gives it up as well.
+  return given === 'taken' ? after : given
+}
+
+/** A payment that has ended here and, as its processor says, not there. */
+const isOpenThere = ({ payments }: Saga, { id }: Payment, { state }: ProcessorPayment): Payment | undefined =>
+  isUnderWay({ status: state }) ? payments.find((one) => one.id === id && hasFailed(one)) : undefined
 
 type Noted = { saga: Saga; refunds: readonly Refund[] }
 
@@ -50,14 +68,27 @@ async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer,
   const payment = saga.payments.find((one) => one.id === id)
   if (!payment) throw new Error('a payment without its order')
   const about = { saga, payment, answer, drive }
-  if (answer.captured <= payment.captured) return { saga: isUnderWay(payment) ? await progress(tx, deps, about) : saga, refunds: [] }
+  if (answer.captured <= payment.captured) return { saga: await withoutMoney(tx, deps, about), refunds: [] }
   if (saga.order.status !== 'PENDING_PAYMENT') {
     const after = await lateCaptured(tx, deps, about)
     return { saga: after, refunds: await returnUnawaited(tx, deps, after, drive.holder) }
   }
   const othersAreLive = saga.payments.some((one) => one.id !== id && isUnderWay(one))
-  if (answer.captured < payment.amount || othersAreLive) return { saga: await partlyCaptured(tx, deps, about), refunds: [] }
+  if (answer.captured < payment.amount || othersAreLive) {
+    const after = await partlyCaptured(tx, deps, about)
+    const part = after.payments.find((one) => one.id === id)
+    // The rest may be held for us, on one that had failed.
+    return { saga: part && hasFailed(part) ? await withoutMoney(tx, deps, { ...about, saga: after, payment: part }) : after, refunds: [] }
+  }
   return paid(tx, deps, about, parts)
+}
+
+/** Of a payment that has ended, nothing counts but that its money is held for us after all: then it is under way again. */
+async function withoutMoney(tx: Writer, deps: OrderDeps, about: About): Promise<Saga> {
+  const { saga, payment, answer, drive } = about
+  const goesOn = isUnderWay(payment) || (answer.state === 'AUTHORIZED' && !isUnwanted(saga, payment, deps.clock.now()))
+  if (goesOn) return progress(tx, deps, about)
+  return withPayment(saga, await noteNothing(tx, deps, { payment, holder: drive.holder }), undefined)
 }
 
 /** An order and its payments as they stand, in a write that has them to itself from then on. */
@@ -82,13 +113,14 @@ async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive 
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const captured: Payment = { ...payment, ...takenBy(answer, updatedAt), status: 'CAPTURED' }
+  const noted = { payment, answer, holder: drive.holder }
+  const captured: Payment = { ...payment, ...takenBy(noted, updatedAt), status: 'CAPTURED', failureCode: null }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
   const { payments } = withPayment(saga, captured, undefined)
   const toResume = { ...paidAs(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All of it is sent before any of it is waited for.
   const [, , refunds, after] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, becomes: 'CAPTURED' }),
+    noteCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
     appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
     returnUnawaited(tx, deps, { order: { ...order, ...paidAs(amountDue), status: 'PAID' }, payments }, drive.holder),
     parts
@@ -114,7 +146,7 @@ export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, d
 }
 
 /** A part of the money, or all of it on a payment that had ended while another is under way: the order goes on waiting for the rest. */
-async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder } }: About): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
   const { state, captured } = answer
@@ -123,7 +155,7 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
   const resumeAt = updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs)
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, becomes: ended }),
+    noteCapture(tx, deps, { payment, answer, holder, becomes: ended }),
     deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
   ])
@@ -131,14 +163,14 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
 }
 
 /** Money that nobody waits for any more. An order that came to nothing shows that it came and went; one that was paid otherwise does not. */
-async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer }: About): Promise<Saga> {
+async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder } }: About): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
   const amount = answer.captured - payment.captured
   const counts = cameToNothing(order)
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
+    noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
     counts ? deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
   ])

@@ -6,8 +6,8 @@ import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
 import { reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
-import type { PaymentChoice } from '../payment/domain.ts'
-import { beginPayment, paymentsBegun } from '../payment/index.ts'
+import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
+import { beginPayment, paymentsWithin } from '../payment/index.ts'
 import {
   type Order,
   type OrderGiftCard,
@@ -41,7 +41,7 @@ export type Purchase = {
  * @returns the order and its payment
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
-export function placeOrder(
+export async function placeOrder(
   deps: OrderDeps,
   { snapshot, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
@@ -49,30 +49,30 @@ export function placeOrder(
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
-  return deps.db.write(async (tx) => {
+  const { draft, payments, inserted } = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    // In the order in which everybody locks: the cart, variants, gift cards, the customer's numbers, and the shop's next number last.
+    // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
+    // number, for which all its orders wait, is sent once all of these have answered.
     const converted = convertCart(tx, deps, cart)
-    const rest = Promise.all([
-      reserveStock(tx, deps, wanted),
-      holdGiftCards(tx, deps, { orderId: id, draws: priced.draws }),
-      cart.customerId === null ? undefined : countOrder(tx, { customerId: cart.customerId, currency }),
-      assertMayHold(tx, deps, draft),
-      store.nextNumber(tx, cart.shopId),
-    ])
+    const reserving = reserveStock(tx, deps, wanted)
+    const isClose = isCloseToBound(tx, deps, draft)
+    isClose.catch(() => undefined)
     // Whatever else there is to say, the cart comes first.
-    rest.catch(() => undefined)
+    reserving.catch(() => undefined)
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const [reserved, , , , number] = await rest
-    const order = { ...draft, number }
-    await store.insert(tx, order, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
-    const payments = order.amountDue > 0 ? [await beginPayment(tx, deps, { order, choice, holder })] : []
+    const reserved = await reserving
+    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
+    if (await isClose) await assertMayHold(tx, deps, draft)
+    const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
+    const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder })] : []
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
-    return { order, payments }
+    return { draft, payments, inserted }
   }, locking)
+  return { order: { ...draft, number: await inserted.number }, payments }
 }
 
 /**
@@ -84,8 +84,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     await store.lock(tx, order.id)
-    const { count, anyLive } = await paymentsBegun(tx, deps, order.id)
-    if (count >= paymentsPerOrderMax)
+    const begun = await paymentsWithin(tx, deps, order.id)
+    if (begun.length >= paymentsPerOrderMax)
       throw new AppError('CONFLICT', `The order was tried to be paid ${paymentsPerOrderMax} times: begin another cart`)
     const expiresAt = Math.max(order.expiresAt, now + paymentTimeMs)
     const change = {
@@ -97,6 +97,7 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
       resumeAt: now + resumeAfterMs,
       updatedAt: now,
     } as const
+    const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
     const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
@@ -104,29 +105,47 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   }, locking)
 }
 
+type Holding = Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>
+
+/** Orders that are placed at the same moment do not see each other. This close to a bound they are counted one after the other. */
+const closeToBound = 64
+
+/** Whether so few more may be placed, or none: by the shop's shoppers, from an address, of a cart. The cart's row is locked. */
+const isFull = (tx: Writer, { orderStore, config }: OrderDeps, order: Holding, room: number) =>
+  orderStore.areMoreThan(tx, order, {
+    shopMax: Math.max(0, config.unpaidOrdersPerShop - 1 - room),
+    addressMax: Math.max(0, config.unpaidOrdersPerAddress - 1 - room),
+    cartMax: ordersPerCartMax - 1,
+  })
+
 /**
- * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it.
- * @throws AppError RATE_LIMITED for an address or a shop that has too many, CONFLICT for a cart that was checked out too often
+ * Whether `assertMayHold` has to look closer.
+ * @throws AppError CONFLICT for a cart that was checked out too often
  */
-async function assertMayHold(
-  tx: Writer,
-  { orderStore, config }: OrderDeps,
-  { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
-): Promise<void> {
-  const { unpaidOrdersPerAddress: perAddress, unpaidOrdersPerShop: perShop } = config
-  const max = { shopMax: perShop - 1, addressMax: perAddress - 1, cartMax: ordersPerCartMax - 1 }
-  const isFull = await orderStore.areMoreThan(tx, { shopId, cartId, placedFrom }, max)
-  const retry = { retryAfterSeconds: unpaidRetrySeconds }
-  if (isFull.ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
+async function isCloseToBound(tx: Writer, deps: OrderDeps, order: Holding): Promise<boolean> {
+  const { unpaidOrdersPerShop: perShop, unpaidOrdersPerAddress: perAddress } = deps.config
+  const { ofShop, fromAddress, ofCart } = await isFull(tx, deps, order, closeToBound)
+  if (ofCart) throw new AppError('CONFLICT', `The cart was checked out ${ordersPerCartMax} times: begin another cart`)
   // The shop's own server is not to be shut out by strangers.
-  if (placedFrom === null) return
-  if (isFull.fromAddress)
+  return order.placedFrom !== null && (ofShop || fromAddress || Math.min(perShop, perAddress) <= closeToBound)
+}
+
+/**
+ * Unpaid orders hold stock for an hour: whoever has a publishable key could hold all of it. The bound of an address is exact within a shop;
+ * orders that it places in several shops at the same moment may pass it by as many.
+ * @throws AppError RATE_LIMITED for an address or a shop that has too many
+ */
+async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promise<void> {
+  await deps.orderStore.holdNumbers(tx, order.shopId)
+  const { ofShop, fromAddress } = await isFull(tx, deps, order, 0)
+  const retry = { retryAfterSeconds: unpaidRetrySeconds }
+  if (fromAddress)
     throw new AppError(
       'RATE_LIMITED',
-      `${perAddress} orders from this address wait for their payment: pay or take back some of them`,
+      `${deps.config.unpaidOrdersPerAddress} orders from this address wait for their payment: pay or take back some of them`,
       retry,
     )
-  if (isFull.ofShop) throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
+  if (ofShop) throw new AppError('RATE_LIMITED', 'Too many orders of the shop wait for their payment: try again later', retry)
 }
 
 function orderOf(
@@ -165,6 +184,7 @@ function orderOf(
     holds: 'HELD',
     processor: totals.amountDue > 0 ? choice.processor : null,
     placedFrom,
+    attemptKey: choice.attemptKey,
     createdAt: now,
     updatedAt: now,
     confirmedAt: null,

@@ -1,6 +1,8 @@
 import { AppError } from '../../core/errors.ts'
+import { dayOf } from '../../lib/day.ts'
 import { shareOf } from '../../lib/rounding.ts'
-import type { OrderLine, Refund } from './domain.ts'
+import type { Movement } from '../ledger/index.ts'
+import type { Order, OrderLine, Refund } from './domain.ts'
 
 /** So many of a line; `restock`: they go back on the shelf. */
 export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
@@ -84,3 +86,32 @@ export const leftOf = (lines: readonly StockOf[], before: readonly Pick<Refund, 
 
 const sumOf = <Field extends 'amount' | 'quantity'>(all: readonly { readonly [Name in Field]: number }[], field: Field): number =>
   all.reduce((sum, one) => sum + one[field], 0)
+
+/** What the projection is told: of money that was never a sale, that it came and that it went. */
+export function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
+  const confirmed = order.confirmedAt !== null && refund.purpose !== 'LATE_CAPTURE'
+  const common = {
+    shopId: order.shopId,
+    orderId: order.id,
+    // Of a sale: an order that came to nothing was nobody's doing.
+    affiliateId: confirmed ? order.affiliateId : null,
+    currency: refund.currency,
+    at: now,
+    rateDay: dayOf(confirmed && order.confirmedAt !== null ? order.confirmedAt : now),
+    confirmed,
+  }
+  const processor = refund.processor ?? 'gift_card'
+  return [
+    ...(refund.amount > 0 ? [{ ...common, kind: 'REFUND' as const, key: `refund:${refund.id}`, processor, amount: refund.amount }] : []),
+    ...(refund.amount > 0 && !confirmed
+      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}:${refund.id}`, processor, amount: refund.amount }]
+      : []),
+    ...refund.giftCards.map(({ giftCardId, amount }) => ({
+      ...common,
+      kind: 'GIFT_CARD_REFUND' as const,
+      key: `gift-card-refund:${refund.id}:${giftCardId}`,
+      processor: 'gift_card',
+      amount,
+    })),
+  ]
+}

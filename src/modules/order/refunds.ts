@@ -2,15 +2,16 @@ import type { Writer } from '../../../db/engine.ts'
 import type { RefundAnswer } from '../../clients/processors/processor.ts'
 import { type Actor, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { dayOf } from '../../lib/day.ts'
+import { isFree, leaseMs, leaseOf, noLease } from '../../core/leases.ts'
+import { dayMs } from '../../lib/day.ts'
 import { reverseCommission } from '../affiliate/index.ts'
 import { audit } from '../audit/index.ts'
 import { restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
-import { type Movement, recordMovements } from '../ledger/index.ts'
-import { isFree, leaseOf, noLease, type Payment } from '../payment/domain.ts'
-import { askRefund, capturedPayment, noteRefunded } from '../payment/index.ts'
+import { recordMovements } from '../ledger/index.ts'
+import type { Payment } from '../payment/domain.ts'
+import { askRefund, capturedPayment, noteRefunded, paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import {
   backoffMs,
@@ -29,7 +30,7 @@ import {
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { type Asked, amountAsked, isOf, leftOf, linesBack, type RefundedLine, shelvedBy } from './refund-parts.ts'
+import { type Asked, amountAsked, isOf, leftOf, linesBack, movementsOf, type RefundedLine, shelvedBy } from './refund-parts.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
@@ -97,7 +98,8 @@ export async function returnUnawaited(
   for (const payment of payments) {
     const amount = unawaited(order, payment, before)
     if (amount === 0) continue
-    const attemptKey = `${purpose}:${payment.id}:${payment.captured}`
+    const failed = before.filter((refund) => refund.paymentId === payment.id && refund.purpose === purpose && refund.status === 'FAILED')
+    const attemptKey = [purpose, payment.id, payment.captured, ...(failed.length > 0 ? [failed.length] : [])].join(':')
     const parts = { amount, giftCardAmount: 0, giftCards: [] }
     begun.push(await beginMoneyBack(tx, deps, { order, purpose, attemptKey, payment, parts, reason, actor, holder }))
   }
@@ -117,17 +119,17 @@ export type RefundRequest = {
   actor: Actor
 }
 
+type Begun = { refund: Refund; isNew: boolean }
+
 /**
  * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
  * two at once never give back more than there is.
- * @returns the refund, and whether this call made it
+ * @returns the refund, and whether this call made it; undefined where nothing was left to give back, and the sale is cancelled by that write
  * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
  */
-export async function beginRefund(
-  deps: OrderDeps,
-  request: RefundRequest,
-  purpose: 'REFUND' | 'CANCEL',
-): Promise<{ refund: Refund; isNew: boolean }> {
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
+export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
   const { orderStore: store } = deps
   return deps.db.write(async (tx) => {
     const order = await store.lock(tx, request.orderId)
@@ -152,6 +154,10 @@ export async function beginRefund(
     // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
     if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
       throw new AppError('CONFLICT', 'There is not that much left to refund')
+    if (isEmpty && purpose === 'CANCEL') {
+      await cancelAtOnce(tx, deps, order, request)
+      return undefined
+    }
     const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
     const { attemptKey, reason, actor, shopId } = request
     const refund = await beginMoneyBack(tx, deps, {
@@ -185,7 +191,7 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
 /**
  * Asks the processor to give money back and notes that it did. Called again, it goes on where it was; of many at once one asks.
  * @param isNew the write before this call made the refund: the processor cannot know it yet
- * @returns the refund as it is then: PENDING when the processor has not answered; the job asks again
+ * @returns the refund as it is then, or the one that was begun in its place: PENDING when the processor has not answered; the job asks again
  */
 export async function settleRefund(
   deps: OrderDeps,
@@ -196,11 +202,14 @@ export async function settleRefund(
   const found = await deps.orderStore.findRefund(deps.db.read, refundId)
   if (!found) throw new AppError('NOT_FOUND', 'No such refund')
   if (found.status !== 'PENDING') return found
-  const refund = isNew ? found : await leased(deps, found, holder)
+  // With a whole call's time left of the lease from the write that made it. Whoever stood still since may not be the first to send it.
+  const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
+  const refund = isUnsent ? found : await leased(deps, found, holder)
   if (!refund) return found
-  const answer = await answerOf(deps, refund, !isNew && found.sentAt !== null)
-  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer)
-  if (answer.state === 'FAILED') return isOwed(refund) ? insist(deps, refund, answer) : fail(deps, refund, answer.failureCode ?? 'refused')
+  const answer = await answerOf(deps, refund, !isUnsent && found.sentAt !== null)
+  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer, holder)
+  if (answer.state === 'FAILED')
+    return isOwed(refund) ? insist(deps, refund, answer, holder) : fail(deps, refund, answer.failureCode ?? 'refused')
   return succeed(deps, refund, answer.reference ?? null)
 }
 
@@ -216,11 +225,36 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
   }, locking)
 }
 
-/** A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. */
-function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer): Promise<Refund> {
+/**
+ * A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. One that it has
+ * made, and that failed there, stays failed: another one is begun.
+ */
+function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
   const { id, orderId, processor } = refund
   deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: answer.failureCode })
-  return postpone(deps, refund, answer)
+  return answer.reference === undefined ? postpone(deps, refund, answer, holder) : beginAgain(deps, refund, answer, holder)
+}
+
+/** What failed at a bank does so again a moment later. */
+const owedAgainMs = dayMs
+
+/** Ends a refund that has failed, and begins another one of the same money in the same write, which is sent a day later. Returns that one. */
+async function beginAgain(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
+  const { orderStore: store } = deps
+  const { id, orderId, reason, actor } = refund
+  const begun = await deps.db.write(async (tx) => {
+    const order = await store.lock(tx, orderId)
+    const { reference = null, failureCode = 'refused' } = answer
+    const updatedAt = deps.clock.now()
+    const change = { processorReference: reference, failureCode, resumeAt: null, ...noLease, updatedAt }
+    if (!order || !(await store.moveRefund(tx, id, ['PENDING'], 'FAILED', change))) return undefined
+    await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
+    const payments = await paymentsWithin(tx, deps, orderId)
+    const [next] = await returnUnawaited(tx, deps, { order, payments }, holder, { reason, actor })
+    const later = { sentAt: null, resumeAt: updatedAt + owedAgainMs, ...noLease }
+    return next && store.changeRefund(tx, next.id, ['PENDING'], later)
+  }, locking)
+  return begun ?? (await store.findRefund(deps.db.read, id)) ?? refund
 }
 
 async function answerOf(
@@ -234,14 +268,21 @@ async function answerOf(
   return askRefund(deps, { refundId: id, orderId, paymentId, amount, currency, refundReference, wasSent })
 }
 
-/** Notes what the processor calls a refund, and when it is asked about it again. */
-async function postpone(deps: OrderDeps, refund: Refund, answer: RefundAnswer | undefined): Promise<Refund> {
-  const attempts = refund.attempts + 1
-  const processorReference = answer?.reference ?? refund.processorReference
-  const changed = await deps.db.write((tx) => {
-    const now = deps.clock.now()
-    const change = { attempts, processorReference, resumeAt: now + backoffMs(attempts), ...noLease, updatedAt: now }
-    return deps.orderStore.changeRefund(tx, refund.id, ['PENDING'], change)
+/** Notes what the processor calls a refund, and when it is asked about it again: unless somebody else is asking by now, who does. */
+async function postpone(
+  { db, clock, orderStore: store }: OrderDeps,
+  refund: Refund,
+  answer: RefundAnswer | undefined,
+  holder: string,
+): Promise<Refund> {
+  const changed = await db.write(async (tx) => {
+    const now = clock.now()
+    const current = await store.lockRefund(tx, refund.id)
+    if (!current) return undefined
+    const attempts = current.attempts + 1
+    const processorReference = answer?.reference ?? current.processorReference
+    const next = isFree(current, holder, now) ? { attempts, resumeAt: now + backoffMs(attempts), ...noLease } : {}
+    return store.changeRefund(tx, refund.id, ['PENDING'], { processorReference, ...next, updatedAt: now })
   }, locking)
   return changed ?? refund
 }
@@ -284,12 +325,21 @@ async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settl
   await recordMovements(tx, deps, movementsOf(refund, order, deps.clock.now()))
   if (purpose === 'LATE_CAPTURE') return
   await noteOnOrder(tx, deps, { order, refund })
+  // In the order in which everybody locks: variants, gift cards, the customer's numbers.
+  await putBack(tx, deps, { order, refund })
   await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
   for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
   if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
-  if (refund.lines.some(({ restock: isBack }) => isBack))
-    await restock(tx, deps, shelvedBy(refund, await deps.orderStore.lines(order.id, tx)))
-  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, refund })
+  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor })
+}
+
+/** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
+async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
+  const { orderStore: store } = deps
+  const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
+  if (!isCancelled && !refund.lines.some((line) => line.restock)) return
+  const lines = await store.lines(order.id, tx)
+  await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
 }
 
 /** What follows from money that somebody asked to give back: the shop's endpoints, the customer and the partner learn of it. */
@@ -322,42 +372,24 @@ async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, 
   })
 }
 
-/** What the projection is told: of money that was never a sale, that it came and that it went. */
-function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
-  const confirmed = order.confirmedAt !== null && refund.purpose !== 'LATE_CAPTURE'
-  const common = {
-    shopId: order.shopId,
-    orderId: order.id,
-    // Of a sale: an order that came to nothing was nobody's doing.
-    affiliateId: confirmed ? order.affiliateId : null,
-    currency: refund.currency,
-    at: now,
-    rateDay: dayOf(confirmed && order.confirmedAt !== null ? order.confirmedAt : now),
-    confirmed,
-  }
-  const processor = refund.processor ?? 'gift_card'
-  return [
-    ...(refund.amount > 0 ? [{ ...common, kind: 'REFUND' as const, key: `refund:${refund.id}`, processor, amount: refund.amount }] : []),
-    ...(refund.amount > 0 && !confirmed
-      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}:${refund.id}`, processor, amount: refund.amount }]
-      : []),
-    ...refund.giftCards.map(({ giftCardId, amount }) => ({
-      ...common,
-      kind: 'GIFT_CARD_REFUND' as const,
-      key: `gift-card-refund:${refund.id}:${giftCardId}`,
-      processor: 'gift_card',
-      amount,
-    })),
-  ]
-}
+type Cancelled = { order: Order; reason: string | null; actor: string }
 
-/** A confirmed order whose money went back is cancelled in the same write, and its goods go back on the shelf. */
-async function cancelSale(tx: Writer, deps: OrderDeps, { order, refund: { reason, actor } }: Settled): Promise<void> {
+/** A confirmed order whose money went back is cancelled in the same write. */
+async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }: Cancelled): Promise<void> {
   const { orderStore: store } = deps
   if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await restock(tx, deps, leftOf(await store.lines(order.id, tx), await store.refundsOf(tx, order.id)))
   await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
   await tellCancelled(tx, deps, { order, reason })
+}
+
+/** Cancels a sale whose money went back before, or that cost nothing: a refund of nothing would say that there was one. */
+async function cancelAtOnce(tx: Writer, deps: OrderDeps, order: Order, { reason, actor }: RefundRequest): Promise<void> {
+  const { id, shopId, total } = order
+  await restock(tx, deps, leftOf(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
+  await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
+  await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })
+  const difference = { before: { status: order.status }, after: { status: 'CANCELLED' } }
+  await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
 }
 
 /** Tells the shop's endpoints that an order was cancelled. */

@@ -7,9 +7,9 @@ import { whatBecameOf } from '../payment/index.ts'
 import { orderStatuses } from './domain.ts'
 import { newDrive } from './drive.ts'
 import type { OrderDeps } from './parts.ts'
-import { noteAnswer } from './payments.ts'
+import { takeAnswer } from './payments.ts'
 import { settleRefund } from './refunds.ts'
-import { completeOrder } from './saga.ts'
+import { completeOrder, returnToSaga } from './saga.ts'
 import { endUnpaid } from './service.ts'
 import type { Due } from './store.ts'
 
@@ -24,13 +24,13 @@ const afterFailureMs = 5 * 60 * 1000
 
 /**
  * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
- * @throws AppError UNAVAILABLE when it does not say: then it may send its message again
+ * @throws AppError UNAVAILABLE when it does not say, or does not give up what nobody waits for: then it may send its message again
  */
 export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
   const answer = await whatBecameOf(deps, payment)
-  if (!answer) throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
   const drive = newDrive(deps)
-  await noteAnswer(deps, payment, answer, drive)
+  if (!answer || (await takeAnswer(deps, payment, answer, drive)) === 'silent')
+    throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
   await completeOrder(deps, payment.orderId, drive)
 }
 
@@ -70,7 +70,7 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
     const begun = await inLanes(deps, 'expiry', due, async (id) => {
       // The money may be there already, and nobody has told us. Whatever comes of it, the order's time is over.
-      await guarded(deps, id, () => completeOrder(deps, id))
+      await guarded(deps, id, () => returnToSaga(deps, id, newDrive(deps)))
       await guarded(deps, id, () => expireOrder(deps, id))
     })
     // What is left is in lanes that are at work already.

@@ -1,6 +1,7 @@
 import { isDatabaseAway } from '../../../db/engine.ts'
 import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { leaseMs } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isUnderWay } from '../payment/domain.ts'
 import { endLeases, paymentsWithin } from '../payment/index.ts'
@@ -26,13 +27,16 @@ const movesMax = 20
 export async function completeOrder(deps: OrderDeps, orderId: string, drive: Drive = newDrive(deps), known?: Saga): Promise<Saga> {
   let saga = known ?? (await loadSaga(deps, orderId))
   let asked = false
+  const givenUp = new Set<string>()
   for (let moves = 0; moves < movesMax; moves++) {
     const now = deps.clock.now()
     const move = nextMove(saga, now)
     // Asked twice in a row, a processor says the same.
-    if (move.kind === 'rest' || (move.kind === 'ask' && asked)) return atRest(deps, saga, move, drive)
+    const isSaid = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
+    if (move.kind === 'rest' || isSaid) return atRest(deps, saga, move, drive)
     if (drive.until !== undefined && now >= drive.until && 'payment' in move) return lookAgain(deps, saga, now)
     asked ||= move.kind === 'ask'
+    if (move.kind === 'void') givenUp.add(move.payment.id)
     const after = await makeMove(deps, saga, move, drive)
     if (!after) return loadSaga(deps, orderId)
     saga = after
@@ -41,8 +45,8 @@ export async function completeOrder(deps: OrderDeps, orderId: string, drive: Dri
 }
 
 /**
- * The shopper is back: the order goes as far as it can. Where it waits and its last payment had ended, the processor is asked about that
- * one too: they may have tried again on the same page.
+ * Somebody has to know how an order stands (the shopper is back, another payment is to begin, its time is over): it goes as far as it can.
+ * Where it waits and its last payment had ended, the processor is asked about that one too: its shopper may have tried again on the same page.
  */
 export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
   const saga = await completeOrder(deps, orderId, drive)
@@ -50,6 +54,19 @@ export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Driv
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
   const after = await askPayment(deps, 'ask', last, drive)
   return after === 'silent' || after === 'taken' ? saga : completeOrder(deps, orderId, drive, after)
+}
+
+/**
+ * Gives up at its processor what an order that waits could still be paid by: a payment under way, or one that has failed and can be tried
+ * again on the same page.
+ * @returns the order as it is then; `silent` while it may still be paid, `taken` while somebody else is asking
+ */
+export async function giveUpPayment(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
+  const last = paymentOf(saga)
+  if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED') return saga
+  if (drive.until !== undefined && deps.clock.now() >= drive.until) return 'silent'
+  const after = await askPayment(deps, 'void', last, drive)
+  return typeof after === 'string' ? after : completeOrder(deps, saga.order.id, drive, after)
 }
 
 async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Saga> {
@@ -98,11 +115,12 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'void': {
       const after = await askPayment(deps, move.kind, move.payment, drive)
       if (after === 'taken') {
-        await lookAgain(deps, saga, move.payment.leaseUntil ?? deps.clock.now() + backoffMs(1))
+        await lookAgain(deps, saga, deps.clock.now() + leaseMs)
         return undefined
       }
       // An answer that leaves the same to do is none: asking on would turn in a circle.
-      if (after !== 'silent' && (move.kind === 'ask' || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
+      const isOne = move.kind === 'ask' || hasFailed(move.payment)
+      if (after !== 'silent' && (isOne || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
       const attempts = await postpone(deps, saga, drive)
       if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment, drive)
       return undefined
@@ -112,7 +130,10 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
     case 'confirm':
       return confirmOrder(deps, saga, drive)
     case 'release':
-      await deps.db.write((tx) => release(tx, deps, order), locking)
+      await deps.db.write(async (tx) => {
+        const current = await deps.orderStore.lock(tx, order.id)
+        if (current) await release(tx, deps, current)
+      }, locking)
       return loadSaga(deps, order.id)
     case 'endCompensation':
       return endCompensation(deps, saga, drive)
@@ -188,7 +209,9 @@ async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promi
   const { orderStore: store } = deps
   const { order } = saga
   for (const refund of await store.refundsOf(deps.db.read, order.id)) {
-    const settled = refund.status === 'PENDING' ? await settleRefund(deps, refund.id, drive) : refund
+    // One that follows another that failed has a time of its own.
+    const isLater = refund.sentAt === null && (refund.resumeAt ?? 0) > deps.clock.now()
+    const settled = refund.status === 'PENDING' && !isLater ? await settleRefund(deps, refund.id, drive) : refund
     if (settled.status !== 'PENDING') continue
     await postpone(deps, saga, drive)
     return undefined

@@ -9,7 +9,7 @@ import { isUnderWay } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { release } from './confirming.ts'
-import { filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
+import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
 import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -109,7 +109,9 @@ async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, sho
       break
     case 'CONFIRMED': {
       const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
-      const { refund, isNew } = await beginRefund(deps, request, 'CANCEL')
+      const begun = await beginRefund(deps, request, 'CANCEL')
+      if (!begun) break
+      const { refund, isNew } = begun
       const { status } = await settleRefund(deps, refund.id, { holder: attempt.key }, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
@@ -146,6 +148,8 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     const payments = await paymentsWithin(tx, deps, id)
     const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
+    const shown = endedUnpaidAs(payments)
+    if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
     if (!payments.some(isUnderWay)) await release(tx, deps, order)
     if (status === 'EXPIRED') return begun
     await tellCancelled(tx, deps, { order, reason })
@@ -210,6 +214,10 @@ export async function completeFulfilled(deps: OrderDeps): Promise<void> {
 
 /** An order, whosever it is; undefined when there is none. */
 export const findOrder = ({ orderStore }: OrderDeps, id: string): Promise<Order | undefined> => orderStore.find(id)
+
+/** Of a cart's orders the one that a request has made, or begun a payment of, whatever has become of it since. */
+export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>
+  orderStore.findByAttempt(cartId, attemptKey)
 
 /** The order that a cart became. */
 export const orderOfCart = ({ orderStore }: OrderDeps, cartId: string): Promise<Order | undefined> => orderStore.findByCart(cartId)

@@ -1,10 +1,10 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertAllOf, insertOf, lockedRowsOf, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, type Payment } from '../payment/domain.ts'
+import type { Payment } from '../payment/domain.ts'
 import {
   type Order,
   type OrderEvent,
@@ -31,6 +31,20 @@ const prepared = {
   order: rowsOf(orders, ['id']),
   /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
   byCart: rowsOf(orders, ['cartId'], desc(orders.number)),
+  /** A request has made an order, or begun a payment of one. */
+  byAttempt: prepare((queries) =>
+    queries
+      .select()
+      .from(orders)
+      .where(
+        and(
+          valuesOf(orders, ['cartId']),
+          sql`(${orders.attemptKey} = ${sql.placeholder('attemptKey')} or exists (
+            select 1 from payments where payments.order_id = ${orders.id} and payments.attempt_key = ${sql.placeholder('attemptKey')}))`,
+        ),
+      )
+      .orderBy(desc(orders.number)),
+  ),
   lines: rowsOf(orderLines, ['orderId'], asc(orderLines.position)),
   giftCards: rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId)),
   events: rowsOf(orderEvents, ['orderId'], asc(orderEvents.position)),
@@ -51,17 +65,33 @@ const prepared = {
       })
       .from(sql`(select 1 as one) as once`)
   }),
-  nextNumber: prepare((queries) =>
+  holdNumbers: prepare((queries) =>
+    queries
+      .insert(orderNumbers)
+      .values({ shopId: sql.placeholder('shopId'), last: 0 })
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last}` } }),
+  ),
+  drawNumber: prepare((queries) =>
     queries
       .insert(orderNumbers)
       .values({ shopId: sql.placeholder('shopId'), last: 1 })
-      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } })
-      .returning({ last: orderNumbers.last }),
+      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
+const { number: _number, ...orderColumns } = getTableColumns(orders)
+/** Under the number that was drawn before it in the same write. */
+const insertOrder = prepare((queries) =>
+  queries
+    .insert(orders)
+    .values({
+      ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
+      number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+    })
+    .returning({ number: orders.number }),
+)
+const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
-  order: insertOf(orders),
   lines: insertAllOf(orderLines),
   giftCards: insertAllOf(orderGiftCards),
 }
@@ -93,8 +123,13 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
   return {
     find,
-    async findByCart(cartId: string): Promise<Order | undefined> {
-      return read.first(prepared.byCart, { cartId })
+    /** The order that a cart became last. */
+    async findByCart(cartId: string, from: Pick<Reader, 'first'> = read): Promise<Order | undefined> {
+      return from.first(prepared.byCart, { cartId })
+    },
+    /** Of a cart's orders the one that a request has made, or begun a payment of. */
+    async findByAttempt(cartId: string, attemptKey: string): Promise<Order | undefined> {
+      return read.first(prepared.byAttempt, { cartId, attemptKey })
     },
     /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {
@@ -149,16 +184,33 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       if (!found) throw new Error('a count gave nothing')
       return found
     },
-    /** The next number of the shop. Its row is one that every order of the shop needs: call it as late in the write as may be. */
-    async nextNumber(tx: Writer, shopId: string): Promise<number> {
-      const row = await tx.first(prepared.nextNumber, { shopId })
-      if (!row) throw new Error('a counter gave no number')
-      return row.last
+    /** Has the numbers of a shop to itself from then on: its other orders wait. */
+    async holdNumbers(tx: Writer, shopId: string): Promise<void> {
+      await tx.run(prepared.holdNumbers, { shopId })
     },
-    async insert(tx: Writer, order: Order, lines: readonly OrderLine[], cards: readonly OrderGiftCard[]): Promise<void> {
-      await inserts.order(tx, order)
+    /**
+     * Makes an order under the next number of its shop. That number's row is one that every order of the shop waits for: no answer is waited
+     * for from here on, so that the commit follows at once. Call it last.
+     * @returns the number, which is known with the commit
+     */
+    async insert(
+      tx: Writer,
+      order: Omit<Order, 'number'>,
+      lines: readonly OrderLine[],
+      cards: readonly OrderGiftCard[],
+    ): Promise<{ readonly number: Promise<number> }> {
+      await tx.run(prepared.drawNumber, { shopId: order.shopId })
+      // SQLite answers, and refuses, at once.
+      const inserted = tx.first(insertOrder, order)
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
+      const number = Promise.resolve(inserted).then((row) => {
+        if (!row) throw new Error('an order was not made')
+        return row.number
+      })
+      // Of a write that failed it is the write that says so.
+      number.catch(() => undefined)
+      return { number }
     },
     ...orderMoves,
     /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
@@ -197,6 +249,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     async findRefund(from: Pick<Reader, 'first'>, id: string): Promise<Refund | undefined> {
       return from.first(prepared.refund, { id })
+    },
+    /** As it stands, with its lease, in a write that has it to itself from then on. */
+    async lockRefund(tx: Writer, id: string): Promise<Refund | undefined> {
+      return tx.first(lockedRefund, { id })
     },
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })

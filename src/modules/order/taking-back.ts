@@ -1,19 +1,19 @@
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { reopenCart } from '../cart/index.ts'
-import { hasFailed, isUnderWay } from '../payment/domain.ts'
+import { lockCart, reopenCart } from '../cart/index.ts'
+import { hasFailed } from '../payment/domain.ts'
 import { paymentsWithin } from '../payment/index.ts'
 import { release } from './confirming.ts'
-import { cameToNothing, type Order, paymentOf } from './domain.ts'
+import { cameToNothing, endedUnpaidAs, type Order } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { askPayment } from './payments.ts'
 import { returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
-import { completeOrder } from './saga.ts'
+import { giveUpPayment, returnToSaga } from './saga.ts'
 
 const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')
 const isBought = () => new AppError('CONFLICT', 'The cart was bought')
+const isCheckedOutAgain = () => new AppError('CONFLICT', 'The cart was checked out again meanwhile')
 
 /**
  * Takes an unpaid checkout back: what is open at the processor is given up first, then the order is CANCELLED, what it held is free, and its
@@ -23,35 +23,30 @@ const isBought = () => new AppError('CONFLICT', 'The cart was bought')
  */
 export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Drive, actor: string): Promise<void> {
   // It may be paid by now, and nobody has told us.
-  let saga = await completeOrder(deps, orderId, drive)
-  const live = paymentOf(saga)
-  if (saga.order.status === 'PENDING_PAYMENT' && live && isUnderWay(live)) {
-    const after = await askPayment(deps, 'void', live, drive)
-    if (after === 'silent' || after === 'taken') throw stillPayable()
-    saga = await completeOrder(deps, orderId, drive)
-  }
+  const saga = await giveUpPayment(deps, await returnToSaga(deps, orderId, drive), drive)
+  if (typeof saga === 'string') throw stillPayable()
   assertUnpaid(saga.order)
   const refunds = await deps.db.write(async (tx) => {
-    // The cart is locked before its order, as by whoever buys it.
+    // The cart is locked before its order, as by whoever buys it. It may be that of another order by now.
+    await lockCart(tx, deps, saga.order.cartId)
+    const last = await deps.orderStore.findByCart(saga.order.cartId, tx)
+    if (last?.id !== orderId) throw isCheckedOutAgain()
     await reopenCart(tx, deps, saga.order.cartId, saga.order)
-    const order = await deps.orderStore.lock(tx, orderId)
+    let order = await deps.orderStore.lock(tx, orderId)
     if (!order) throw new Error('an order is gone')
     assertUnpaid(order)
     const payments = await paymentsWithin(tx, deps, orderId)
     if (!payments.every(hasFailed)) throw stillPayable()
     if (order.status === 'PENDING_PAYMENT') {
-      const now = deps.clock.now()
-      const ended = { attempts: 0, resumeAt: now, updatedAt: now }
-      if (!(await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended))) throw stillPayable()
+      const ended = { ...endedUnpaidAs(payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
+      order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
+      if (!order) throw stillPayable()
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })
       await tellCancelled(tx, deps, { order, reason: null })
     }
-    await release(tx, deps, order)
-    const current = await deps.orderStore.lock(tx, orderId)
-    return current ? returnUnawaited(tx, deps, { order: current, payments }, drive.holder) : []
+    return returnUnawaited(tx, deps, { order: await release(tx, deps, order), payments }, drive.holder)
   }, locking)
   for (const { id } of refunds) await settleRefund(deps, id, drive, { isNew: true })
-  await completeOrder(deps, orderId, drive)
 }
 
 /** @throws AppError unless an order waits for its payment, or came to nothing */

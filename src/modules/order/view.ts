@@ -1,4 +1,4 @@
-import { moneyOf } from '../../lib/money.ts'
+import { type Money, moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
 import type { Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
@@ -36,9 +36,14 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
     payments: all.map(paymentView),
     refunds: back.map(refundView),
-    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail })),
+    events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
     ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
+}
+/** Whatever is a number in what is kept of an event is an amount of the order's money. */
+function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string): Record<string, string | Money> {
+  const entries = Object.entries(detail)
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? { amount: value, currency } : value]))
 }
 export type OrderView = ReturnType<typeof orderView>
 

@@ -7,15 +7,16 @@ export type Payment = typeof payments.$inferSelect
 export type PaymentStatus = Payment['status']
 
 /**
- * What may become of a payment. One that has ended may be paid after all: the shopper tries again on the same page. Where its
- * order waits no more, what was captured is noted on it and refunded; it stays ended.
+ * What may become of a payment. One that has failed may be paid after all: the shopper tries again on the same page, and its processor
+ * takes the money by itself or holds it for us to take. Where its order waits no more, what was captured is noted on it and refunded;
+ * it stays ended.
  */
 export const paymentTransitions = reachable('PENDING', {
   PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
   CAPTURED: [],
-  FAILED: ['CAPTURED'],
+  FAILED: ['AUTHORIZED', 'CAPTURED'],
   VOIDED: ['CAPTURED'],
 } as const satisfies Transitions<PaymentStatus>)
 
@@ -53,21 +54,6 @@ export type PaymentChoice = {
   /** The idempotency key of the request, hashed. */
   attemptKey: string
 }
-
-/**
- * How long whoever asks a processor has it to themselves: longer than the one call takes at most.
- * A lease is taken by a conditional update before the call, and given back in the write of the answer.
- */
-export const leaseMs = 30_000
-
-/** Whoever holds a lease, and until when it counts. */
-export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
-export const noLease = { leaseHolder: null, leaseUntil: null } as const
-
-type Leased = { leaseHolder: string | null; leaseUntil: number | null }
-/** Whether nobody else is asking. A lease further ahead than any is given for comes from a clock that has stepped back since. */
-export const isFree = ({ leaseHolder, leaseUntil }: Leased, holder: string, now: number): boolean =>
-  leaseHolder === null || leaseHolder === holder || leaseUntil === null || leaseUntil <= now || leaseUntil > now + leaseMs
 
 /** What the sealed payment token of a checkout is bound to. */
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`

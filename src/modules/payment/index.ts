@@ -1,4 +1,4 @@
-export { noteCapture, noteProgress, noteRefunded, takenBy } from './notes.ts'
+export { noteCapture, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
   type Asked,
@@ -8,9 +8,7 @@ export {
   capturedPayment,
   chooseProcessor,
   endLeases,
-  giveUpUnwanted,
   paymentOfMessage,
-  paymentsBegun,
   paymentsOf,
   paymentsWithin,
   type Question,

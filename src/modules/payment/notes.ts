@@ -1,35 +1,37 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { ProcessorPayment } from '../../clients/processors/processor.ts'
-import { leaseOf, movesOn, noLease, openPaymentStatuses, type Payment } from './domain.ts'
+import { isFree, leaseOf, noLease } from '../../core/leases.ts'
+import { movesOn, openPaymentStatuses, type Payment } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
 // a payment only ever moves on.
 
-type Noted = { payment: Payment; answer: ProcessorPayment }
+/** @param payment as it stands, locked; `holder`: who asked */
+type Noted = { payment: Payment; answer: ProcessorPayment; holder: string }
 
-/** Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer. */
-const seenBy = ({ reference }: ProcessorPayment, updatedAt: number) => ({
+/**
+ * Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer, and gives their
+ * lease back: a question is asked without one, and somebody else may have it for a call of theirs.
+ */
+const seenBy = ({ payment, answer: { reference }, holder }: Noted, now: number) => ({
   processorReference: reference,
   sealedToken: null,
-  ...noLease,
-  updatedAt,
+  ...(isFree(payment, holder, now) ? noLease : {}),
+  updatedAt: now,
 })
 
 /**
  * Notes how far a payment has come, short of its money.
- * @param payment as it stands, in a write that has its order
- * @param holder who goes on to take the money of one that is authorized, and keeps it for that; undefined: nobody does at once
+ * @param noted its `holder` goes on to take the money of one that is authorized, and keeps it for that, unless somebody else has it
  * @returns the payment after it
  */
-export async function noteProgress(
-  tx: Writer,
-  { paymentStore: store, clock }: PaymentDeps,
-  { payment, answer, holder }: Noted & { holder?: string | undefined },
-): Promise<Payment> {
+export async function noteProgress(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
+  const { payment, answer, holder } = noted
   const { id, status } = payment
   const { state, clientParameters } = answer
-  const seen = seenBy(answer, clock.now())
+  const now = clock.now()
+  const seen = seenBy(noted, now)
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
   if (!movesOn(status, state)) {
     const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
@@ -39,9 +41,9 @@ export async function noteProgress(
     case 'REQUIRES_ACTION':
       return (await store.move(tx, id, ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
-      const lease = holder === undefined ? noLease : leaseOf(holder, clock.now())
-      const authorized = { ...seen, ...lease, authorized: answer.authorized }
-      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION'], state, authorized)) ?? payment
+      const lease = isFree(payment, holder, now) ? leaseOf(holder, now) : {}
+      const authorized = { ...seen, ...lease, authorized: answer.authorized, failureCode: null }
+      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'FAILED'], state, authorized)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
@@ -56,12 +58,22 @@ export async function noteProgress(
 }
 
 /** What money that was taken leaves on its payment. */
-export const takenBy = (answer: ProcessorPayment, updatedAt: number) => ({
-  ...seenBy(answer, updatedAt),
-  captured: answer.captured,
-  authorized: Math.max(answer.authorized, answer.captured),
+export const takenBy = (noted: Noted, now: number) => ({
+  ...seenBy(noted, now),
+  captured: noted.answer.captured,
+  authorized: Math.max(noted.answer.authorized, noted.answer.captured),
   clientParameters: {},
 })
+
+/** Gives the lease of a payment back whose answer says nothing new. Returns the payment after it. */
+export async function noteNothing(
+  tx: Writer,
+  { paymentStore: store }: PaymentDeps,
+  { payment, holder }: Pick<Noted, 'payment' | 'holder'>,
+): Promise<Payment> {
+  if (payment.leaseHolder !== holder) return payment
+  return (await store.change(tx, payment.id, [payment.status], noLease)) ?? payment
+}
 
 /**
  * Notes money that was taken.
@@ -71,12 +83,13 @@ export const takenBy = (answer: ProcessorPayment, updatedAt: number) => ({
 export async function noteCapture(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { payment, answer, becomes }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
+  { becomes, ...noted }: Noted & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
 ): Promise<Payment> {
-  const taken = takenBy(answer, clock.now())
+  const { payment } = noted
+  const taken = takenBy(noted, clock.now())
   const after =
     becomes === 'CAPTURED'
-      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, taken)
+      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, { ...taken, failureCode: null })
       : becomes
         ? await store.move(tx, payment.id, openPaymentStatuses, becomes, taken)
         : await store.change(tx, payment.id, [payment.status], taken)

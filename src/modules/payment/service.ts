@@ -10,8 +10,9 @@ import {
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { leaseMs, leaseOf } from '../../core/leases.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import { hasFailed, isUnderWay, leaseMs, leaseOf, type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
+import { type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 /** The processor of this name that a shop's payments go through; undefined when none is set up. The one place that is asked. */
@@ -94,7 +95,7 @@ export async function askProcessor(deps: PaymentDeps, question: Question, paymen
     deps.log.error('payment.processor_missing', traceOf(payment))
     return 'silent'
   }
-  if (question !== 'ask' && !(await isLeased(deps, payment, holder))) return 'taken'
+  if (question !== 'ask' && !(await takeLease(deps, question, payment, holder))) return 'taken'
   const answer = await answerOf(deps, processor, question, payment)
   if (!answer) return 'silent'
   const { state, failureCode: code } = answer
@@ -106,27 +107,14 @@ export async function askProcessor(deps: PaymentDeps, question: Question, paymen
 /** What every line of the log about a payment bears, so that it can be followed. */
 const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, payment: id, processor })
 
-async function isLeased({ db, clock, paymentStore }: PaymentDeps, payment: Payment, holder: string): Promise<boolean> {
+/** Whether the holder has the payment for a call now. One that has ended may be given up all the same: its shopper can try again. */
+async function takeLease({ db, clock, paymentStore }: PaymentDeps, question: Question, payment: Payment, holder: string): Promise<boolean> {
   const now = clock.now()
   const { leaseHolder, leaseUntil } = payment
   // Taken a moment ago in the write that came to this question: there is a whole call's time left of it.
   if (leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2) return true
-  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now), locking)) !== undefined
-}
-
-/**
- * Gives up a payment that was ended before its processor had heard of it, now that it has: it must not be paid any more.
- * @returns what the processor says of it then; undefined when there is nothing to give up, or it does not say
- */
-export async function giveUpUnwanted(
-  deps: PaymentDeps,
-  paymentId: string,
-  answer: ProcessorPayment,
-): Promise<ProcessorPayment | undefined> {
-  const payment = await deps.paymentStore.find(paymentId)
-  if (!payment || !hasFailed(payment) || !isUnderWay({ status: answer.state })) return undefined
-  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
-  return processor && answerOf(deps, processor, 'void', payment)
+  const which = question === 'void' ? 'notCaptured' : 'underWay'
+  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now, which), locking)) !== undefined
 }
 
 const nameOf = ({ id, processorReference }: Payment): PaymentName => ({ paymentId: id, reference: processorReference ?? undefined })
@@ -147,7 +135,9 @@ async function answerOf(
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
-    return found(deps, processor, payment)
+    const known = await found(deps, processor, payment)
+    if (known !== 'unheard') return known
+    return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
 }
 
@@ -173,10 +163,10 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
   failureCode: code,
 })
 
-/** What a processor says of a payment now; undefined when it does not say. */
-async function found(deps: PaymentDeps, processor: Processor, payment: Payment): Promise<ProcessorPayment | undefined> {
+/** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
+async function found(deps: PaymentDeps, processor: Processor, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return await processor.retrieve(nameOf(payment))
+    return (await processor.retrieve(nameOf(payment))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
@@ -187,7 +177,8 @@ async function found(deps: PaymentDeps, processor: Processor, payment: Payment):
 /** What a processor says became of a payment, whatever state we know it in; undefined when it does not say. */
 export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | undefined> {
   const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
-  return processor && found(deps, processor, payment)
+  const known = processor && (await found(deps, processor, payment))
+  return known === 'unheard' ? undefined : known
 }
 
 export type MoneyBack = {
@@ -272,12 +263,3 @@ export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderI
 /** The payment that an order was paid with. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>
   paymentStore.capturedOf(tx, orderId)
-
-/** How many payments were begun for an order, and whether one of them can still be captured, or was. */
-export async function paymentsBegun(
-  tx: Writer,
-  { paymentStore }: PaymentDeps,
-  orderId: string,
-): Promise<{ count: number; anyLive: boolean }> {
-  return { count: await paymentStore.count(tx, orderId), anyLive: await paymentStore.hasLive(tx, orderId) }
-}

@@ -1,10 +1,10 @@
-import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/selling.ts'
-import { leaseIsFree } from '../../core/leases.ts'
+import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { leaseMs, leaseOf, openPaymentStatuses, type Payment, paymentTransitions } from './domain.ts'
+import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
@@ -12,12 +12,12 @@ const byId = rowsOf(payments, ['id'])
 const byReference = rowsOf(payments, ['processor', 'processorReference'])
 const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
+const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
-const lease = updateOf(
-  payments,
-  and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...openPaymentStatuses]), leaseIsFree(payments)),
-)
+const leaseWithin = (states: readonly PaymentStatus[]) =>
+  updateOf(payments, and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...states]), leaseIsFree(payments)))
+const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
 
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
 export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {
@@ -39,13 +39,16 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     async ofOrder(orderId: string): Promise<Payment[]> {
       return read.all(ofOrder, { orderId })
     },
-    /** Those of an order inside a write, oldest first. */
+    /** Those of an order as they stand, oldest first, in a write that has them to itself from then on: also their leases, which are taken without the order. */
     async ofOrderWithin(tx: Writer, orderId: string): Promise<Payment[]> {
-      return tx.all(ofOrder, { orderId })
+      return tx.all(lockedOfOrder, { orderId })
     },
-    /** Takes a payment that is under way for a call to its processor; undefined while somebody else has it. */
-    async lease(tx: Writer, id: string, holder: string, now: number): Promise<Payment | undefined> {
-      const [payment] = await lease(tx, leaseOf(holder, now), { which: id, holder, now, farAhead: now + leaseMs })
+    /**
+     * Takes a payment for a call to its processor; undefined while somebody else has it.
+     * @param which those under way; or also those that have ended without money, to give them up
+     */
+    async lease(tx: Writer, id: string, holder: string, now: number, which: keyof typeof leases): Promise<Payment | undefined> {
+      const [payment] = await leases[which](tx, leaseOf(holder, now), { which: id, holder, now, farAhead: now + leaseMs })
       return payment
     },
     /** Gives back what somebody holds of an order's payments. */
@@ -55,19 +58,6 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {
       return tx.first(byId, { id })
-    },
-    async count(tx: Writer, orderId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(payments).where(eq(payments.orderId, orderId))
-      return Number(row?.n ?? 0)
-    },
-    /** Whether a payment of the order can still be captured, or was. */
-    async hasLive(tx: Writer, orderId: string): Promise<boolean> {
-      const rows = await tx
-        .select({ id: payments.id })
-        .from(payments)
-        .where(and(eq(payments.orderId, orderId), inArray(payments.status, [...openPaymentStatuses, 'CAPTURED'])))
-        .limit(1)
-      return rows.length > 0
     },
     /** The payment that an order was paid with. */
     async capturedOf(tx: Writer, orderId: string): Promise<Payment | undefined> {

@@ -89,10 +89,10 @@ async function move({ db, sandboxStore: store }: SandboxDeps, id: string, from: 
   return lost ? 'break off' : { status: 200, body: view(after) }
 }
 
+/** Gives a payment up: one that was declined, too, since its shopper could try again. */
 async function voidPayment({ db, sandboxStore: store }: SandboxDeps, id: string): Promise<Reply> {
   const payment = await db.write(async (tx) => {
-    await store.move(tx, id, 'AUTHORIZED', { status: 'VOIDED' })
-    await store.move(tx, id, 'PENDING', { status: 'VOIDED' })
+    for (const from of ['AUTHORIZED', 'PENDING', 'DECLINED'] as const) await store.move(tx, id, from, { status: 'VOIDED' })
     return store.lock(tx, id)
   }, locking)
   return payment ? { status: 200, body: view(payment) } : notFound

@@ -273,12 +273,14 @@ function assertCountry(code: string, field: string): void {
 const keyRead = 'shop.private_key_read'
 const keyRotated = 'shop.private_key_rotated'
 
+type Seldom = { action: string; subject: string; most: number; what: string }
+
 /** @throws AppError RATE_LIMITED when this was done to the shop as often as it may be within an hour */
-async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most }: { action: string; subject: string; most: number }) {
+async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, most, what }: Seldom) {
   const now = clock.now()
   const first = await nthLastTime(tx, { action, subject, since: now - hourMs, nth: most })
   if (first === undefined) return
-  throw new AppError('RATE_LIMITED', 'The private key was asked for too often: try again within the hour', {
+  throw new AppError('RATE_LIMITED', `The private key was ${what} too often: try again within the hour`, {
     retryAfterSeconds: (first + hourMs - now) / 1000,
   })
 }
@@ -287,7 +289,7 @@ async function assertSeldom(tx: Writer, { clock }: ShopDeps, { action, subject, 
 function reading<T>(deps: ShopDeps, by: Change<ShopContext>, read: (tx: Writer) => Promise<T>): Promise<T> {
   const entry = { action: keyRead, subject: by.shop.id }
   return audited(deps, by, entry, async (tx) => {
-    await assertSeldom(tx, deps, { ...entry, most: privateKeyReadsPerHour })
+    await assertSeldom(tx, deps, { ...entry, most: privateKeyReadsPerHour, what: 'asked for' })
     return read(tx)
   })
 }
@@ -323,7 +325,7 @@ export function rotatePrivateKey(
   const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
   return audited(deps, by, entry, async (tx, tell) => {
-    await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour })
+    await assertSeldom(tx, deps, { ...entry, most: keyRotationsPerHour, what: 'rotated' })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
     const current = await store.currentKey(id, 'SECRET', mode, tx)

@@ -5,6 +5,7 @@ import {
   type Attempt,
   afterAttempt,
   crowded,
+  gaveWay,
   givingWay,
   healthAfter,
   isFailing,
@@ -120,9 +121,9 @@ export function createWebhooks(deps: DispatchDeps): Webhooks {
   }
 
   function begin(delivery: Claimed): void {
-    const { shopId, endpointId, failures } = delivery
+    const { shopId, endpointId, failures, lastError } = delivery
     const giveWay = new AbortController()
-    underWay.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), giveWay })
+    underWay.set(delivery.id, { shopId, endpointId, failures, beganAt: clock.now(), mayGiveWay: lastError !== gaveWay, giveWay })
     const sending = send(deps, delivery, giveWay.signal)
       // Its claim runs out, and then it is sent again.
       .catch((error) => log.error('webhook.result_lost', { delivery: delivery.id, error }))
@@ -256,7 +257,10 @@ async function attempt({ clock, keyring, safeFetch, build, log }: DispatchDeps, 
     })
     return { answered: status, failure: null }
   } catch (error) {
-    if (error instanceof OutgoingError) return { answered: error.status ?? null, failure: error.kind }
+    if (error instanceof OutgoingError) {
+      const isOurs = signal.aborted && error.kind === 'timeout' && error.status === undefined
+      return { answered: error.status ?? null, failure: isOurs ? gaveWay : error.kind }
+    }
     log.error('webhook.not_sent', { delivery: id, error })
     return { answered: null, failure: 'internal error' }
   }

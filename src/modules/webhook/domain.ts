@@ -34,16 +34,19 @@ const gone = 410
 const isSuccess = (answered: number | null) => answered !== null && answered >= 200 && answered < 300
 const jittered = (pause: number, chance: number) => Math.round(pause * (1 - jitter + 2 * jitter * chance))
 
+/** It was we who ended the attempt, before the time that a receiver has: `givingWay`. */
+export const gaveWay = 'gave way'
+
 /** What came of an attempt. */
 export type Outcome = {
   /** Of the answer; null where there was none. */
   answered: number | null
-  failure: OutgoingFailure | 'internal error' | null
+  failure: OutgoingFailure | typeof gaveWay | 'internal error' | null
 }
 
 /**
  * Where an attempt leaves a delivery. The answer's status decides, even if the rest of the answer was cut off or too long: the
- * receiver has said that it has the message.
+ * receiver has said that it has the message. One that gave way counts as no attempt.
  * @param attempts how many there were, this one included
  * @param chance from 0 to 1
  */
@@ -52,9 +55,10 @@ export function afterAttempt(
   attempts: number,
   now: number,
   chance: number,
-): Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError'> {
+): Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError'> & { attempts?: number } {
   if (isSuccess(answered)) return { status: 'DELIVERED', nextAt: now, lastStatus: answered, lastError: null }
   const last = { lastStatus: answered, lastError: failure ?? `answered ${answered}` }
+  if (failure === gaveWay) return { status: 'PENDING', attempts: attempts - 1, nextAt: now + jittered(pausesMs[0], chance), ...last }
   const pause = pausesMs[attempts - 1]
   if (answered === gone || pause === undefined) return { status: 'FAILED', nextAt: now, ...last }
   return { status: 'PENDING', nextAt: now + jittered(pause, chance), ...last }
@@ -68,7 +72,8 @@ export const patienceMs = 2 * seconds
 export type Place = { shopId: string; endpointId: string }
 /** @property failures of its endpoint in a row, when it was chosen */
 export type Turn = Place & { failures: number }
-export type Attempt = Turn & { beganAt: number }
+/** @property mayGiveWay whether it may end for others' sake: not one that did so last time */
+export type Attempt = Turn & { beganAt: number; mayGiveWay: boolean }
 
 /** The last places are for endpoints that did not fail last time. */
 export const leftForHealthy = 16
@@ -104,7 +109,8 @@ export function withRoom<Due extends Turn>(due: readonly Due[], underWay: Iterab
 
 /**
  * Which attempts give their places to shops that have none: of those that have lasted longer than we are patient, first of endpoints that
- * have failed before, then of shops with many under way, then those that have lasted longest.
+ * have failed before, then of shops with many under way, then those that have lasted longest. The next attempt of one that gave way has
+ * all its time: a receiver that is slow gets its message, and of one that hangs we learn so.
  * @param waiting how many shops are without a place
  */
 export function givingWay<One extends Attempt>(underWay: readonly One[], waiting: number, now: number): One[] {
@@ -112,7 +118,7 @@ export function givingWay<One extends Attempt>(underWay: readonly One[], waiting
   const isFailing = ({ failures }: One) => Number(failures > 0)
   const count = ({ shopId }: One) => ofShop.get(shopId)?.length ?? 0
   return underWay
-    .filter(({ beganAt }) => now - beganAt >= patienceMs)
+    .filter(({ beganAt, mayGiveWay }) => mayGiveWay && now - beganAt >= patienceMs)
     .sort((a, b) => isFailing(b) - isFailing(a) || count(b) - count(a) || a.beganAt - b.beganAt)
     .slice(0, waiting)
 }
@@ -130,11 +136,15 @@ export const waitingMax = 1_000
 /** What could not be delivered by then is given up. */
 export const waitedMaxMs = 3 * 24 * hours
 
+const restMs = (failures: number) =>
+  Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** Math.max(0, failures - failuresTolerated))
+
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= failuresTolerated
 export const healthy: Health = { failures: 0, failingSince: null, retryAt: null, disabledAt: null, disabledReason: null }
 
 /**
- * What an attempt says of its endpoint. Standard Webhooks asks to disable one that answers 410, and one that has failed for days.
+ * What an attempt says of its endpoint. One that gave way says that it is not quick: it rests, and has none of the last places until it
+ * succeeds, but it has not failed. Standard Webhooks asks to disable one that answers 410, and one that has failed for days.
  * @param chance from 0 to 1
  * @returns undefined where it says nothing: it was our own fault
  */
@@ -142,10 +152,11 @@ export function healthAfter(before: Health, { answered, failure }: Outcome, now:
   if (failure === 'internal error') return undefined
   const { disabledAt, disabledReason } = before
   if (isSuccess(answered)) return { ...healthy, disabledAt, disabledReason }
+  const restUntil = (failures: number) => now + jittered(restMs(failures), chance)
+  if (failure === gaveWay) return { ...before, failures: Math.max(before.failures, 1), retryAt: restUntil(before.failures) }
   const failures = before.failures + 1
   const failingSince = before.failingSince ?? now
-  const pause = Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** (failures - failuresTolerated))
-  const retryAt = failures < failuresTolerated ? null : now + jittered(pause, chance)
+  const retryAt = failures < failuresTolerated ? null : restUntil(failures)
   const isHopeless = failures >= disabledAfter.failures && now - failingSince >= disabledAfter.ms
   const reason = answered === gone ? 'GONE' : isHopeless ? 'FAILING' : null
   if (disabledAt !== null || reason === null) return { failures, failingSince, retryAt, disabledAt, disabledReason }

@@ -29,7 +29,9 @@ export const DeliveryRecord = t.Object(
     attempts: integer({ description: 'How many were begun' }),
     nextAttemptAt: nullable(Instant),
     lastStatus: nullable(integer({ description: 'HTTP status of the last answer' })),
-    lastError: nullable(t.String({ description: 'Why the last attempt failed' })),
+    lastError: nullable(
+      t.String({ description: 'Why the last attempt failed; `gave way`: we ended it for others, and it counts as none' }),
+    ),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'WebhookDelivery' },

@@ -12,7 +12,9 @@ const howItIsSent = `What each event tells is in this document under \`webhooks\
 after \`whsec_\`). A message may come more than once, and then under the same \`webhook-id\`.
 
 Any 2xx status within 10 seconds is a success. Anything else is tried again after about 5 seconds, 1, 5 and 30 minutes, 2, 5, 7 and 10 hours: \
-nine times in about a day, and then no more. Redirects are not followed.
+nine times in about a day, and then no more. Redirects are not followed. While other shops wait for a place to send from, an attempt without an \
+answer may be ended after 2 seconds (\`lastError\`: \`gave way\`). That is no failure and no attempt that counts; it is sent again after a rest \
+of about 5 seconds, and then has its 10 seconds.
 
 An endpoint that has failed three times in a row gets one attempt at a time, with rests of 5 seconds to 10 minutes between them, until it \
 succeeds again. Meanwhile 1,000 deliveries wait for it at most, and none for longer than three days. As Standard Webhooks asks, one that \

@@ -20,7 +20,7 @@ export type Lane = Pick<WebhookEndpoint, 'shopId' | 'url' | 'sealedSecret' | 'fa
   over: 'removed' | 'disabled' | null
 }
 type Look = { now: number; after: string; except: { shops: string[]; endpoints: string[] }; onlyHealthy: boolean; limit: number }
-export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts'>
+export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts' | 'lastError'>
 
 const overAs = [null, 'removed', 'disabled'] as const
 const without = (column: string, ids: readonly string[]) =>
@@ -135,18 +135,18 @@ export const webhookStore = {
               ${without('e.id', except.endpoints)} ${without('e.shop_id', except.shops)}
           )
           select id as "endpointId", shop_id as "shopId", url, sealed_secret as "sealedSecret", failures, over, delivery_id as "deliveryId"
-          from due where delivery_id is not null limit ${limit}`,
+          from due where delivery_id is not null order by id limit ${limit}`,
     )
     return rows.map(({ over, ...lane }) => ({ ...lane, over: overAs[Number(over)] ?? null }))
   },
   /** Takes due deliveries for an attempt, until a moment; those that another process was faster with are not returned. */
   async claim(tx: Writer, ids: readonly string[], now: number, until: number): Promise<ClaimedRow[]> {
-    const { id, outboxId, attempts } = webhookDeliveries
+    const { id, outboxId, attempts, lastError } = webhookDeliveries
     return tx
       .update(webhookDeliveries)
       .set({ nextAt: until, attempts: sql`${attempts} + 1`, updatedAt: now })
       .where(and(inArray(id, [...ids]), isDue(now)))
-      .returning({ id, outboxId, attempts })
+      .returning({ id, outboxId, attempts, lastError })
   },
   /** Takes failing endpoints for one attempt each, until a moment; those that another process was faster with are not returned. */
   async claimEndpoints(tx: Writer, ids: readonly string[], now: number, until: number): Promise<string[]> {
@@ -220,7 +220,7 @@ export const webhookStore = {
   async settle(
     tx: Writer,
     { id, attempts }: Pick<WebhookDelivery, 'id' | 'attempts'>,
-    change: Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError' | 'updatedAt'>,
+    change: Pick<WebhookDelivery, 'status' | 'nextAt' | 'lastStatus' | 'lastError' | 'updatedAt'> & { attempts?: number },
   ): Promise<void> {
     await tx
       .update(webhookDeliveries)

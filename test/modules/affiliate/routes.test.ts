@@ -4,6 +4,7 @@ import { affiliateClicks, affiliates, commissions } from '../../../db/schema/led
 import { auditLog } from '../../../db/schema/people.ts'
 import { carts } from '../../../db/schema/selling.ts'
 import { dayMs } from '../../../src/lib/day.ts'
+import { moneyOf } from '../../../src/lib/money.ts'
 import { attributeOrder, reverseCommission } from '../../../src/modules/affiliate/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
@@ -13,6 +14,12 @@ import { insertOrder } from '../../support/order-rows.ts'
 const partner = { name: 'Ann’s blog', code: 'Ann-1', rateBps: 750 }
 const now = '2026-01-06T12:00:00.000Z'
 const noSuch = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found' } }
+
+/** What a partner is shown of one currency. */
+const earned = (currency: string, amounts: Record<'pending' | 'approved' | 'reversed', number>) => ({
+  currency,
+  ...moneyOf({ ...amounts, currency }, 'pending', 'approved', 'reversed'),
+})
 
 describe('creating', () => {
   test('a new affiliate is active, its code in lower case, with nothing earned and an audit row', async () => {
@@ -223,14 +230,14 @@ describe('lists', () => {
     const figures = {
       clicks: 2,
       earnings: [
-        { currency: 'KWD', pending: 0, approved: 90_000_000_000_009, reversed: 0 },
-        { currency: 'USD', pending: 1_070, approved: 300, reversed: 237 },
+        earned('KWD', { pending: 0, approved: 90_000_000_000_009, reversed: 0 }),
+        earned('USD', { pending: 1_070, approved: 300, reversed: 237 }),
       ],
     }
     expect((await get(`/affiliates/${ann.id}`)).body).toEqual({ ...ann, ...figures })
     const { body: list } = await get('/affiliates')
     expect(list.data).toEqual([
-      { ...bob, clicks: 1, earnings: [{ currency: 'EUR', pending: 0, approved: 0, reversed: 0 }] },
+      { ...bob, clicks: 1, earnings: [earned('EUR', { pending: 0, approved: 0, reversed: 0 })] },
       { ...ann, ...figures },
     ])
   })
@@ -341,8 +348,8 @@ describe('earnings over time', () => {
     const { order, affiliateId } = await attribute(app, shop.id, { currency: 'EUR' })
     expect(affiliateId).toBe(made.id)
     const earnings = async () => (await get(`/affiliates/${made.id}`)).body.earnings
-    expect(await earnings()).toEqual([{ currency: 'EUR', pending: 750, approved: 0, reversed: 0 }])
+    expect(await earnings()).toEqual([earned('EUR', { pending: 750, approved: 0, reversed: 0 })])
     await app.deps.db.write((tx) => reverseCommission(tx, app.deps, { orderId: order.id, refunded: 5_000, of: 10_000 }))
-    expect(await earnings()).toEqual([{ currency: 'EUR', pending: 375, approved: 0, reversed: 375 }])
+    expect(await earnings()).toEqual([earned('EUR', { pending: 375, approved: 0, reversed: 375 })])
   })
 })

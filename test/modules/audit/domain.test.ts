@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bounded, differenceOf, redacted } from '../../../src/modules/audit/domain.ts'
+import { auditView, bounded, differenceOf, redacted } from '../../../src/modules/audit/domain.ts'
 
 type One = { id: string; shopId: string; title: string; email: string | null; tags: string[]; note?: string; updatedAt: number }
 const one: One = { id: 'a', shopId: 's', title: 'Lamp', email: 'ada@example.com', tags: ['a'], updatedAt: 1 }
@@ -40,4 +40,12 @@ test('values of a row are bounded, each and together', () => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, nth) => [`field${nth}`, 'x'.repeat(1_000)]))
   expect(JSON.stringify(bounded(many)).length).toBeLessThan(1_000)
   expect(Object.keys(bounded(many) ?? {})).toEqual(Object.keys(many))
+})
+
+test('a row tells the times in what changed as it tells its own, and leaves all other numbers alone', () => {
+  const at = Date.UTC(2026, 0, 6, 12)
+  const row = { id: 'aud_1', at, actor: 'a', action: 'b', subject: 'c', shopId: null, requestId: null, address: null }
+  const view = auditView({ ...row, before: null, after: { publishedAt: at, endedAt: null, onHand: 5, At: 7, format: at } })
+  expect([view.at, view.before]).toEqual(['2026-01-06T12:00:00.000Z', null])
+  expect(view.after).toEqual({ publishedAt: '2026-01-06T12:00:00.000Z', endedAt: null, onHand: 5, At: 7, format: at })
 })

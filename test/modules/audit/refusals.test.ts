@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test'
 import { inArray } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { outsideActions } from '../../../src/modules/audit/domain.ts'
+import { createTrail } from '../../../src/modules/audit/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { customerIn } from '../../support/customers.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
 
 const refusals = ({ deps }: TestApp) =>
@@ -100,6 +102,23 @@ test('every limit that somebody meets is on record, with who it was and the rout
   expect(JSON.stringify(rows)).not.toContain(cartId)
 })
 
+test('the limit of writes is on record with who met it and the shop: a publishable key, a customer, or nobody', async () => {
+  await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '1' })
+  const { publishableKey: key, shop } = await app.merchant()
+  const customer = await customerIn(app, shop)
+  for (let nth = 1; nth <= 3; nth++) {
+    await app.call('POST', '/cart', { key, body: {}, from })
+    await app.call('POST', '/cart', { key, token: customer.token, body: {}, from })
+    await app.call('POST', '/auth/logout', { body: { refreshToken: 'made up' }, from })
+  }
+  const rows = (await refusals(app)).map(({ actor, action, subject, shopId }) => [actor.split('_')[0], action, subject, shopId])
+  expect(rows).toEqual([
+    ['anonymous', 'limit.hit', 'POST /auth/logout', null],
+    ['key', 'limit.hit', 'POST /cart', shop.id],
+    ['cus', 'limit.hit', 'POST /cart', shop.id],
+  ])
+})
+
 test('rows that need no account are bounded for an address, and that there were more is one row', async () => {
   await using app = await testApp()
   for (let nth = 1; nth <= 45; nth++) await logIn(app, `nobody${nth}@example.com`)
@@ -113,9 +132,62 @@ test('rows that need no account are bounded for an address, and that there were 
   expect(await told(app)).toHaveLength(33)
 })
 
+test('rows that need no account are bounded for an IPv6 /64 and for a network, so that one client does not blind the trail to others', async () => {
+  await using app = await testApp()
+  for (let nth = 1; nth <= 40; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `2001:db8:77:1::${nth.toString(16)}`)
+  const rows = await told(app)
+  expect(rows.map(([, action, subject]) => [action, subject])).toEqual([
+    ...Array(30).fill(['login.failed', 'anonymous']),
+    ['audit.suppressed', 'address'],
+  ])
+  for (let nth = 2; nth <= 150; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `2001:db8:77:${nth.toString(16)}::1`)
+  expect((await told(app)).slice(31).map(([, action, subject]) => [action, subject])).toEqual([
+    ...Array(69).fill(['login.failed', 'anonymous']),
+    ['audit.suppressed', 'network'],
+  ])
+  const merchant = await app.merchant()
+  await logIn(app, merchant.email, 'wrong', '198.51.100.77')
+  expect((await told(app)).slice(101)).toEqual([[merchant.id, 'login.failed', merchant.id, '198.51.100.77', { failures: 1 }]])
+})
+
+test('rows that need no account and are too many are in the log, with who, what and from where', async () => {
+  await using app = await testApp()
+  for (let nth = 1; nth <= 30; nth++) await logIn(app, `nobody${nth}@example.com`)
+  const { id, email } = await app.merchant()
+  const suppressed = () => app.logged.filter(({ event }) => event === 'audit.suppressed').map(({ level, fields }) => ({ level, ...fields }))
+  expect(suppressed()).toEqual([])
+  for (let nth = 1; nth <= 2; nth++) await logIn(app, email)
+  expect(suppressed()).toEqual(Array(2).fill({ level: 'warn', actor: id, action: 'login.failed', subject: id, address: from }))
+  expect(JSON.stringify(app.logged)).not.toContain(email)
+})
+
+test('a limit that is met over and over is looked up once a minute, and costs the database nothing in between', async () => {
+  await using app = await testApp()
+  let looks = 0
+  const read = new Proxy(app.deps.db.read, {
+    get(target, name) {
+      looks++
+      return Reflect.get(target, name)
+    },
+  })
+  const trail = createTrail({ ...app.deps, db: { ...app.deps.db, read } })
+  const hit = (address: string) => trail.limitHit({ actor: { id: 'anonymous', address }, route: 'POST /cart' })
+  await hit('2001:db8::1')
+  const first = looks
+  expect(first).toBeGreaterThan(0)
+  for (let nth = 2; nth < 50; nth++) await hit(`2001:db8::${nth}`)
+  expect(looks).toBe(first)
+  await hit('203.0.113.1')
+  expect(looks).toBe(2 * first)
+  app.clock.advance(60_000)
+  await hit('2001:db8::1')
+  expect(looks).toBeGreaterThan(2 * first)
+  expect(await told(app)).toHaveLength(2)
+})
+
 test('rows that need no account are bounded for the instance, whatever the number of addresses', async () => {
   await using app = await testApp()
-  for (let nth = 1; nth <= 320; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `198.51.${nth >> 8}.${nth & 255}`)
+  for (let nth = 1; nth <= 320; nth++) await logIn(app, `nobody${nth}@example.com`, 'wrong', `198.${nth >> 8}.${nth & 255}.7`)
   const rows = await told(app)
   expect(rows.filter(([, action]) => action === 'login.failed')).toHaveLength(300)
   expect(rows.slice(300).map(([actor, action, subject]) => [actor, action, subject])).toEqual([

@@ -65,6 +65,16 @@ describe("one's own sessions", () => {
     })
   })
 
+  test("one's own sessions leave a row when others were ended, and none when there was nothing to end", async () => {
+    await using app = await testApp()
+    const merchant = await app.merchant()
+    await loggedIn(app, merchant, 'phone')
+    const end = () => app.call('DELETE', '/auth/sessions', { token: merchant.token })
+    for (let nth = 0; nth < 3; nth++) expect((await end()).status).toBe(204)
+    const rows = await actions(app, 'session.others_ended')
+    expect(rows.map(({ actor, after }) => [actor, after])).toEqual([[merchant.id, { kept: expect.stringMatching(/^ses_/), ended: 1 }]])
+  })
+
   test("one's own sessions are ended one by one: each tokens of it alone, and nobody else's", async () => {
     await using app = await testApp()
     const merchant = await app.merchant()

@@ -158,14 +158,14 @@ describe('who waits', () => {
   })
 })
 
-test('a merchant logs in before most of fifty customers, who came first and from the same address, and rightly', async () => {
+test('a merchant logs in before most of eight customers, who came first and from the same address, and rightly', async () => {
   await using app = await testApp({}, { realPasswords: true })
   const merchant = await app.merchant()
   const password = 'the password of a customer'
   const emails = times(5, (nth) => `customer${nth}@example.com`)
   for (const email of emails) await app.call('POST', '/customer/signup', { body: { shopName: merchant.shop.name, email, password } })
   const answered: string[] = []
-  const asCustomers = times(50, async (nth) => {
+  const asCustomers = times(8, async (nth) => {
     const answer = await app.call('POST', '/customer/login', { body: { shopName: merchant.shop.name, email: emails[nth % 5], password } })
     answered.push('customer')
     return answer
@@ -174,6 +174,6 @@ test('a merchant logs in before most of fifty customers, who came first and from
     answered.push('merchant')
     return answer
   })
-  expect(statuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 51 })
-  expect(answered.indexOf('merchant')).toBeLessThan(25)
+  expect(statuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 9 })
+  expect(answered.indexOf('merchant')).toBeLessThan(5)
 })

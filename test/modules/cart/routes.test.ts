@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { products } from '../../../db/schema/catalog.ts'
 import { carts } from '../../../db/schema/selling.ts'
+import openapi from '../../../docs/openapi.json'
 import { type Json, testApp } from '../../support/app.ts'
 import { cartWith, home, storeIn } from '../../support/carts.ts'
 import { usd } from '../../support/catalog.ts'
@@ -235,6 +236,9 @@ describe('lines', () => {
       [409, 'There are not that many of Bowl left'],
       [409, 'Jug is sold out'],
     ])
+    // Nor does the document promise it.
+    const { description } = openapi.paths['/cart/{id}/items'].post
+    expect(description).toContain('409 when less is in stock (how much is left is told to nobody but the shop)')
     expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
     expect((await guest.changeLine(body.id, added.body.lines[0].id, 3)).status).toBe(200)
     // A cart reserves nothing: the storefront shows as many as before.

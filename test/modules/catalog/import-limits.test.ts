@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test'
 import { count, eq } from 'drizzle-orm'
 import { products, stockHistory, variants } from '../../../db/schema/catalog.ts'
 import { system } from '../../../src/core/change.ts'
-import { importProducts } from '../../../src/modules/catalog/import.ts'
+import { importProducts, importStopped } from '../../../src/modules/catalog/import.ts'
+import { createImportSlots } from '../../../src/modules/catalog/import-slots.ts'
 import { contextOf } from '../../../src/modules/shop/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
@@ -28,7 +29,7 @@ async function stored({ deps: { db } }: TestApp): Promise<number> {
 /** Whether the shop imports at the moment; asked at once, so that asking is in nobody's way. */
 function imports({ deps }: TestApp, shopId: string): boolean {
   try {
-    deps.importSlots.take(shopId)()
+    deps.importSlots.take(shopId).leave()
     return false
   } catch {
     return true
@@ -85,6 +86,52 @@ test('one import of a shop at a time: 429 for the next one meanwhile, from befor
   expect((await send(app, shop.secretKey, file)).body.skipped).toBe(1)
 })
 
+test('uploads that stall shut nobody else out, however many, and hold a bounded amount together: the oldest makes room, and is told', async () => {
+  await using app = await testApp()
+  await using served = serveTestApp(app)
+  const mb = 1024 * 1024
+  const chunk = new Uint8Array(mb).fill(120)
+  const stalled = []
+  for (let nth = 0; nth < 20; nth++) {
+    const { secretKey, shop } = await shopIn(app)
+    const connection = await rawConnection(served.port)
+    connection.send(head(secretKey, 20 * mb))
+    await until(async () => imports(app, shop.id))
+    stalled.push(connection)
+  }
+  const honest = await shopIn(app)
+  expect((await send(app, honest.secretKey, lines('Title', 'Tea'))).body).toMatchObject({ created: 1 })
+  const { room } = app.deps.uploading
+  for (const connection of stalled) {
+    const { bytes } = room.held()
+    for (let sent = 0; sent < 15; sent++) connection.send(chunk)
+    // All of it is there before the next one sends.
+    await until(async () => room.held().bodies < 20 || room.held().bytes >= bytes + 15 * mb)
+    if (room.held().bodies < 20) break
+  }
+  expect(room.held().bodies).toBeLessThan(20)
+  expect(room.held().bytes).toBeLessThanOrEqual(64 * mb)
+  stalled[0]?.send('x')
+  expect((await stalled[0]?.answer())?.status).toBe(408)
+  expect((await send(app, honest.secretKey, lines('Title', 'Mug'))).body).toMatchObject({ created: 1 })
+  for (const connection of stalled) connection.close()
+  await until(async () => app.deps.requestCounts.inFlight() === 0)
+  expect(room.held()).toEqual({ bodies: 0, bytes: 0 })
+})
+
+test('sixteen imports are at work at once: the next one is 429, also when its file was on the way already', () => {
+  const slots = createImportSlots()
+  const early = slots.take('early')
+  const slotsAtWork = Array.from({ length: 16 }, (_, nth) => slots.take(`shop ${nth}`))
+  for (const slot of slotsAtWork) slot.begin()
+  for (const refused of [() => early.begin(), () => slots.take('late')]) expect(refused).toThrow('Too many imports are under way')
+  slotsAtWork[3]?.leave()
+  early.begin()
+  expect(() => slots.take('late')).toThrow('Too many imports are under way')
+  early.leave()
+  slots.take('late').begin()
+})
+
 test('a client that leaves while it still sends, and a file that is none, free the shop for the next import', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)
@@ -108,6 +155,15 @@ test('a file with more rows or products than an import over HTTP takes is 413, n
   const wide = await send(app, secretKey, lines('Title', ...titles))
   expect([wide.status, wide.body.message]).toEqual([413, expect.stringContaining('more than 50000 products')])
   expect(await stored(app)).toBe(0)
+})
+
+test('what is said of an import that was stopped is that its products stay, and of a dry run that nothing was stored', () => {
+  const report = { created: 3, updated: 2, skipped: 1 }
+  expect(importStopped({ dryRun: false, ...report })).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
+  expect(importStopped({ dryRun: false, ...report }).message).toContain('3 products were created, 2 changed and 1 skipped, and that stays')
+  expect(importStopped({ dryRun: true, ...report }).message).toContain(
+    '3 products would be created, 2 changed and 1 skipped until there; nothing was stored',
+  )
 })
 
 test('an import that is stopped in the middle says how far it came: what it stored stays whole, and it may be sent again', async () => {

@@ -2,11 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { count, eq } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { productDocuments, products, variants } from '../../../db/schema/catalog.ts'
 import { auditLog } from '../../../db/schema/people.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { startChild } from '../../support/process.ts'
+
+if (engine !== 'sqlite') process.stderr.write('skipped on Postgres: the memory of the reader, which knows no engine\n')
 
 const csv = { 'content-type': 'text/csv' }
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
@@ -393,7 +396,8 @@ test.if(haveExports)('two real exports come in whole: 40 products, 45 variants, 
 test('an import that was killed in the middle is completed by running it again, and nothing is there twice', async () => {
   await using app = await testApp()
   const shop = await importer(app)
-  const count = 1_500
+  // Ten batches, and more products than changes of a listing are folded at once.
+  const count = 320
   const rows = Array.from({ length: count }, (_, nth) => `p-${nth},Product ${nth},Size,S,1.00,TRUE\np-${nth},,,M,2.00,`)
   const path = join(app.database.dataDir, 'products.csv')
   writeFileSync(path, lines('Handle,Title,Option1 Name,Option1 Value,Variant Price,Published', ...rows))
@@ -426,7 +430,7 @@ test('an import that was killed in the middle is completed by running it again, 
   expect(await totals(app)).toEqual({ products: count, variants: count * 2, documents: count })
   expect((await app.call('GET', `${shop.list}?sort=title&limit=1&page=${count}`)).body).toMatchObject({
     total: count,
-    data: [{ title: 'Product 999' }],
+    data: [{ title: 'Product 99' }],
   })
 })
 
@@ -437,10 +441,10 @@ async function totals({ deps: { db } }: TestApp) {
   return { products: Number(all?.n), variants: Number(parts?.n), documents: Number(documents?.n) }
 }
 
-test('a file far larger than the memory it may take goes through', async () => {
+test.skipIf(engine !== 'sqlite')('a file far larger than the memory it may take goes through', async () => {
   await using app = await testApp()
   const { shop } = await shopIn(app)
-  const created = 5_000
+  const created = 1_250
   const rowsPerProduct = 4
   // In a process of its own: what other tests left in this one would be counted too.
   await using child = startChild('import-generated.ts', [

@@ -4,20 +4,12 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
 import { variants } from '../../../db/schema/catalog.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import {
-  commitStock,
-  releaseStock,
-  reserveStock,
-  restock,
-  type StockLine,
-  sellables,
-  uncommitStock,
-} from '../../../src/modules/catalog/stock.ts'
+import { commitStock, releaseStock, reserveStock, restock, type StockLine, sellables } from '../../../src/modules/catalog/stock.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 
 type Shop = Awaited<ReturnType<typeof shopIn>>
-const deeds = { release: releaseStock, commit: commitStock, uncommit: uncommitStock, restock }
+const deeds = { release: releaseStock, commit: commitStock, restock }
 type Deed = keyof typeof deeds
 
 async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
@@ -135,9 +127,6 @@ describe('what was promised', () => {
     expect(await of(id)).toEqual([10, 4])
     await does('commit', { [id]: 4 })
     expect(await of(id)).toEqual([6, 0])
-    await does('uncommit', { [id]: 4 })
-    expect(await of(id)).toEqual([10, 4])
-    await does('commit', { [id]: 4 })
     await does('restock', { [id]: 3 })
     expect(await of(id)).toEqual([9, 0])
   })
@@ -151,7 +140,6 @@ describe('what was promised', () => {
     await does('release', { [id]: 2, var_gone: 1 })
     expect(await of(id)).toEqual([3, 0])
     await does('commit', { var_gone: 1 })
-    await does('uncommit', { var_gone: 1 })
     await does('restock', { var_gone: 1 })
   })
 

@@ -413,3 +413,46 @@ test("nobody buys another shop's or another customer's cart", async () => {
   const { order } = ok(await one.checkout(theirs, {}, 'k', owner.token)).body
   expect(order.customerId).toBe(owner.id)
 })
+
+/** Does something once a cart has been read for the first time, before anything else is asked. */
+function onceRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unknown>) {
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    await meanwhile()
+    return found
+  }
+}
+
+describe('a cart that somebody changes just then', () => {
+  test('is bought as of one moment, and no taxes, shipping or gift cards are said to have changed', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const cartId = await shop.cart()
+    const item = { variantId: shop.variantId, quantity: 2 }
+    onceRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
+    expect(ok(await shop.checkout(cartId), 201).body.order).toMatchObject({ total: shop.usd(3_000), lines: [{ quantity: 3 }] })
+    const other = await shop.cart()
+    const { code } = await shop.giftCard(300)
+    onceRead(app, async () => ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId: other } })))
+    expect(ok(await shop.checkout(other), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
+  })
+
+  test('is read as of one moment', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const cartId = await shop.cart()
+    onceRead(app, async () => {
+      ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: { variantId: shop.variantId, quantity: 2 } }))
+      ok(await app.call('PATCH', `/cart/${cartId}`, { key, body: { email: 'later@example.com' } }))
+    })
+    const { email, lines } = ok(await app.call('GET', `/cart/${cartId}`, { key })).body
+    expect([
+      ['guest@example.com', 1],
+      ['later@example.com', 3],
+    ]).toContainEqual([email, lines[0].quantity])
+  })
+})

@@ -79,6 +79,80 @@ describe('taking a checkout back', () => {
   })
 })
 
+describe('a cart whose checkout was taken back', () => {
+  test('a cart whose checkout was taken back, changed and bought again, shows what its last order comes to', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const key = shop.publishableKey
+    const { code } = await shop.giftCard(300)
+    const cartId = await shop.cart({ quantity: 2 })
+    ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
+    const [line] = ok(await takeBack(app, shop, cartId)).body.lines
+    ok(await app.call('PATCH', `/cart/${cartId}/items/${line.id}`, { key, body: { quantity: 1 } }))
+    ok(await app.call('PATCH', '/giftcard/remove', { key, body: { cartId } }))
+    const { order } = ok(await shop.checkout(cartId)).body
+    expect(order.total).toEqual(shop.usd(1_000))
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body).toMatchObject({
+      status: 'CONVERTED',
+      lines: [{ quantity: 1 }],
+      giftCards: [],
+      totals: { total: shop.usd(1_000), giftCards: shop.usd(0), amountDue: shop.usd(1_000) },
+    })
+  })
+
+  test('a cart whose checkout was taken back, and bought again before another one who took it back was told, stays that of its new order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { paymentToken: 'tok_action' }))
+    const held = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    let calls = 0
+    changeProcessor(app, (sandbox) => ({
+      async void(name) {
+        if (++calls === 1) {
+          asked.resolve()
+          await held.promise
+        }
+        return sandbox.void(name)
+      },
+    }))
+    const slow = takeBack(app, shop, cartId)
+    await asked.promise
+    // The lease of the slow one has run out.
+    app.clock.advance(31_000)
+    expect(ok(await takeBack(app, shop, cartId)).body.status).toBe('OPEN')
+    const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
+    held.resolve()
+    const late = await slow
+    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({
+      status: 'CONVERTED',
+      email: null,
+    })
+    expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT' })
+    expect((await shop.checkout(cartId)).body.message).toBe('A payment for this order is still under way')
+  })
+})
+
+test('a checkout that is not there yet is not taken back when it comes just then: 409, and never a cart that is no more open', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  const { cartStore } = app.deps
+  const { find } = cartStore
+  cartStore.find = async (...args) => {
+    const found = await find(...args)
+    cartStore.find = find
+    ok(await shop.checkout(cartId), 201)
+    return found
+  }
+  const late = await takeBack(app, shop, cartId)
+  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out again meanwhile'])
+  expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
+})
+
 describe('orders that nobody has paid', () => {
   test('of one address are bounded, until some are taken back; another address and the shop’s own server are not concerned', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
@@ -97,6 +171,28 @@ describe('orders that nobody has paid', () => {
     ok(await takeBack(app, shop, first.cartId))
     expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
+  })
+
+  test('of one shop are bounded for its shoppers, and never shut out its own server or lose count of the cart that it checks out', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '2', UNPAID_ORDERS_PER_SHOP: '3' })
+    const shop = await sellingIn(app)
+    const buy = async (from: string, paymentToken: string, key = shop.publishableKey) => {
+      const cartId = await shop.cart()
+      const headers = { 'idempotency-key': crypto.randomUUID() }
+      return app.call('POST', `/cart/${cartId}/checkout`, { key, body: { method: 'card', paymentToken }, headers, from })
+    }
+    for (const from of ['203.0.113.7', '203.0.113.7', '203.0.113.8']) ok(await buy(from, 'tok_decline'), 201)
+    const refused = await buy('203.0.113.9', 'tok_success')
+    expect([refused.status, refused.body.message]).toEqual([429, 'Too many orders of the shop wait for their payment: try again later'])
+    // Its own server comes from one address with all of its shoppers, as many of them as do not pay.
+    for (const paymentToken of ['tok_success', 'tok_decline', 'tok_decline', 'tok_decline'])
+      expect(ok(await buy('203.0.113.9', paymentToken, shop.secretKey), 201).body.order.paymentStatus).toBe(
+        paymentToken === 'tok_success' ? 'CAPTURED' : 'FAILED',
+      )
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(429)
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    expect((await buy('203.0.113.9', 'tok_success')).status).toBe(201)
   })
 
   test('of one shop are bounded, and a cart is checked out ten times at most', async () => {

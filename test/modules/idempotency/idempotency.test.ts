@@ -1,7 +1,9 @@
 /** A request under an Idempotency-Key has its effect once, however often it is sent. */
 import { describe, expect, test } from 'bun:test'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { eq } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
+import { engine } from '../../../db/columns.ts'
 import { DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../../db/engine.ts'
 import { attempts, idempotencyKeys } from '../../../db/schema/people.ts'
 import { forget } from '../../../jobs/forget.ts'
@@ -311,6 +313,72 @@ describe('over HTTP', () => {
     await expect(other.release()).rejects.toThrow('away')
     db.write = write
     expect(claimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
+  })
+
+  test('a claim whose commit is lost has changed nothing: the answer says so, and the key is free at once, whether the commit was kept or not', async () => {
+    for (const kept of [true, false]) {
+      await using app = await testApp()
+      const route = routeOn(app)
+      const { db } = app.deps
+      const { write } = db
+      const lost = new DatabaseOutcomeUnknown('lost')
+      const begin = async (key: string, body = {}) => {
+        db.write = async (work, options) => {
+          db.write = write
+          if (kept) await write(work, options)
+          throw lost
+        }
+        const { status, text } = await route.post(body, key)
+        expect([status, JSON.parse(text).message]).toEqual([503, 'The database is busy: nothing was changed, try again later'])
+      }
+      await begin('a')
+      expect((await route.post({}, 'a')).status).toBe(201)
+      // Another process does not know of it, but once the database was told.
+      await begin('b')
+      await app.deps.idempotency.tellEnded()
+      expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
+      // What an attempt before it had begun is resumed all the same.
+      const body = { begins: true, fail: 'BUSY' }
+      expect((await route.post(body, 'c')).status).toBe(503)
+      await begin('c', body)
+      await app.deps.idempotency.tellEnded()
+      expect((await route.post(body, 'c')).status).toBe(503)
+      expect(route.resumed.at(-1)).toBe(true)
+    }
+  })
+
+  test.skipIf(engine !== 'postgres')(
+    'a key that is released just as it is claimed again is claimed by one, and by nobody besides',
+    async () => {
+      await using app = await testApp()
+      const first = claimed(await claim(app))
+      const { db } = app.deps
+      const { write } = db
+      const elsewhere = AsyncLocalStorage.snapshot()
+      db.write = (work, options) => {
+        db.write = write
+        return write((tx) => {
+          let reads = 0
+          // Between the insert, which finds the key there, and the read of it.
+          const beside = async (...given: Parameters<typeof tx.first>) => {
+            if (++reads === 2) await elsewhere(first.release)
+            return tx.first(...given)
+          }
+          return work(Object.create(tx, { first: { value: beside } }))
+        }, options)
+      }
+      const second = claimed(await claim(app))
+      expect((await claim(app)).kind).toBe('inFlight')
+      await work(app, second, 'effect')
+      expect((await claim(app)).kind).toBe('replay')
+    },
+  )
+
+  test('a key whose lease was given by a clock that has stepped back since is gone on with at once', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    app.clock.advance(-3_600_000)
+    expect(claimed(await claim(app)).resumed).toBe(true)
   })
 
   test('a lease is renewed while its work lives, and not once it has ended', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   backoffMs,
+  isUnwanted,
   type Move,
   nextMove,
   type Order,
@@ -43,18 +44,19 @@ describe('the states of an order', () => {
     expect(orderStatuses.filter((from) => followers[from].includes('CANCELLED'))).toEqual(['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'])
   })
 
-  test('a payment that was captured is final, and one that has ended may only be captured after all', () => {
+  test('a payment that was captured is final, one that has failed may be paid after all, and one that was given up only captured', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
     expect(final).toEqual(['CAPTURED'])
     const over = ['CAPTURED', 'FAILED', 'VOIDED']
     for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!over.includes(status))
     // A shopper may try again on the processor's page.
-    for (const status of ['FAILED', 'VOIDED'] as const) expect(paymentTransitions[status]).toEqual(['CAPTURED'])
+    expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'CAPTURED'])
+    expect(paymentTransitions.VOIDED).toEqual(['CAPTURED'])
   })
 })
 
 const order = (status: OrderStatus, more: Partial<Order> = {}) =>
-  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', ...more }) as Order
+  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, ...more }) as Order
 const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
   ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, ...more }) as Payment
 const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
@@ -108,9 +110,37 @@ describe('the next move of a saga', () => {
     }
   })
 
+  test('the next move of a saga that gave all back is to give up what failed, which can be tried again, until it has been looked at', () => {
+    for (const status of ['EXPIRED', 'CANCELLED'] as const)
+      for (const ended of ['FAILED', 'VOIDED'] as const) {
+        expect(kindOf(order(status, { holds: 'RELEASED', resumeAt: 1 }), [payment('FAILED'), payment(ended)])).toBe('void')
+        expect(kindOf(order(status, { holds: 'RELEASED' }), [payment(ended)])).toBe('rest')
+      }
+    expect(kindOf(order('EXPIRED', { holds: 'RELEASED', resumeAt: 1 }), [])).toBe('rest')
+  })
+
   test('the next move of a saga of a sale is none, also when it was cancelled', () => {
     for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'CANCELLED'] as const)
       expect(kindOf(order(status, { confirmedAt: 1, holds: 'COMMITTED' }), [payment('CAPTURED')])).toBe('rest')
+  })
+})
+
+describe('a payment that failed and could be paid after all', () => {
+  const waits = order('PENDING_PAYMENT', { expiresAt: 10 })
+  const failed = payment('FAILED')
+  const wanted = (given: Order, others: Payment[] = [], now = 9) =>
+    !isUnwanted({ order: given, payments: [failed, ...others] }, failed, now)
+
+  test('a payment that failed and could be paid after all is wanted while its order waits, and for no other payment', () => {
+    expect(wanted(waits)).toBe(true)
+    expect(wanted(waits, [payment('VOIDED'), payment('FAILED', { id: 'pay_2', captured: 99 })])).toBe(true)
+    expect(wanted(waits, [payment('REQUIRES_ACTION')])).toBe(false)
+    expect(wanted(waits, [payment('VOIDED', { captured: 100 })])).toBe(false)
+    expect(wanted(waits, [], 10)).toBe(false)
+    for (const status of orderStatuses.filter((one) => one !== 'PENDING_PAYMENT'))
+      expect(wanted(order(status, { expiresAt: 10 })), status).toBe(false)
+    const voided = payment('VOIDED')
+    expect(isUnwanted({ order: waits, payments: [voided] }, voided, 9)).toBe(true)
   })
 })
 

@@ -1,8 +1,11 @@
 /** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
 import { expect, test } from 'bun:test'
+import { jobs } from '../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
+import { system } from '../../../src/core/change.ts'
+import { isFree, leaseMs } from '../../../src/core/leases.ts'
+import { beginRefund, settleRefund } from '../../../src/modules/order/refunds.ts'
 import { resumeOrders } from '../../../src/modules/order/resuming.ts'
-import { isFree, leaseMs } from '../../../src/modules/payment/domain.ts'
 import { testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
@@ -68,6 +71,43 @@ test('a capture that a request is asking for is not asked for by the job beside 
   expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
 })
 
+test('a question that needs no lease leaves that of a call under way to whoever has it: it is made once, and nothing beside it', async () => {
+  await using app = await testApp()
+  const held = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  const calls: string[] = []
+  let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => said(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
+    async capture({ amount }) {
+      calls.push('capture')
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+    async void() {
+      calls.push('void')
+      called.resolve()
+      await held.promise
+      return said('VOIDED')
+    },
+  })
+  const cartId = await shop.cart()
+  ok(await shop.checkout(cartId, { processor: 'scripted' }))
+  const key = shop.publishableKey
+  const takeBack = () => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+  const slow = takeBack()
+  await called.promise
+  for (const next of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
+    state = next
+    ok(await app.call('POST', `/cart/${cartId}/complete`, { key }))
+    expect((await takeBack()).status).toBe(409)
+  }
+  expect(calls).toEqual(['void'])
+  held.resolve()
+  expect(ok(await slow).body.status).toBe('OPEN')
+  expect(calls).toEqual(['void'])
+})
+
 test('a refund that has a name at its processor is asked about for as long as it takes, and never sent again', async () => {
   await using app = await testApp()
   const sent: string[] = []
@@ -99,6 +139,47 @@ test('a refund that has a name at its processor is asked about for as long as it
   app.clock.advance(30 * minute)
   await app.jobs.resume()
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
+})
+
+test('a refund whose sender stood still past its lease is not sent blindly, and does not end the lease of who took over', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const entered = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let known: RefundAnswer | undefined
+  const shop = await sellingBy(app, {
+    create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+    capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    async refund({ refundId }) {
+      sent.push(refundId)
+      known = { reference: 're_1', state: 'PENDING' }
+      if (sent.length > 1) return known
+      entered.resolve()
+      await held.promise
+      return known
+    },
+    retrieveRefund: async () => known,
+  })
+  const { order } = ok(await shop.buy()).body
+  const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+  const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+  // The process stood still, and the job of another one took the refund over.
+  app.clock.advance(minute)
+  const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+  await entered.promise
+  expect((await settleRefund(app.deps, refund.id, { holder: 'a' }, { isNew: true })).status).toBe('PENDING')
+  expect(sent).toHaveLength(1)
+  // Now the job stands still, and somebody else takes over and is at it.
+  app.clock.advance(minute)
+  const other = await app.deps.db.write((tx) => app.deps.orderStore.leaseRefund(tx, refund, 'other', app.clock.now()))
+  expect(other?.leaseHolder).toBe('other')
+  held.resolve()
+  await job
+  expect(await app.deps.orderStore.findRefund(app.deps.db.read, refund.id)).toMatchObject({
+    leaseHolder: 'other',
+    leaseUntil: other?.leaseUntil,
+    processorReference: 're_1',
+  })
 })
 
 test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {
@@ -159,6 +240,39 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   expect(hanging).toBe(3)
   hung.resolve(said('PENDING'))
   await first
+})
+
+test('a processor that hangs holds up the end of its own orders, and not that of others which comes later', async () => {
+  await using app = await testApp()
+  const hung = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  let hangs = false
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => {
+      if (hangs) {
+        asked.resolve()
+        await hung.promise
+      }
+      return said('REQUIRES_ACTION')
+    },
+    void: async () => said('VOIDED'),
+  })
+  const first = ok(await shop.buy()).body.order
+  app.clock.advance(30 * minute)
+  const later = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
+  app.clock.advance(30 * minute)
+  hangs = true
+  const held = app.jobs.closeOrders()
+  await asked.promise
+  app.clock.advance(30 * minute)
+  // The job lets its runs overlap.
+  expect(jobs.find(({ name }) => name === 'close-orders')?.overlaps).toBe(true)
+  await app.jobs.closeOrders()
+  expect([(await shop.order(first.id)).status, (await shop.order(later.id)).status]).toEqual(['PENDING_PAYMENT', 'EXPIRED'])
+  hung.resolve()
+  await held
+  expect((await shop.order(first.id)).status).toBe('EXPIRED')
 })
 
 test('every line of the log about a payment names its request, its order, itself and its processor, and a decline has a line of its own', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { violationsAtRest, booksOf as wholeBooks } from '../../support/books.ts'
+import { changeProcessor, impatiently } from '../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
 
 const day = 24 * 60 * 60 * 1000
+const hour = 60 * 60 * 1000
 const types = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
 
 const booksOf = async (app: TestApp) => {
@@ -260,4 +263,88 @@ describe('fulfilment', () => {
     const unpaid = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order
     expect((await shop.post(`/v2/orders/${unpaid.id}/fulfil`, {})).status).toBe(409)
   })
+})
+
+test('the amounts in the events of an order are money, whoever reads them', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { currency: 'EUR' })
+  const { token } = await customerOf(app, shop.shop.name)
+  const { id } = await shop.bought({ quantity: 2, token })
+  const { id: refund } = ok(await shop.refund(id, { amount: shop.money(100) })).body
+  const { events, payments } = await shop.order(id)
+  const details = Object.fromEntries(events.map(({ type, detail }: { type: string; detail: object }) => [type, detail]))
+  expect(details).toMatchObject({
+    PLACED: { total: shop.money(2_000) },
+    PAYMENT_CAPTURED: { payment: payments[0].id, processor: 'sandbox', amount: shop.money(2_000) },
+    REFUND_REQUESTED: { refund, amount: shop.money(100) },
+    REFUNDED: { refund, amount: shop.money(100) },
+  })
+  expect(Object.keys(details['PLACED'])).toEqual(['total'])
+  expect(ok(await app.call('GET', `/v2/orders/${id}`, { token })).body.events).toEqual(events)
+})
+
+describe('cancelling an order of which nothing is left to give back', () => {
+  test('after its money went back makes no second refund', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const { id } = await shop.bought({ quantity: 2 })
+    ok(await shop.refund(id))
+    const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, { reason: 'no' }, { 'idempotency-key': 'k' }), 200).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(2_000) })
+    expect(cancelled.refunds.map(({ amount }: { amount: object }) => amount)).toEqual([shop.usd(2_000)])
+    expect(types(cancelled).slice(-3)).toEqual(['REFUND_REQUESTED', 'REFUNDED', 'CANCELLED'])
+    expect(cancelled.events.at(-1).detail).toEqual({ reason: 'no' })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    const again = await shop.post(`/v2/orders/${id}/cancel`, { reason: 'no' }, { 'idempotency-key': 'k' })
+    expect([again.status, again.body]).toEqual([200, cancelled])
+    const rows = await app.deps.db.read.rows<{ action: string }>(sql`select action from audit_log where subject = ${id} order by at, id`)
+    expect(rows.map(({ action }) => action)).toEqual(['order.refund_requested', 'order.cancelled'])
+    expect(violationsAtRest(await wholeBooks(app))).toEqual([])
+  })
+
+  test('that cost nothing makes none either, and nothing was given back', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { price: 0 })
+    const { id } = await shop.bought({ quantity: 2 })
+    const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {}), 200).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'CAPTURED', refunds: [] })
+    expect(types(cancelled).at(-1)).toBe('CANCELLED')
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(violationsAtRest(await wholeBooks(app))).toEqual([])
+  })
+})
+
+for (const paymentToken of ['tok_action', 'tok_decline'])
+  test(`an order that ends unpaid after ${paymentToken} shows what became of its payment, whoever ends it`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const unpaid = async () => {
+      const cartId = await shop.cart()
+      return { cartId, id: ok(await shop.checkout(cartId, { paymentToken })).body.order.id }
+    }
+    const [byShop, byShopper, byTime] = [await unpaid(), await unpaid(), await unpaid()]
+    ok(await shop.post(`/v2/orders/${byShop.id}/cancel`, {}), 200)
+    ok(await app.call('DELETE', `/cart/${byShopper.cartId}/checkout`, { key: shop.publishableKey }), 200)
+    app.clock.advance(hour)
+    await app.jobs.closeOrders()
+    const became = paymentToken === 'tok_action' ? 'VOIDED' : 'FAILED'
+    for (const { id } of [byShop, byShopper, byTime]) {
+      const { paymentStatus, payments } = await shop.order(id)
+      expect([paymentStatus, payments[0].status]).toEqual([became, became])
+    }
+  })
+
+test('an order whose payment was given up because its processor never decided waits as one that failed, and ends as one that was given up', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  changeProcessor(app, impatiently(app))
+  const { order } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_timeout' }), 201).body
+  for (let asked = 0; asked < 4; asked++) {
+    app.clock.advance(10 * 60 * 1000)
+    await app.jobs.resume()
+  }
+  expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED', payments: [{ status: 'VOIDED' }] })
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'VOIDED' })
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
-import { type PaymentName, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
 import { takeUpPayment } from '../../../src/modules/order/resuming.ts'
 import { paymentOfMessage } from '../../../src/modules/payment/service.ts'
@@ -214,6 +214,51 @@ test('money that is owed is asked back until it comes, and the order is not over
     await app.jobs.resume()
   }
   expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+})
+
+test('an owed refund that its processor made, and that failed there, is followed by another one a day later, until one comes', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  let fails = 2
+  const stateNow = (): RefundAnswer['state'] => (fails-- > 0 ? 'FAILED' : 'SUCCEEDED')
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      sent.push(refundId)
+      return { reference: `re_${sent.length}`, state: 'PENDING' }
+    },
+    retrieveRefund: async ({ refundReference }) =>
+      refundReference === undefined ? undefined : { reference: refundReference, state: stateNow(), failureCode: 'closed_account' },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  const looks = async (times: number) => {
+    for (let nth = 0; nth < times; nth++) {
+      app.clock.advance(hour / 2)
+      await app.jobs.resume()
+    }
+  }
+  await looks(24)
+  expect(sent).toHaveLength(1)
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'COMPENSATING',
+    refunds: [
+      { status: 'FAILED', failureCode: 'closed_account', processorReference: 're_1' },
+      { status: 'PENDING', amount: shop.usd(1_000) },
+    ],
+  })
+  await looks(72 * 2)
+  expect(sent).toHaveLength(3)
+  expect(new Set(sent).size).toBe(3)
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'CANCELLED',
+    paymentStatus: 'REFUNDED',
+    refundedTotal: shop.usd(1_000),
+    refunds: [{ status: 'FAILED' }, { status: 'FAILED' }, { status: 'SUCCEEDED' }],
+  })
 })
 
 test('what fails for a reason that nobody foresaw is put off, does not hold up the others, and expires all the same', async () => {

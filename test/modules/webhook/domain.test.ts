@@ -6,6 +6,7 @@ import {
   crowded,
   disabledAfter,
   failuresTolerated,
+  gaveWay,
   givingWay,
   type Health,
   healthAfter,
@@ -32,6 +33,7 @@ test('the secret of an endpoint stays bound to its shop and its endpoint', () =>
 })
 
 const answered = (status: number) => ({ answered: status, failure: null })
+const cut = { answered: null, failure: gaveWay } as const
 
 describe('after an attempt, a delivery', () => {
   test('after an attempt, a delivery is done when the answer was one of success, even if the rest of it was lost', () => {
@@ -65,6 +67,17 @@ describe('after an attempt, a delivery', () => {
     const failed = { status: 'FAILED', nextAt: now } as const
     expect(afterAttempt(answered(500), 9, now, 0.5)).toEqual({ ...failed, lastStatus: 500, lastError: 'answered 500' })
     expect(afterAttempt(answered(410), 1, now, 0.5)).toEqual({ ...failed, lastStatus: 410, lastError: 'answered 410' })
+  })
+
+  test('after an attempt, a delivery that gave way has had none, and waits for a little', () => {
+    for (const attempts of [1, 9])
+      expect(afterAttempt(cut, attempts, now, 0.5)).toEqual({
+        status: 'PENDING',
+        attempts: attempts - 1,
+        nextAt: now + 5_000,
+        lastStatus: null,
+        lastError: 'gave way',
+      })
   })
 
   test('pauses for a tenth less to a tenth more, by chance', () => {
@@ -104,6 +117,14 @@ describe('the health of an endpoint', () => {
 
   test('the health of an endpoint does not suffer from what is our own fault', () => {
     expect(healthAfter(healthy, { answered: null, failure: 'internal error' }, now, 0.5)).toBeUndefined()
+  })
+
+  test('the health of an endpoint that gave way, however often, is that of one that is not quick: it rests, and never counts as failing', () => {
+    const slow = afterAll(Array(50).fill(cut))
+    expect(slow).toEqual({ ...healthy, failures: 1, retryAt: now + 5_000 })
+    expect(healthAfter(slow, answered(200), now, 0.5)).toEqual(healthy)
+    const failing = afterAll(Array(6).fill(answered(500)))
+    expect(healthAfter(failing, cut, now + day, 0.5)).toEqual({ ...failing, retryAt: now + day + 40_000 })
   })
 
   test('the health of an endpoint ends with 410, and stays as it ended', () => {
@@ -195,16 +216,23 @@ describe('room for deliveries', () => {
     expect(crowded(underWay)).toEqual({ shops: ['c'], endpoints: ['b1'] })
   })
 
-  const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({ shopId, endpointId: `${shopId}/1`, beganAt, failures })
+  const attempt = (shopId: string, beganAt: number, failures = 0): Attempt => ({
+    shopId,
+    endpointId: `${shopId}/1`,
+    beganAt,
+    failures,
+    mayGiveWay: true,
+  })
 
-  test('room for deliveries is made by attempts that have lasted: of endpoints that failed, then of shops with many, then the oldest', () => {
+  test('room for deliveries is made by attempts that have lasted: of endpoints that failed, then of shops with many, then the oldest, and not by those that gave way before', () => {
     const old = now - patienceMs
     const young = attempt('a', old + 1, 9)
     const failed = attempt('b', old, 1)
     const many = [attempt('c', old - 1), attempt('c', old)]
     const oldest = attempt('d', old - 5)
     const older = attempt('e', old - 4)
-    const all = [young, older, oldest, ...many, failed]
+    const before = { ...attempt('f', old - 9, 9), mayGiveWay: false }
+    const all = [young, older, before, oldest, ...many, failed]
     const order = [failed, ...many, oldest, older]
     for (let waiting = 0; waiting < 7; waiting++) expect(givingWay(all, waiting, now)).toEqual(order.slice(0, waiting))
   })

@@ -1,0 +1,31 @@
+/** Rows that move by a table of transitions. */
+import { expect, test } from 'bun:test'
+import { orders } from '../../db/schema/selling.ts'
+import { movesOf } from '../../src/core/moves.ts'
+import { orderTransitions } from '../../src/modules/order/domain.ts'
+import { testApp } from '../support/app.ts'
+import { insertOrder } from '../support/order-rows.ts'
+import { sellingIn } from '../support/selling.ts'
+
+const { move, moveThrough } = movesOf(orders, orderTransitions)
+
+test('a row moves on by two steps at once, from where the first one begins and from nowhere else', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const { id: waits } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const { id: isPaid } = await insertOrder(app, shop.id, { status: 'PAID' })
+  const sold = (id: string) =>
+    app.deps.db.write((tx) => moveThrough(tx, id, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', { paymentStatus: 'CAPTURED' }))
+  expect(await sold(waits)).toMatchObject({ id: waits, status: 'CONFIRMED', paymentStatus: 'CAPTURED' })
+  expect(await sold(waits)).toBeUndefined()
+  expect(await sold(isPaid)).toBeUndefined()
+  expect(await app.deps.db.write((tx) => move(tx, isPaid, ['PAID'], 'CONFIRMED', {}))).toMatchObject({ status: 'CONFIRMED' })
+})
+
+test('two steps that the table does not have do not compile', () => {
+  // @ts-expect-error an order that expired is not paid
+  const first = () => moveThrough({} as never, 'order', ['EXPIRED'], 'PAID', 'CONFIRMED', {})
+  // @ts-expect-error an order that expired is not confirmed
+  const second = () => moveThrough({} as never, 'order', ['PENDING_PAYMENT'], 'EXPIRED', 'CONFIRMED', {})
+  expect([first, second]).toHaveLength(2)
+})

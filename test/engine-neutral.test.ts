@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineNeutral } from './support/engine-neutral.ts'
+
+const neutral = engineNeutral()
+
+test('what touches a database, or starts a program that may, is tried on both engines', () => {
+  for (const file of [
+    'test/db/dialect.test.ts',
+    'test/db/write.test.ts',
+    'test/cli/check.test.ts',
+    'test/demo/fill.test.ts',
+    'test/faults/saga-crash.test.ts',
+    'test/http/fuzz.test.ts',
+    'test/jobs/clock.test.ts',
+    'test/modules/order/model.test.ts',
+  ])
+    expect([file, neutral.includes(file)]).toEqual([file, false])
+  // A path in a string is no import.
+  const starts = /\btestApp\b|\btestDatabase\b|\bstartChild\b|\bBun\.spawn|\bTEST_DATABASE_URL\b/
+  const starting = neutral.filter((file) => starts.test(readFileSync(join(import.meta.dir, '..', file), 'utf8')))
+  expect(starting).toEqual([])
+})
+
+test('what loads nothing of either engine is tried once', () => {
+  for (const file of ['test/lib/money.test.ts', 'test/modules/catalog/csv.test.ts', 'test/import-rules.test.ts'])
+    expect([file, neutral.includes(file)]).toEqual([file, true])
+  expect(neutral.length).toBeLessThan([...new Bun.Glob('**/*.test.ts').scanSync(import.meta.dir)].length / 2)
+})

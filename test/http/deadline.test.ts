@@ -1,0 +1,112 @@
+/** A request that takes too long is answered all the same, by what is so; what it has begun ends as it would have. */
+import { expect, test } from 'bun:test'
+import { defaults } from '../../db/postgres/pool.ts'
+import { inRequest } from '../../src/core/request.ts'
+import { overdue } from '../../src/http/errors.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { shopIn } from '../support/catalog.ts'
+import { said, sellingBy } from '../support/scripted.ts'
+import { ok } from '../support/selling.ts'
+
+/** Time that is over when a test says so, of all the requests that began meanwhile. */
+function handSetDeadlines() {
+  const begun = new Set<() => void>()
+  return {
+    deadline() {
+      const { promise: passed, resolve } = Promise.withResolvers<void>()
+      begun.add(resolve)
+      return { passed, callOff: () => void begun.delete(resolve) }
+    },
+    begun,
+    pass() {
+      for (const resolve of begun) resolve()
+    },
+  }
+}
+
+/** Keeps the database's writes waiting, as behind a process that stands still, until `goOn` is called. */
+function standingStill({ deps: { db } }: TestApp) {
+  const { write } = db
+  const [stood, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  db.write = async (work, options) => {
+    stood.resolve()
+    await going.promise
+    return write(work, options)
+  }
+  return {
+    stood: stood.promise,
+    goOn() {
+      db.write = write
+      going.resolve()
+    },
+  }
+}
+
+test('a checkout whose processor takes too long is accepted, and its key says how it ended', async () => {
+  const time = handSetDeadlines()
+  await using app = await testApp({}, { deadline: time.deadline })
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const shop = await sellingBy(app, {
+    async create({ amount }) {
+      asked.resolve()
+      await answered.promise
+      return said('CAPTURED', { authorized: amount, captured: amount })
+    },
+  })
+  const cartId = await shop.cart()
+  const send = () => shop.checkout(cartId, { processor: 'scripted' }, 'the-one')
+  const first = send()
+  await asked.promise
+  time.pass()
+  const late = await first
+  expect([late.status, late.body.message, late.headers.get('access-control-allow-origin')]).toEqual([
+    503,
+    'The request takes too long, accepted: send it again under the same Idempotency-Key',
+    '*',
+  ])
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(late.headers.get('x-request-id')).toBeTruthy()
+  // It is still at work: nobody else may be at it.
+  expect((await send()).status).toBe(409)
+  answered.resolve()
+  let again = await send()
+  while (again.status === 409) again = await send()
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again.body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
+  expect(time.begun.size).toBe(0)
+})
+
+test('of a change that waits for the database nobody can know yet, and nothing was changed by a read', async () => {
+  const time = handSetDeadlines()
+  await using app = await testApp({}, { deadline: time.deadline })
+  const shop = await sellingBy(app, {})
+  const cartId = await shop.cart()
+  const still = standingStill(app)
+  const waiting = shop.checkout(cartId, {}, 'the-one')
+  await still.stood
+  time.pass()
+  const { status, body } = await waiting
+  expect([status, body.message.startsWith('The request takes too long, outcome unknown: ')]).toEqual([503, true])
+  const read = inRequest('id', () => overdue({ method: 'GET' }))
+  expect(read.message).toBe('The request takes too long: nothing was changed, try again later')
+  still.goOn()
+  let again = await shop.checkout(cartId, {}, 'the-one')
+  while (again.status === 409) again = await shop.checkout(cartId, {}, 'the-one')
+  expect(ok(again, 201).body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
+})
+
+test('a file may take longer than other requests', async () => {
+  const time = handSetDeadlines()
+  await using app = await testApp({}, { deadline: time.deadline })
+  const shop = await shopIn(app)
+  const headers = { 'content-type': 'text/csv' }
+  const importing = app.call('POST', '/product-v2/import', { token: shop.token, headers, raw: 'Title,Variant Price\nMug,10.00\n' })
+  time.pass()
+  expect(ok(await importing, 200).body.created).toBe(1)
+})
+
+test('waiting for a connection to the database, and for an answer that does not come, takes less than a request may', () => {
+  expect(defaults.connect + defaults.answer).toBeLessThan(28_000)
+  expect(defaults.statement).toBeLessThan(defaults.answer)
+  expect(defaults.lock).toBeLessThan(defaults.statement)
+})

@@ -1,0 +1,105 @@
+/** A checkout whose process vanished, sent again under its key: it stands for what it did, whatever has become of the cart since. */
+import { expect, test } from 'bun:test'
+import { DatabaseOutcomeUnknown } from '../../../db/engine.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { booksOf, violationsAtRest } from '../../support/books.ts'
+import { changeProcessor } from '../../support/sandbox.ts'
+import { ok, type Selling, sellingIn } from '../../support/selling.ts'
+
+/** Longer than the lease of a key or of a payment. */
+const leasesMs = 31_000
+
+/** Loses the database during every commit after so many, until `back` is called. */
+function lostAfter({ deps: { db } }: TestApp, writes: number) {
+  const { write } = db
+  let left = writes
+  const lose = () => Promise.reject(new DatabaseOutcomeUnknown('lost'))
+  db.write = (work, options) => (left-- > 0 ? write(work, options) : write(lose, options))
+  return () => {
+    db.write = write
+  }
+}
+
+/** A checkout whose process vanishes after so many commits, the claim of its key counted in. */
+async function vanishing(app: TestApp, shop: Selling, cartId: string, commits: number, body = {}) {
+  await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
+  const back = lostAfter(app, commits)
+  expect((await shop.checkout(cartId, body, 'the-one')).status).toBe(503)
+  back()
+  return () => shop.checkout(cartId, body, 'the-one')
+}
+
+const takeBack = (app: TestApp, { publishableKey: key }: Selling, cartId: string) => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+
+for (const more of [0, 3])
+  test(`of a checkout that was taken back its key says that the order is CANCELLED, and never buys anew what is in the cart${more ? ' by now' : ''}`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const cartId = await shop.cart()
+    const again = await vanishing(app, shop, cartId, 2, { paymentToken: 'tok_action' })
+    app.clock.advance(leasesMs)
+    ok(await takeBack(app, shop, cartId), 200)
+    const item = { variantId: shop.variantId, quantity: more }
+    if (more > 0) ok(await app.call('POST', `/cart/${cartId}/items`, { key: shop.publishableKey, body: item }))
+    const resumed = ok(await again(), 201)
+    expect(resumed.body).toMatchObject({ order: { number: 1, status: 'CANCELLED', total: shop.usd(1_000) }, payment: { status: 'VOIDED' } })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.status).toBe('OPEN')
+    expect((await again()).text).toBe(resumed.text)
+    expect(violationsAtRest(await booksOf(app))).toEqual([])
+  })
+
+test('the key of a checkout that was taken back stands for its own order when the cart was bought under another one since', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  const again = await vanishing(app, shop, cartId, 2, { paymentToken: 'tok_action' })
+  app.clock.advance(leasesMs)
+  ok(await takeBack(app, shop, cartId), 200)
+  ok(await shop.checkout(cartId, {}, 'another'), 201)
+  expect(ok(await again(), 201).body).toMatchObject({ order: { number: 1, status: 'CANCELLED' }, payment: { status: 'VOIDED' } })
+  expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+})
+
+test('the key of a second payment, of an order that was taken back, stands for that order', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'declined'))
+  let back: (() => void) | undefined
+  changeProcessor(app, ({ create }) => ({
+    async create(payment) {
+      const said = await create(payment)
+      back ??= lostAfter(app, 0)
+      return said
+    },
+  }))
+  const send = () => shop.checkout(cartId, { paymentToken: 'tok_action' }, 'the-one')
+  expect((await send()).status).toBe(503)
+  back?.()
+  app.clock.advance(leasesMs)
+  ok(await takeBack(app, shop, cartId), 200)
+  expect(ok(await send(), 201).body.order).toMatchObject({ number: 1, status: 'CANCELLED' })
+})
+
+for (const price of [0, 1_000])
+  test(`a checkout that vanished before it made an order is refused when another key has bought the cart${price ? '' : ', of an order that costs nothing too'}`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { price })
+    const cartId = await shop.cart()
+    const again = await vanishing(app, shop, cartId, 1)
+    ok(await shop.checkout(cartId, {}, 'another'), 201)
+    const refused = await again()
+    expect([refused.status, refused.body.message]).toEqual([409, 'The cart was bought already, or its order has ended'])
+    expect(refused.text).not.toContain('guest@example.com')
+  })
+
+test('a checkout of what costs nothing goes on with the order that it made itself', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { price: 0 })
+  const again = await vanishing(app, shop, await shop.cart(), 2)
+  expect(ok(await again(), 201).body).toMatchObject({
+    order: { number: 1, status: 'CONFIRMED', email: 'guest@example.com' },
+    payment: { status: 'NOT_REQUIRED' },
+  })
+})

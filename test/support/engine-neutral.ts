@@ -1,0 +1,32 @@
+/** Tests that are the same whatever the engine. */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = join(import.meta.dir, '..', '..')
+/** The one place that decides the dialect (test/import-rules.test.ts holds it to that). */
+const decider = join(root, 'db', 'columns.ts')
+
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const known = new Map<string, readonly string[]>()
+
+/** The files of ours that a file loads, at once or on demand. Types load nothing. */
+function loadedBy(file: string): readonly string[] {
+  const found =
+    known.get(file) ??
+    transpiler
+      .scanImports(readFileSync(file, 'utf8'))
+      .filter(({ path }) => path.startsWith('.') && path.endsWith('.ts'))
+      .map(({ path }) => resolve(file, '..', path))
+  known.set(file, found)
+  return found
+}
+
+function everythingLoadedBy(file: string): Set<string> {
+  const all = new Set([file])
+  for (const one of all) for (const next of loadedBy(one)) all.add(next)
+  return all
+}
+
+/** The files of tests that nowhere load what decides the dialect, from the root of the checkout. */
+export const engineNeutral = (): string[] =>
+  [...new Bun.Glob('test/**/*.test.ts').scanSync(root)].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()

@@ -12,7 +12,7 @@ export type Call = {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
 }
-/** `json` is undefined for an empty answer. */
+/** `json` is undefined for an empty answer, and for a 4xx that is no JSON: its status speaks for itself. */
 export type CallAnswer = { readonly status: number; readonly headers: Headers; readonly json: unknown }
 
 /** Makes calls for one account. `trusted`: the operator chose the address; a merchant's own is guarded. */
@@ -20,7 +20,7 @@ export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boole
 
 /**
  * Calls a processor and reads its answer as JSON.
- * @throws ProcessorUnavailable for no answer, half of one, one that is no JSON, 408, 425 and 5xx: it may have happened
+ * @throws ProcessorUnavailable for no answer, half of one, a good one that is no JSON, 408, 425 and 5xx: it may have happened
  */
 export async function callProcessor(
   { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort,
@@ -38,6 +38,7 @@ export async function callProcessor(
   try {
     return { status, headers, json: JSON.parse(text) }
   } catch (cause) {
+    if (status >= 400) return { status, headers, json: undefined }
     throw new ProcessorUnavailable(`the processor answered ${status} without JSON`, { cause })
   }
 }

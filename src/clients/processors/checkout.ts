@@ -4,6 +4,7 @@ import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
 import { type Action, type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
+import { modeOf } from './modes.ts'
 import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
@@ -38,7 +39,7 @@ const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
  */
 export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
   const { secretKey, publishableKey, webhookSecret, channelId } = account
-  const mode = modeOf(account)
+  const mode = modeOf(account.apiUrl ?? '', secretKey)
   const baseUrl = (account.apiUrl ?? `https://api${mode === 'TEST' ? '.sandbox' : ''}.checkout.com`).replace(/\/+$/, '')
   const channel = channelId === undefined ? {} : { processing_channel_id: channelId }
 
@@ -374,13 +375,6 @@ const urlsOf = (returnUrl: string | undefined) => (returnUrl === undefined ? {} 
 /** Keys of the platform before this one (`sk_` and a UUID) stand by themselves. */
 const authorizationOf = (key: string): string =>
   /^(Bearer |sk_(test_)?\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$)/i.test(key) ? key : `Bearer ${key}`
-
-/** By the key where it says, else by the host. */
-function modeOf({ secretKey, apiUrl }: CheckoutAccount): 'TEST' | 'LIVE' {
-  if (/_(sbox|test)_/.test(secretKey)) return 'TEST'
-  const host = URL.parse(apiUrl ?? '')?.hostname ?? ''
-  return /(^|\.)sandbox\.|^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host) ? 'TEST' : 'LIVE'
-}
 
 /** What a wallet gave to the page, as JSON, in the form that tokens are asked for with. Undefined: a token of theirs. */
 function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {

@@ -25,7 +25,7 @@ type Amount = { readonly amount: number; readonly currency: string }
 /** Keys are kept for 24 hours; the hour is for requests that travel and clocks that differ. */
 const keysLiveMs = 23 * 3_600_000
 /** Most that one page of a list holds, and pages that are read: thieves try many cards on one session. */
-const pageSize = 100
+const pageSize = '100'
 const pagesMax = 20
 const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
   dispute_received: 'OPEN',
@@ -86,16 +86,16 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   /** Every payment under our id: a session may have seen several cards, and been paid more than once. */
   async function readAll(paymentId: string, asked: Asked): Promise<readonly Seen[]> {
-    const payments: Seen[] = []
+    const payments: unknown[] = []
     for (let page = 0; page < pagesMax; page++) {
-      const query = new URLSearchParams({ reference: paymentId, limit: String(pageSize), skip: String(page * pageSize) })
-      const { status, json } = await call('GET', `/payments?${query}`)
-      if (status === 404) return payments
+      const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
+      const { status, json } = await call('GET', `/payments?${new URLSearchParams({ reference: paymentId, limit: pageSize, ...from })}`)
       if (status === 403) throw saidNothing(status)
-      const total = needed(countAt(json, 'total_count'), 'a list has no count')
-      const ours = listAt(json, 'data').filter((payment) => textAt(payment, 'reference') === paymentId)
-      payments.push(...ours.map((payment) => seenOf(payment, asked)))
-      if ((page + 1) * pageSize >= total) return payments
+      const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'a list has no count')
+      const items = listAt(json, 'data')
+      payments.push(...items)
+      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => seenOf(payment, asked))
+      if (items.length === 0) throw new ProcessorUnavailable("the processor's answer makes no sense: a list ends before its end")
     }
     throw new ProcessorUnavailable('there are more payments under one reference than are read', { counts: false })
   }
@@ -186,11 +186,11 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const actionId = needed(idAt(json, 'action_id'), 'a capture has no action')
     const names = { ...name, references: { ...name.references, capture: actionId } }
     // It is asked for by now: a look that fails takes nothing back.
+    const seen = await read(id, name).catch(expected)
+    if (seen !== undefined && seen.state !== 'AUTHORIZED') return paymentOf(seen, names)
     const action = await asked(id, 'Capture', actionId).catch(expected)
     if (action?.approved === false) throw new ProcessorRefused(action.code ?? 'capture_declined')
-    const taken = action?.approved === true && (action.amount ?? name.amount) === name.amount
-    const amounts = { authorized: name.amount, captured: taken ? name.amount : 0 }
-    return paymentOf({ id, state: taken ? 'CAPTURED' : 'PROCESSING', ...amounts }, names)
+    return paymentOf({ id, state: 'PROCESSING', authorized: name.amount, captured: 0 }, names)
   }
 
   async function voidPayment(name: OutsideName & Amount): Promise<OutsidePayment> {
@@ -332,6 +332,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 function mustSay(amount: Amount): void {
   if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
 }
+
+/** Where an item of a list does not tell its reference, the list was asked for by it. */
+const isOf =
+  (paymentId: string) =>
+  (payment: unknown): boolean =>
+    (textAt(payment, 'reference') ?? paymentId) === paymentId
 
 const isSession = ({ reference }: OutsideName): boolean => reference?.startsWith('ps_') ?? false
 

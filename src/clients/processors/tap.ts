@@ -203,12 +203,11 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const found = await findCharge(name, reference)
       if (found !== undefined) return capturedBy(found, name)
     }
-    const customer = idAt(authorization, 'customer', 'id')
     const messagesUrl = linkAt(authorization, 'post', 'url')
     const { status, json } = await call('POST', '/charges/', {
       amount: numberOf(name),
       currency: name.currency,
-      ...(customer === undefined ? {} : { customer: { id: customer } }),
+      customer: customerOf(authorization),
       source: { id: reference },
       reference: { transaction: name.paymentId, order: name.paymentId, idempotent: `${name.paymentId}-capture` },
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
@@ -231,8 +230,11 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (status < 300) return paymentOf(seenOf(json, name), name)
     const standing = await look(name, reference)
     if (standing === undefined) throw new ProcessorRefused('not_found')
-    if (standing.state === 'AUTHORIZED') throw new ProcessorRefused(refusalOf(json))
-    return standing
+    if (standing.state !== 'AUTHORIZED') return standing
+    // An authorization is not known to tell that it was captured.
+    const found = await findCharge(name, reference)
+    if (found === undefined) throw new ProcessorRefused(refusalOf(json))
+    return capturedBy(found, name)
   }
 
   /** The charge that a refund is of. Undefined: nothing was charged. */
@@ -255,12 +257,16 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (charge === undefined) throw new ProcessorRefused('not_captured')
     const made = await findRefund(charge, refundId)
     if (made !== undefined) return refundOf(made, asked)
+    const charged = await read(charge)
+    if (charged === undefined) throw new ProcessorRefused('not_found')
+    const messagesUrl = linkAt(charged, 'post', 'url')
     const json = await make('/refunds/', {
       charge_id: charge,
       amount: numberOf(asked),
       currency: asked.currency,
       reason: 'requested_by_customer',
       reference: { merchant: refundId, idempotent: refundId },
+      ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
     })
     return refundOf(json, asked)
   }
@@ -332,6 +338,14 @@ function mustSay(amount: Amount): void {
 function named({ reference }: OutsideName): string {
   if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id', { counts: false })
   return reference
+}
+
+/** Who paid, as an authorization tells it: a capture has to name them. */
+function customerOf(authorization: unknown): object {
+  const id = idAt(authorization, 'customer', 'id')
+  if (id !== undefined) return { id }
+  const email = textAt(authorization, 'customer', 'email')
+  return { first_name: textAt(authorization, 'customer', 'first_name') ?? 'Customer', ...(email === undefined ? {} : { email }) }
 }
 
 /** Whether whatever was ever sent for a payment is still known by its key: not where our id does not tell its age. */

@@ -68,7 +68,7 @@ const verbs: Record<string, { ours: () => Promise<unknown>; theirs: () => Promis
   'a payment by its name': { ours: () => ours.retrieve(name), theirs: () => theirs.payments.get(id) },
   'a payment by our id': {
     ours: () => ours.retrieve({ ...name, reference: undefined }),
-    theirs: () => theirs.payments.getPaymentList({ reference: paymentId, limit: 100, skip: 0 }),
+    theirs: () => theirs.payments.getPaymentList({ reference: paymentId, limit: 100 }),
   },
   'a capture': {
     ours: () => ours.capture(name),

@@ -22,6 +22,7 @@ export type CheckoutPayment = {
   refunded: number
   voided: number
   requestedOn: string
+  successUrl: string
   /** What is asked for and not worked yet. */
   waiting: { id: string; type: 'Capture' | 'Void' | 'Refund'; amount: number; reference: string | undefined }[]
   /** Newest first. */
@@ -67,6 +68,7 @@ export async function startCheckoutServer() {
       captured: 0,
       refunded: 0,
       voided: 0,
+      successUrl: String(body['success_url'] ?? '/'),
       requestedOn: new Date(clock + ++count * 1000).toISOString(),
       waiting: [],
       actions: [],
@@ -158,6 +160,8 @@ export async function startCheckoutServer() {
   }
 
   function answer(request: Asked): Told {
+    const [, paying] = /^\/3ds\/(\w+)$/.exec(request.path) ?? []
+    if (request.method === 'GET' && paying !== undefined) return page(paying)
     try {
       return checked(request)
     } catch (error) {
@@ -166,6 +170,15 @@ export async function startCheckoutServer() {
       const body = { request_id: newId('req'), error_type: 'request_invalid', error_codes: [error.message] }
       return { status: 422, json: body }
     }
+  }
+
+  /** What a shopper sees, who always turns out to be the card's owner. */
+  function page(id: string): Told {
+    const payment = payments.get(id)
+    if (payment?.status !== 'Pending') return { status: 404 }
+    Object.assign(payment, { status: 'Authorized', code: '10000' })
+    decided(payment)
+    return { status: 302, headers: { location: payment.successUrl } }
   }
 
   function checked(request: Asked): Told {
@@ -337,6 +350,7 @@ export async function startCheckoutServer() {
       settlesAtOnce = true
     },
     tellTo(url: string): void {
+      if (!['127.0.0.1', 'localhost'].includes(new URL(url).hostname)) throw new Error('messages do not leave this machine')
       messagesUrl = url
     },
   }

@@ -165,8 +165,12 @@ describe('a payment by token', () => {
     const name = { paymentId, reference: created.reference, ...sum }
     expect((await checkout.retrieve(name))?.state).toBe('REQUIRES_ACTION')
     expect((await checkout.void(name)).state).toBe('REQUIRES_ACTION')
-    server.authenticate(created.reference)
+    const page = await fetch(String(created.clientParameters?.['redirectUrl']), { redirect: 'manual' })
+    expect(page.headers.get('location')).toBe(returnUrl)
     expect(await checkout.retrieve(name)).toMatchObject({ state: 'AUTHORIZED', authorized: amount })
+    const other = await checkout.create({ ...byToken, paymentId: 'pay_2', token: 'tok_3ds' })
+    server.authenticate(other.reference, false)
+    expect(await checkout.retrieve({ ...name, reference: other.reference })).toMatchObject({ state: 'FAILED', failureCode: '20154' })
   })
 
   test('is one payment however often it is asked for', async () => {
@@ -512,8 +516,10 @@ describe('failures', () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
-    server.fail('/actions', { status: 500 })
+    server.fail('GET', { status: 500 }, { status: 500 })
     expect(await checkout.capture(name)).toMatchObject({ state: 'PROCESSING' })
+    server.settle()
+    expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
   test.each([
@@ -533,6 +539,19 @@ describe('failures', () => {
     given.server.fail('GET /payments/', { status: 200, json })
     const error = await thrownBy(given.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
+  })
+
+  test('a list that makes no sense is not an empty one', async () => {
+    await using given = await open()
+    const name = { paymentId, reference: undefined, ...sum }
+    for (const json of [{}, [], { total_count: 1, data: [] }, { total_count: -1, data: [] }, { total_count: 1 }]) {
+      given.server.fail('GET /payments', { status: 200, json })
+      expect(await thrownBy(given.checkout.retrieve(name))).toBeInstanceOf(ProcessorUnavailable)
+    }
+    const somebodyElses = { id: 'pay_1', status: 'Captured', amount, currency, reference: 'pay_of_somebody_else' }
+    given.server.fail('GET /payments', { status: 200, json: { total_count: 1, data: [somebodyElses] } }, { status: 404 })
+    expect(await given.checkout.retrieve(name)).toBeUndefined()
+    expect(await given.checkout.retrieve(name)).toBeUndefined()
   })
 
   test('less than was asked for is never captured, whatever the status says', async () => {

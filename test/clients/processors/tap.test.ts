@@ -158,7 +158,14 @@ describe('a card', () => {
     const refund = { ...named(taken), refundId, amount: 1_234, whole: false }
     const back = await tap.refund(refund)
     expect(back).toEqual({ reference: expect.stringMatching(/^re_/), state: 'PENDING' })
-    expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toMatchObject({ charge_id: taken.references?.['charge'], amount: 1.234 })
+    expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({
+      charge_id: taken.references?.['charge'],
+      amount: 1.234,
+      currency: 'KWD',
+      reason: 'requested_by_customer',
+      reference: { merchant: refundId, idempotent: refundId },
+      post: { url: messagesUrl },
+    })
     server.settleRefunds()
     const name = { ...refund, refundReference: back.reference }
     expect(await tap.retrieveRefund(name)).toEqual({ reference: back.reference, state: 'SUCCEEDED' })
@@ -258,6 +265,22 @@ describe('a card', () => {
     expect(server.all('charge')).toHaveLength(charges)
     // And so it is for a refund.
     expect((await tap.refund({ ...name, refundId, whole: true })).state).toBe('PENDING')
+  })
+
+  test('whose capture’s answer was lost cannot be given up: it is told to be captured', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/charges/', 'lost')
+    expect(await thrownBy(given.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    expect((await given.tap.retrieve(name))?.state).toBe('AUTHORIZED')
+    expect(await given.tap.void(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
+  })
+
+  test('that cannot be given up although nobody took the money says so', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/void', { status: 400, json: { errors: [{ code: '1117' }] } })
+    expect(await thrownBy(given.tap.void(name))).toEqual(new ProcessorRefused('1117'))
   })
 
   test('is captured a day later where nothing was', async () => {
@@ -532,6 +555,24 @@ describe('messages', () => {
     given.server.pay(lost?.id ?? '')
     const { payment } = await given.tap.readMessage(given.server.message(lost?.id ?? ''))
     expect(payment).toMatchObject({ paymentId, reference: lost?.id })
+  })
+
+  test('come to the address that was sent with the payment, once the shopper paid on the page', async () => {
+    await using given = await open()
+    const arrived = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
+    await using shop = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        arrived.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+        return new Response()
+      },
+    })
+    const made = await given.tap.create({ ...newPayment, messagesUrl: `http://127.0.0.1:${shop.port}/` })
+    const page = await fetch(String(made.clientParameters?.['redirectUrl']), { redirect: 'manual' })
+    expect(page.headers.get('location')).toBe(returnUrl)
+    expect((await given.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: made.reference })
+    expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
   })
 
   test('believe nothing that was not signed', async () => {

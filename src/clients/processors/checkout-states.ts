@@ -1,6 +1,6 @@
 /** What Checkout.com can say, and what its words for a payment mean. */
 import { currencies, decimalsOf, isCurrency } from '../../lib/money.ts'
-import { countAt, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
+import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { OutsideRefund, OutsideState } from './outside.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
@@ -75,7 +75,7 @@ const whollyCaptured = words('Captured Refunded')
 export function seenOf(json: unknown, asked: Asked): Seen {
   const id = needed(idAt(json, 'id'), 'a payment has no id')
   const status = needed(textAt(json, 'status'), 'a payment has no status')
-  const stated = needed(Object.hasOwn(states, status) ? states[status] : undefined, 'a status that there is not')
+  const stated = knownAs(states, status)
   const amount = needed(asked.amount ?? countAt(json, 'amount'), 'a payment has no amount')
   if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), asked.currency))
     throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })

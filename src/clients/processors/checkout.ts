@@ -81,7 +81,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   async function read(id: string, asked: Asked): Promise<Seen | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
     if (status === 403) throw saidNothing(status)
-    return status === 404 ? undefined : seenOf(json, asked)
+    if (status === 404) return undefined
+    const seen = seenOf(json, asked)
+    return seen.id === id ? seen : strange()
   }
 
   /** Every payment under our id: a session may have seen several cards, and been paid more than once. */
@@ -157,7 +159,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         ...urlsOf(returnUrl),
       },
     })
-    return paymentOf(seenOf(json, payment), { paymentId, reference: undefined })
+    const seen = seenOf(json, payment)
+    if ((seen.ourId ?? paymentId) !== paymentId) strange()
+    return paymentOf(seen, { paymentId, reference: undefined })
   }
 
   /** What Apple Pay and Google Pay gave the page is exchanged for a token of theirs; a token is one already. */
@@ -194,7 +198,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   async function voidPayment(name: OutsideName & Amount): Promise<OutsidePayment> {
-    const id = await idOf(name)
+    // Not only the card that we know of: a session may have been paid with another one since.
+    const id = isSession(name) ? (await find(name))?.id : await idOf(name)
     // Nothing cancels a session that nobody has paid yet: whoever asked for it goes on watching.
     if (id === undefined) return unpaidSession(name)
     const { status, json } = await askVoid(id, name.paymentId)
@@ -367,6 +372,10 @@ function paymentOf(
     ...(failureCode === undefined ? {} : { failureCode }),
     ...(redirectUrl === undefined ? {} : { clientParameters: { redirectUrl } }),
   }
+}
+
+function strange(): never {
+  throw new ProcessorUnavailable("the processor's answer makes no sense: it is about another payment")
 }
 
 /** What went wrong with a call that nothing depends on. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { amountMax, decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { decimalOf } from './amounts.ts'
-import { needed, textAt, valueAt, wordOf } from './answers.ts'
+import { knownAs, needed, textAt, valueAt, wordOf } from './answers.ts'
 import type { OutsideRefund, OutsideState } from './outside.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
@@ -73,7 +73,7 @@ const states: Readonly<Record<string, OutsideState>> = {
 export function seenOf(json: unknown, asked: Amount | undefined): Seen {
   const id = needed(idAt(json, 'id'), 'a payment has no id')
   const status = needed(textAt(json, 'status'), 'a payment has no status').toUpperCase()
-  const stated = needed(Object.hasOwn(states, status) ? states[status] : undefined, 'a status that there is not')
+  const stated = knownAs(states, status)
   const told = needed(toldAmount(json), 'a payment has no amount')
   if (asked && (told.amount !== asked.amount || told.currency !== asked.currency))
     throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })
@@ -127,7 +127,7 @@ const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
 export function refundOf(json: unknown, asked: Amount): OutsideRefund {
   const reference = needed(idAt(json, 'id'), 'a refund has no id')
   const status = needed(textAt(json, 'status'), 'a refund has no status').toUpperCase()
-  const state = needed(Object.hasOwn(refundStates, status) ? refundStates[status] : undefined, 'a status that there is not')
+  const state = knownAs(refundStates, status)
   const told = needed(toldAmount(json), 'a refund has no amount')
   if (told.amount !== asked.amount || told.currency !== asked.currency)
     throw new ProcessorUnavailable('the processor told of another amount or currency', { counts: false })

@@ -91,7 +91,8 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       'GET',
       `/${isCharge(id) ? 'charges' : isAuthorization(id) ? 'authorize' : 'refunds'}/${encodeURIComponent(id)}`,
     )
-    if (status < 300) return json
+    if (status < 300 && textAt(json, 'id') === id) return json
+    if (status < 300) throw strange()
     if (status === 404 || saysNotFound(json)) return undefined
     throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
   }
@@ -363,7 +364,7 @@ function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, referen
   }
 }
 
-const strange = () => new ProcessorUnavailable("the processor's answer makes no sense: it is about another kind of payment")
+const strange = () => new ProcessorUnavailable("the processor's answer makes no sense: it is about something else")
 
 /** `{ errors: [{ code, description }] }`; the words of a description are nobody's to rely on. */
 const refusalOf = (json: unknown): string => wordOf(textAt(json, 'errors', 0, 'code')) ?? 'refused'

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/checkout-states.ts'
-import type { OutsideName, OutsideProcessor } from '../../../src/clients/processors/outside.ts'
+import type { OutsideName, OutsidePayment, OutsideProcessor } from '../../../src/clients/processors/outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { checkoutKeys, checkoutMessage, startCheckoutServer } from './checkout-server.ts'
-import { loopbackPort, thrownBy } from './stand-in.ts'
+import { loopbackPort, standIn, thrownBy } from './stand-in.ts'
 
 const amount = 1_000
 const currency = 'USD'
@@ -44,6 +44,9 @@ const named = (name: OutsideName, { reference, references }: { reference: string
   reference,
   ...(references === undefined ? {} : { references }),
 })
+
+const isCaptured = (told: unknown): told is OutsidePayment =>
+  typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
 describe('amounts', () => {
   const anyCurrency = fc.constantFrom(...currencies)
@@ -351,6 +354,19 @@ describe('a session that the page pays', () => {
     expect([first.status, second.status]).toEqual(['Voided', 'Authorized'])
   })
 
+  test('is given up with the card that was good, also where we know only of one that was not', async () => {
+    await using given = await open()
+    const { server, checkout } = given
+    const { reference } = await checkout.create(newPayment)
+    const name = { paymentId, reference, ...sum }
+    server.pay(reference, 'declined')
+    const failed = await checkout.retrieve(name)
+    const good = server.pay(reference)
+    await checkout.void({ ...name, references: failed?.references ?? {} })
+    server.settle()
+    expect(good.status).toBe('Voided')
+  })
+
   test('whose answer was lost is nobody’s: another one is made', async () => {
     await using given = await open()
     const { server, checkout } = given
@@ -512,6 +528,12 @@ describe('failures', () => {
     },
   )
 
+  test('an answer to a create that is about another payment of ours is none', async () => {
+    await using given = await open()
+    given.server.fail('POST', { status: 201, json: { id: 'pay_1', status: 'Authorized', reference: 'pay_other' } })
+    expect(await thrownBy(given.checkout.create(byToken))).toBeInstanceOf(ProcessorUnavailable)
+  })
+
   test('a look that fails after a capture was accepted takes nothing back', async () => {
     await using given = await open()
     const { server, checkout } = given
@@ -527,6 +549,7 @@ describe('failures', () => {
     [[], 'a list'],
     [null, 'null'],
     [{ id: '../admin', status: 'Authorized' }, 'an id that is none'],
+    [{ id: 'pay_2', status: 'Captured' }, 'another payment'],
     [{ id: 'pay_1' }, 'no status'],
     [{ id: 'pay_1', status: 'Delighted' }, 'an unknown status'],
     [{ id: 'pay_1', status: 'constructor' }, 'a status that every object has'],
@@ -552,6 +575,49 @@ describe('failures', () => {
     given.server.fail('GET /payments', { status: 200, json: { total_count: 1, data: [somebodyElses] } }, { status: 404 })
     expect(await given.checkout.retrieve(name)).toBeUndefined()
     expect(await given.checkout.retrieve(name)).toBeUndefined()
+  })
+
+  test('whatever is answered to whatever is asked, it is a payment, a refusal or nothing said; and money is only what was asked for', async () => {
+    let replies: { status: number; json: unknown }[] = []
+    await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
+    const checkout = createCheckout({ ...checkoutKeys, apiUrl: server.url }, loopbackPort())
+    const name = { paymentId, reference: 'pay_1', ...sum }
+    const refund = { ...name, refundId, whole: true }
+    const calls = [
+      () => checkout.create(byToken),
+      () => checkout.create(newPayment),
+      () => checkout.retrieve(name),
+      () => checkout.retrieve({ ...name, reference: undefined }),
+      () => checkout.capture(name),
+      () => checkout.void(name),
+      () => checkout.refund(refund),
+      () => checkout.retrieveRefund({ ...refund, refundReference: undefined }),
+      () => checkout.probe(),
+    ]
+    const half = fc.record(
+      {
+        id: fc.oneof(fc.constant('pay_1'), fc.string()),
+        status: fc.oneof(fc.constantFrom('Captured', 'Authorized', 'Pending', 'Paid', 'Declined'), fc.string()),
+        amount: fc.oneof(fc.constant(amount), fc.integer(), fc.string()),
+        currency: fc.constantFrom(currency, 'EUR'),
+        balances: fc.oneof(fc.record({ total_captured: fc.oneof(fc.integer(), fc.double(), fc.string()) }), fc.jsonValue()),
+        action_id: fc.oneof(fc.constant('act_1'), fc.jsonValue()),
+        total_count: fc.oneof(fc.constant(1), fc.jsonValue()),
+        data: fc.oneof(fc.array(fc.jsonValue()), fc.jsonValue()),
+        _links: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    const reply = fc.record({ status: fc.constantFrom(200, 201, 202, 400, 403, 404, 422), json: fc.oneof(half, fc.jsonValue()) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(reply, { minLength: 4, maxLength: 4 }), fc.constantFrom(...calls), async (given, call) => {
+        replies = given
+        const told = await call().catch((error: unknown) => error)
+        if (told instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(told.name)
+        else if (isCaptured(told)) expect(told.captured).toBeGreaterThanOrEqual(amount)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('less than was asked for is never captured, whatever the status says', async () => {

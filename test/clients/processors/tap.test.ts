@@ -6,7 +6,7 @@ import { createTap } from '../../../src/clients/processors/tap.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/tap-states.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
-import { loopbackPort, thrownBy } from './stand-in.ts'
+import { loopbackPort, standIn, thrownBy } from './stand-in.ts'
 import { startTapServer, tapKeys } from './tap-server.ts'
 
 const madeAt = Date.UTC(2026, 10, 22)
@@ -48,6 +48,9 @@ async function authorized({ server, tap }: Opened) {
 async function captured(opened: Opened) {
   return named(await opened.tap.capture(await authorized(opened)))
 }
+
+const isCaptured = (told: unknown): told is OutsidePayment =>
+  typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
 describe('amounts', () => {
   const anyCurrency = fc.constantFrom(...currencies)
@@ -498,12 +501,58 @@ describe('failures', () => {
     [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.499, currency }, 'another amount'],
     [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.5001, currency }, 'an amount that there is not'],
     [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.5, currency: 'BHD' }, 'another currency'],
-    [{ id: 'chg_1', status: 'CAPTURED', amount: 1.05, currency }, 'less'],
+    [{ id: 'auth_2', status: 'AUTHORIZED', amount: 10.5, currency }, 'another payment'],
+    [{ id: 'auth_1', status: 'CAPTURED', amount: 1.05, currency }, 'less'],
   ])('an answer %j (%s) says nothing of the payment', async (json) => {
     await using given = await open()
     given.server.fail('GET', { status: 200, json })
     const error = await thrownBy(Promise.resolve(given.tap.retrieve({ paymentId, reference: 'auth_1', ...sum })))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
+  })
+
+  test('whatever is answered to whatever is asked, it is a payment, a refusal or nothing said; and money is only what was asked for', async () => {
+    let replies: { status: number; json: unknown }[] = []
+    await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
+    const tap = createTap({ ...tapKeys, apiUrl: server.url }, loopbackPort({ now: () => madeAt + 30 * hourMs }))
+    const name = { paymentId, reference: 'auth_1', ...sum }
+    const refund = { ...name, references: { charge: 'chg_1' }, refundId, whole: true }
+    const calls = [
+      () => tap.create(newPayment),
+      () => tap.create(knet),
+      () => tap.retrieve(name),
+      () => tap.retrieve(refund),
+      () => tap.capture(name),
+      () => tap.void(name),
+      () => tap.refund(refund),
+      () => tap.refund({ ...refund, references: {} }),
+      () => tap.retrieveRefund({ ...refund, refundReference: undefined }),
+      () => tap.retrieveRefund({ ...refund, refundReference: 're_1' }),
+      () => tap.probe(),
+    ]
+    const half = fc.record(
+      {
+        id: fc.oneof(fc.constantFrom('auth_1', 'chg_1', 're_1'), fc.string()),
+        status: fc.oneof(fc.constantFrom('CAPTURED', 'AUTHORIZED', 'INITIATED', 'VOID', 'REFUNDED', 'DECLINED'), fc.string()),
+        amount: fc.oneof(fc.constantFrom(10.5, '10.500'), fc.double(), fc.string()),
+        currency: fc.constantFrom(currency, 'BHD', 'x'),
+        reference: fc.oneof(fc.record({ transaction: fc.constant(paymentId), merchant: fc.constant(refundId) }), fc.jsonValue()),
+        transaction: fc.jsonValue(),
+        customer: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    const list = fc.record({ charges: fc.array(half), refunds: fc.array(half), has_more: fc.boolean() })
+    const json = fc.oneof(half, half, list, fc.jsonValue())
+    const reply = fc.record({ status: fc.constantFrom(200, 200, 400, 402, 404), json })
+    await fc.assert(
+      fc.asyncProperty(fc.array(reply, { minLength: 5, maxLength: 5 }), fc.constantFrom(...calls), async (given, call) => {
+        replies = given
+        const told: unknown = await Promise.resolve(call()).catch((error: unknown) => error)
+        if (told instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(told.name)
+        else if (isCaptured(told)) expect(told.captured).toBe(amount)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('an authorization never counts as money, whatever it says', async () => {

@@ -207,9 +207,10 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (status === 403) return await otherwise(id, name, status)
     const actionId = needed(idAt(json, 'action_id'), 'a void has no action')
     const names = { ...name, references: { ...name.references, void: actionId } }
-    const seen = await read(id, name).catch(expected)
-    if (seen === undefined) return paymentOf({ id, state: 'PROCESSING', authorized: name.amount, captured: 0 }, names)
-    return paymentOf(await undecided(seen, names), names)
+    const seen = await read(id, name)
+      .then((now) => now && undecided(now, names))
+      .catch(expected)
+    return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: name.amount, captured: 0 }, names)
   }
 
   /** 403: the payment's state does not allow it. What that state is, is read; one that would allow it says nothing. */
@@ -231,6 +232,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return seen
   }
 
+  async function ourIdOf(id: string): Promise<string | undefined> {
+    const { status, json } = await send('GET', `/payments/${id}`)
+    if (status !== 200 && status !== 404) throw saidNothing(status)
+    return textAt(json, 'reference')
+  }
+
   /**
    * What a message is about. The whole body is signed, so our id is believed where it stands in it; where it does not, it is asked for:
    * the payment of a session is known here by nothing else.
@@ -242,7 +249,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const about = idAt(event, 'data', type.startsWith('dispute_') ? 'payment_id' : 'id')
     if (!about?.startsWith('pay_')) return { id, payment: undefined }
     const told = type.startsWith('payment_') ? textAt(event, 'data', 'reference') : undefined
-    const paymentId = told ?? textAt((await send('GET', `/payments/${about}`)).json, 'reference')
+    const paymentId = told ?? (await ourIdOf(about))
     const dispute = disputeOf(event, type)
     return { id, payment: { paymentId, reference: about, references: { payment: about } }, ...(dispute === undefined ? {} : { dispute }) }
   }
@@ -266,6 +273,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     name: 'checkout',
     mode,
     capabilities: {
+      // What a session takes by other methods than cards may capture all the same; it is read as what it is.
       capturesItself: false,
       // Payments by token 24 h, sessions never (one whose answer was lost is one that nobody can pay): looked for, then made again.
       createRepeatsMs: 0,

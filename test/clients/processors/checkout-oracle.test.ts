@@ -93,3 +93,16 @@ test.each(Object.keys(verbs))('%s is asked for as the SDK does it', async (verb)
   expect(theirOnes).toHaveLength(1)
   expect((await sent(ours))[at]).toEqual(theirOnes[0])
 })
+
+test.each([
+  'sk_sbox_abcdefghijklmnopqrstuvwxyz2',
+  'sk_abcdefghijklmnopqrstuvwxyz#',
+  'sk_test_0b9b5db6-f223-49d0-b68f-f6643dd4f808',
+  'sk_0b9b5db6-f223-49d0-b68f-f6643dd4f808',
+])('the key %s is shown as the SDK does it', async (secretKey) => {
+  const client = createCheckout({ secretKey, apiUrl: server.url }, loopbackPort())
+  const sdk = new Checkout(secretKey, { host: server.url })
+  const theirOnes = await sent(() => sdk.payments.get(id))
+  expect(theirOnes).toHaveLength(1)
+  expect(await sent(() => client.retrieve(name))).toEqual(theirOnes)
+})

@@ -544,6 +544,18 @@ describe('failures', () => {
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
+  test('nor does one that fails after a void was', async () => {
+    await using given = await open()
+    const { server, checkout } = given
+    const name = await authorized(checkout)
+    server.fail('/actions', { status: 429 })
+    expect(await checkout.void(name)).toMatchObject({ state: 'PROCESSING' })
+    server.fail('GET', { status: 500 })
+    expect(await checkout.void(name)).toMatchObject({ state: 'PROCESSING' })
+    server.settle()
+    expect((await checkout.retrieve(name))?.state).toBe('VOIDED')
+  })
+
   test.each([
     [{}, 'nothing'],
     [[], 'a list'],
@@ -701,6 +713,9 @@ describe('messages', () => {
     const text = JSON.stringify({ id: 'evt_2', type: 'payment_captured', data: { id: reference } })
     const { payment } = await given.checkout.readMessage(checkoutMessage(text))
     expect(payment).toEqual({ paymentId, reference, references: { payment: reference } })
+    given.server.fail('GET', { status: 401 }, { status: 500 })
+    for (let tries = 0; tries < 2; tries++)
+      expect(await thrownBy(given.checkout.readMessage(checkoutMessage(text)))).toBeInstanceOf(ProcessorUnavailable)
     const unknown = JSON.stringify({ id: 'evt_3', type: 'payment_captured', data: { id: 'pay_unknown' } })
     expect((await given.checkout.readMessage(checkoutMessage(unknown))).payment?.paymentId).toBeUndefined()
   })

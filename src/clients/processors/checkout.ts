@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
-import { type Action, type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
+import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
 import { modeOf } from './modes.ts'
 import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
@@ -173,11 +173,6 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return needed(textAt(json, 'token'), 'a wallet token was exchanged for none')
   }
 
-  /** What became of something that was asked for (202), as far as the payment itself does not say it. */
-  async function asked(id: string, type: 'Capture' | 'Void', actionId: string | undefined): Promise<Action | undefined> {
-    return actionId === undefined ? undefined : actionOf(await actionsOf(id), type, { id: actionId })
-  }
-
   async function capture(name: OutsideName & Amount): Promise<OutsidePayment> {
     const id = await idOf(name)
     if (id === undefined) throw new ProcessorRefused('not_found')
@@ -188,13 +183,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await otherwise(id, name, status)
     const actionId = needed(idAt(json, 'action_id'), 'a capture has no action')
-    const names = { ...name, references: { ...name.references, capture: actionId } }
-    // It is asked for by now: a look that fails takes nothing back.
-    const seen = await read(id, name).catch(expected)
-    if (seen !== undefined && seen.state !== 'AUTHORIZED') return paymentOf(seen, names)
-    const action = await asked(id, 'Capture', actionId).catch(expected)
-    if (action?.approved === false) throw new ProcessorRefused(action.code ?? 'capture_declined')
-    return paymentOf({ id, state: 'PROCESSING', authorized: name.amount, captured: 0 }, names)
+    return await sinceAsked(id, { ...name, references: { ...name.references, capture: actionId } })
   }
 
   async function voidPayment(name: OutsideName & Amount): Promise<OutsidePayment> {
@@ -206,11 +195,15 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await otherwise(id, name, status)
     const actionId = needed(idAt(json, 'action_id'), 'a void has no action')
-    const names = { ...name, references: { ...name.references, void: actionId } }
-    const seen = await read(id, name)
+    return await sinceAsked(id, { ...name, references: { ...name.references, void: actionId } })
+  }
+
+  /** What became of what was just accepted (202). A look that fails takes nothing back: it is asked for. */
+  async function sinceAsked(id: string, names: OutsideName & Amount): Promise<OutsidePayment> {
+    const seen = await read(id, names)
       .then((now) => now && undecided(now, names))
       .catch(expected)
-    return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: name.amount, captured: 0 }, names)
+    return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
 
   /** 403: the payment's state does not allow it. What that state is, is read; one that would allow it says nothing. */
@@ -222,14 +215,18 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return paymentOf(now, name)
   }
 
-  /** An authorized payment of which more was asked for reads as if nothing had been. */
-  async function undecided(seen: Seen, { references }: OutsideName): Promise<Seen> {
-    if (seen.state !== 'AUTHORIZED') return seen
-    for (const [type, actionId] of [['Void', references?.['void']] as const, ['Capture', references?.['capture']] as const]) {
-      if (actionId === undefined) continue
-      if ((await asked(seen.id, type, actionId))?.approved !== false) return { ...seen, state: 'PROCESSING' }
-    }
-    return seen
+  /** An authorized payment of which more was asked for reads as if nothing had been: its actions say whether that is decided. */
+  async function undecided(seen: Seen, { paymentId, references }: OutsideName): Promise<Seen> {
+    const [voiding, capturing] = [references?.['void'], references?.['capture']]
+    if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
+    const actions = await actionsOf(seen.id)
+    if (voiding !== undefined && actionOf(actions, 'Void', { id: voiding })?.approved !== false) return { ...seen, state: 'PROCESSING' }
+    if (capturing === undefined) return seen
+    const action = actionOf(actions, 'Capture', { id: capturing })
+    if (action?.approved !== false) return { ...seen, state: 'PROCESSING' }
+    // Declined when the money was to be taken: it would be again. What is held is given back; where that fails, it ends by itself.
+    if (voiding === undefined) await askVoid(seen.id, paymentId).catch(expected)
+    return { ...seen, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
   }
 
   async function ourIdOf(id: string): Promise<string | undefined> {

@@ -218,18 +218,31 @@ describe('a payment by token', () => {
     expect(await checkout.void(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
-  test('whose capture is declined afterwards refuses to be captured, and can be given up', async () => {
+  test('whose capture is declined afterwards has failed, and what was held is given back', async () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
     server.decline('Capture')
     const asked = await checkout.capture(name)
+    expect(asked.state).toBe('PROCESSING')
     server.settle()
-    expect(await checkout.retrieve(named(name, asked))).toMatchObject({ state: 'AUTHORIZED', captured: 0 })
-    expect(await thrownBy(checkout.capture(name))).toEqual(new ProcessorRefused('20068'))
-    await checkout.void(name)
+    const failed = { state: 'FAILED', failureCode: '20068', captured: 0 } as const
+    // A failure to give it back fails nothing.
+    server.fail('/voids', { status: 500 })
+    expect(await checkout.retrieve(named(name, asked))).toMatchObject(failed)
+    expect(await checkout.capture(name)).toMatchObject(failed)
     server.settle()
-    expect((await checkout.retrieve(name))?.state).toBe('VOIDED')
+    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('VOIDED')
+  })
+
+  test('whose capture is declined at once has failed at once', async () => {
+    await using given = await open()
+    const { server, checkout } = given
+    server.settleAtOnce()
+    server.decline('Capture')
+    const name = await authorized(checkout)
+    expect(await checkout.capture(name)).toMatchObject({ state: 'FAILED', failureCode: '20068', captured: 0 })
+    expect(server.payments.get(name.reference)?.status).toBe('Voided')
   })
 
   test('whose void is declined afterwards is authorized still', async () => {
@@ -538,7 +551,7 @@ describe('failures', () => {
     await using given = await open()
     const { server, checkout } = given
     const name = await authorized(checkout)
-    server.fail('GET', { status: 500 }, { status: 500 })
+    server.fail('GET', { status: 500 })
     expect(await checkout.capture(name)).toMatchObject({ state: 'PROCESSING' })
     server.settle()
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED' })

@@ -1,6 +1,8 @@
 /** A server that stands in for a processor: real HTTP on a port of its own, with the faults of a network and of whoever is at the other end. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { OutsideProcessor, ProcessorMessage } from '../../../src/clients/processors/outside.ts'
+import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 
 export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; body: string }
@@ -67,6 +69,40 @@ function writeHalf(response: ServerResponse, { status, json }: Told): void {
   const body = Buffer.from(JSON.stringify(json ?? {}))
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(body.length) })
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy())
+}
+
+/** Sends messages to a shop as a processor does, over HTTP: one after another, or in the wrong order, or more than once. @returns the statuses */
+export async function deliver(
+  to: string,
+  messages: readonly { readonly body: Uint8Array; readonly headers: Headers }[],
+  { times = 1, reversed = false }: { times?: number; reversed?: boolean } = {},
+): Promise<number[]> {
+  const statuses: number[] = []
+  for (const { body, headers } of reversed ? messages.toReversed() : messages)
+    for (let time = 0; time < times; time++) {
+      headers.set('content-type', 'application/json')
+      const { status } = await fetch(to, { method: 'POST', headers, body: Buffer.from(body) })
+      statuses.push(status)
+    }
+  return statuses
+}
+
+/** A shop's side of it: reads every message that comes, and answers 200, 401 for a bad signature, and 503 when it cannot tell. */
+export function messagesTo(processor: OutsideProcessor) {
+  const received: ProcessorMessage[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      try {
+        received.push(await processor.readMessage({ body: await request.bytes(), headers: request.headers }))
+        return new Response()
+      } catch (error) {
+        return new Response(null, { status: error instanceof BadSignature ? 401 : 503 })
+      }
+    },
+  })
+  return { url: server.url.href, received, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
 /** The port of a client whose calls reach this machine only. */

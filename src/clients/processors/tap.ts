@@ -213,11 +213,18 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       reference: { transaction: name.paymentId, order: name.paymentId, idempotent: `${name.paymentId}-capture` },
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
     })
-    if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) return capturedBy(json, name)
+    if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) {
+      const taken = capturedBy(json, name)
+      // It would be declined again: what is held is given back. Where that fails, it ends by itself.
+      if (taken.state === 'FAILED') await askVoid(reference).catch(expected)
+      return taken
+    }
     const now = await look(name, reference)
     if (now === undefined || now.state === 'AUTHORIZED') throw new ProcessorRefused(refusalOf(json))
     return now
   }
+
+  const askVoid = (authorization: string): Promise<Answer> => call('POST', `/authorize/${encodeURIComponent(authorization)}/void`, {})
 
   async function voidPayment(name: Named): Promise<OutsidePayment> {
     const reference = named(name)
@@ -227,7 +234,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       if (standing === undefined) throw new ProcessorRefused('not_found')
       return standing
     }
-    const { status, json } = await call('POST', `/authorize/${encodeURIComponent(reference)}/void`, {})
+    const { status, json } = await askVoid(reference)
     if (status < 300) return paymentOf(seenOf(json, name), name)
     const standing = await look(name, reference)
     if (standing === undefined) throw new ProcessorRefused('not_found')
@@ -365,6 +372,11 @@ function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, referen
 }
 
 const strange = () => new ProcessorUnavailable("the processor's answer makes no sense: it is about something else")
+
+/** What went wrong with a call that nothing depends on. */
+function expected(error: unknown): undefined {
+  if (!(error instanceof ProcessorUnavailable)) throw error
+}
 
 /** `{ errors: [{ code, description }] }`; the words of a description are nobody's to rely on. */
 const refusalOf = (json: unknown): string => wordOf(textAt(json, 'errors', 0, 'code')) ?? 'refused'

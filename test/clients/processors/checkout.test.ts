@@ -6,7 +6,7 @@ import type { OutsideName, OutsidePayment, OutsideProcessor } from '../../../src
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { checkoutKeys, checkoutMessage, startCheckoutServer } from './checkout-server.ts'
-import { loopbackPort, standIn, thrownBy } from './stand-in.ts'
+import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
 
 const amount = 1_000
 const currency = 'USD'
@@ -731,6 +731,19 @@ describe('messages', () => {
       expect(await thrownBy(given.checkout.readMessage(checkoutMessage(text)))).toBeInstanceOf(ProcessorUnavailable)
     const unknown = JSON.stringify({ id: 'evt_3', type: 'payment_captured', data: { id: 'pay_unknown' } })
     expect((await given.checkout.readMessage(checkoutMessage(unknown))).payment?.paymentId).toBeUndefined()
+  })
+
+  test('that come twice and in the wrong order are the same messages about the same payment', async () => {
+    await using given = await open()
+    const name = await captured(given)
+    const payment = given.server.payments.get(name.reference)
+    if (!payment) throw new Error('no payment')
+    const messages = ['payment_approved', 'payment_captured'].map((type) => given.server.message(type, payment))
+    await using shop = messagesTo(given.checkout)
+    expect(await deliver(shop.url, messages, { times: 2, reversed: true })).toEqual([200, 200, 200, 200])
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(2)
+    expect(shop.received.map(({ payment }) => payment?.paymentId)).toEqual([paymentId, paymentId, paymentId, paymentId])
+    expect(await deliver(shop.url, [checkoutMessage('{}', 'another key')])).toEqual([401])
   })
 
   test('of disputes tell the payment, the money and how it stands', async () => {

@@ -6,7 +6,7 @@ import { createTap } from '../../../src/clients/processors/tap.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/tap-states.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
-import { loopbackPort, standIn, thrownBy } from './stand-in.ts'
+import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
 import { startTapServer, tapKeys } from './tap-server.ts'
 
 const madeAt = Date.UTC(2026, 10, 22)
@@ -235,13 +235,16 @@ describe('a card', () => {
     expect((await given.tap.void(named(made))).state).toBe('REQUIRES_ACTION')
   })
 
-  test('whose capture is declined has failed', async () => {
+  test('whose capture is declined has failed, and what was held is given back', async () => {
     await using given = await open()
     const name = await authorized(given)
     given.server.declineCapture()
+    given.server.fail('/void', { status: 500 })
     const taken = await given.tap.capture(name)
     expect(taken).toMatchObject({ state: 'FAILED', failureCode: '505', captured: 0 })
     expect(await given.tap.retrieve(named(taken))).toEqual(taken)
+    expect(await given.tap.capture(name)).toEqual(taken)
+    expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
   })
 
   test.each(['lost', 'half', 'garbage'] as const)('whose capture’s answer was %s is captured once', async (fault) => {
@@ -622,6 +625,20 @@ describe('messages', () => {
     expect(page.headers.get('location')).toBe(returnUrl)
     expect((await given.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: made.reference })
     expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
+  })
+
+  test('that come twice and in the wrong order are the same messages about the same payment', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    const first = given.server.message(name.reference)
+    const { references } = await given.tap.capture(name)
+    const second = given.server.message(references?.['charge'] ?? '')
+    await using shop = messagesTo(given.tap)
+    expect(await deliver(shop.url, [first, second], { times: 2, reversed: true })).toEqual([200, 200, 200, 200])
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(2)
+    expect(shop.received.map(({ payment }) => payment?.paymentId)).toEqual([paymentId, paymentId, paymentId, paymentId])
+    const forged = { ...first, headers: new Headers({ hashstring: '0'.repeat(64) }) }
+    expect(await deliver(shop.url, [forged])).toEqual([401])
   })
 
   test('believe nothing that was not signed', async () => {

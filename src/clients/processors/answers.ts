@@ -35,6 +35,16 @@ export function needed<Value>(value: Value | undefined, what: string): Value {
   return value
 }
 
+/**
+ * What a processor's word stands for here. One that there is not says nothing of the payment, and nothing against the processor: it learns new ones.
+ * @throws ProcessorUnavailable
+ */
+export function knownAs<Value>(meanings: Readonly<Record<string, Value>>, word: string): Value {
+  const meaning = Object.hasOwn(meanings, word) ? meanings[word] : undefined
+  if (meaning === undefined) throw new ProcessorUnavailable('the processor told a status that is not known', { counts: false })
+  return meaning
+}
+
 /** A processor's word for why, if it is a word: it is stored, logged and shown. */
 export const wordOf = (...candidates: readonly (string | undefined)[]): string | undefined =>
   candidates.find((word) => word !== undefined && /^[\w.-]{1,64}$/.test(word))

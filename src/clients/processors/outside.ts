@@ -36,7 +36,7 @@ export type NewOutsidePayment = {
   /** Where the processor's messages about this payment go, for those that are told with each request (Tap, QPay). */
   readonly messagesUrl?: string
   /** What some processors ask for. */
-  readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string }
+  readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string; readonly ip?: string }
 }
 
 /** How to name a payment to its processor: by our id until it has told us its own. */

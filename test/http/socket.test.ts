@@ -138,7 +138,7 @@ describe('a body', () => {
     expect([status, headers.get('connection')?.toLowerCase(), JSON.parse(body).message]).toEqual([
       408,
       'close',
-      'The body took too long to arrive',
+      'Too many bodies were on their way at once: send it again',
     ])
     expect(await first.closed()).toBe(true)
     for (const other of others) other.close()

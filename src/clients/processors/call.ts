@@ -4,15 +4,17 @@ import { ProcessorUnavailable } from './processor.ts'
 
 /** Card issuers answer in up to ten seconds, and a time-out leaves a payment unknown (contract, section 5: 25 s at most). */
 export const callTimeoutMs = 25_000
-const answerBytesMax = 1_000_000
+const answerBytesDefault = 1_000_000
 
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** For answers that are known to be long: a list that cannot be asked for in parts. */
+  readonly answerBytesMax?: number
 }
-/** `json` is undefined for an empty answer. */
+/** `json` is undefined for an empty answer, and for a 4xx that is no JSON: its status speaks for itself. */
 export type CallAnswer = { readonly status: number; readonly headers: Headers; readonly json: unknown }
 
 /** Makes calls for one account. `trusted`: the operator chose the address; a merchant's own is guarded. */
@@ -20,11 +22,11 @@ export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boole
 
 /**
  * Calls a processor and reads its answer as JSON.
- * @throws ProcessorUnavailable for no answer, half of one, one that is no JSON, 408, 425 and 5xx: it may have happened
+ * @throws ProcessorUnavailable for no answer, half of one, a good one that is no JSON, 408, 425 and 5xx: it may have happened
  */
 export async function callProcessor(
   { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort,
-  { url, ...call }: Call,
+  { url, answerBytesMax = answerBytesDefault, ...call }: Call,
 ): Promise<CallAnswer> {
   const loopback = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url)
   const options = { ...call, timeoutMs, bytesMax: answerBytesMax, httpsOnly: !loopback, trusted }
@@ -38,7 +40,19 @@ export async function callProcessor(
   try {
     return { status, headers, json: JSON.parse(text) }
   } catch (cause) {
+    if (status >= 400) return { status, headers, json: undefined }
     throw new ProcessorUnavailable(`the processor answered ${status} without JSON`, { cause })
+  }
+}
+
+/** A port for all calls of one verb: together they have the time of one, so that whoever waits for the verb knows how long. */
+export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: ProcessorPort & { now(): number }): ProcessorPort {
+  const until = now() + timeoutMs
+  return {
+    ...port,
+    get timeoutMs() {
+      return Math.min(timeoutMs, Math.max(1, until - now()))
+    },
   }
 }
 

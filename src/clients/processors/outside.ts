@@ -36,7 +36,7 @@ export type NewOutsidePayment = {
   /** Where the processor's messages about this payment go, for those that are told with each request (Tap, QPay). */
   readonly messagesUrl?: string
   /** What some processors ask for. */
-  readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string }
+  readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string; readonly ip?: string }
 }
 
 /** How to name a payment to its processor: by our id until it has told us its own. */
@@ -78,8 +78,10 @@ export type Capabilities = {
 export type ProcessorMessage = {
   /** The processor's own id of the message; a digest of what it signs where it has none. The same message has the same one. */
   readonly id: string
-  /** Undefined: about no payment. */
-  readonly payment: OutsideName | undefined
+  /** Undefined: about no payment. Some messages tell our id only, and some the processor's only. */
+  readonly payment:
+    | { readonly paymentId: string | undefined; readonly reference: string | undefined; readonly references?: References }
+    | undefined
   /** Money that the shopper's bank took back, or gave again. */
   readonly dispute?: {
     readonly reference: string

@@ -72,7 +72,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
       kept = answer
     })
   })
-  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buy(deps, choice, { request, drive })
+  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buyOnce(deps, choice, { request, drive })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
   return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
@@ -86,12 +86,23 @@ function choiceOf(
   return { method, processor: processor.name, token, returnUrl, attemptKey: attempt.key }
 }
 
-/** Makes an order of an open cart. */
-async function buy(
-  deps: OrderDeps,
-  choice: PaymentChoice,
-  { request: { caller, cartId, address }, drive }: { request: CheckoutRequest; drive: Drive },
-): Promise<Saga> {
+type Buying = { request: CheckoutRequest; drive: Drive }
+
+/** Makes an order of an open cart. One that this request has made is its own, also where nobody heard of that commit until just now. */
+async function buyOnce(deps: OrderDeps, choice: PaymentChoice, buying: Buying): Promise<Saga> {
+  const { request, drive } = buying
+  try {
+    return await buy(deps, choice, buying)
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.code === 'CONFLICT'
+    const own = isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
+    if (!own) throw error
+    return goOn(deps, own, choice, { isSameRequest: true, drive })
+  }
+}
+
+/** @throws AppError CONFLICT for a cart that cannot be bought as it is */
+async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, cartId, address }, drive }: Buying): Promise<Saga> {
   const now = deps.clock.now()
   const { cart, snapshot } = await openCart(deps, caller, cartId)
   const { shop, items } = snapshot

@@ -103,3 +103,33 @@ test('a checkout of what costs nothing goes on with the order that it made itsel
     payment: { status: 'NOT_REQUIRED' },
   })
 })
+
+test('an order whose commit nobody heard of, and that is there only while its key is being resumed, is what the key stands for', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const cartId = await shop.cart()
+  await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
+  const { db } = app.deps
+  const { write } = db
+  let late: (() => Promise<unknown>) | undefined
+  let writes = 0
+  db.write = async (work, options) => {
+    const nth = ++writes
+    // The claim of the key, and the order, of which nobody hears.
+    if (nth === 2) {
+      late = () => write(work, options)
+      return write(() => Promise.reject(new DatabaseOutcomeUnknown('lost')), options)
+    }
+    // The key is handed over and claimed again: by then the cart was read, and was open.
+    if (nth === 5) {
+      await late?.()
+      late = undefined
+    }
+    return write(work, options)
+  }
+  expect((await shop.checkout(cartId, {}, 'the-one')).status).toBe(503)
+  const resumed = ok(await shop.checkout(cartId, {}, 'the-one'), 201)
+  expect(late).toBeUndefined()
+  expect(resumed.body).toMatchObject({ order: { number: 1, status: 'CONFIRMED' } })
+  expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+})

@@ -16,10 +16,12 @@ import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.
 import { countryRoutes } from './modules/countries/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
+import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
+import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
 import type { AppDeps } from './parts.ts'
 
@@ -34,6 +36,7 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(kybRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))
@@ -48,6 +51,8 @@ export function createApp(deps: AppDeps) {
     .use(webhookRoutes(deps))
     .use(countryRoutes(deps))
     .use(auditRoutes(deps))
+    .use(kybAdminRoutes(deps))
+    .use(shopAdminRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)

@@ -12,6 +12,7 @@ import { customerParts } from './modules/customer/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
+import { kybParts } from './modules/kyb/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
@@ -42,6 +43,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(shopParts)
     .add(authParts)
     .add(merchantParts)
+    .add(kybParts)
     .add(customerParts)
     .add(catalogParts)
     .add(blogParts)

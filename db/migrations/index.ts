@@ -5,11 +5,13 @@ import postgresSearch from './postgres/0001_search.sql' with { type: 'text' }
 import postgresSelling from './postgres/0002_selling.sql' with { type: 'text' }
 import postgresTruth from './postgres/0003_truth.sql' with { type: 'text' }
 import postgresAttempt from './postgres/0004_attempt.sql' with { type: 'text' }
+import postgresKyb from './postgres/0005_kyb.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
 import sqliteTruth from './sqlite/0003_truth.sql' with { type: 'text' }
 import sqliteAttempt from './sqlite/0004_attempt.sql' with { type: 'text' }
+import sqliteKyb from './sqlite/0005_kyb.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -17,6 +19,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0002_selling', statements: sqliteSelling },
   { tag: '0003_truth', statements: sqliteTruth },
   { tag: '0004_attempt', statements: sqliteAttempt },
+  { tag: '0005_kyb', statements: sqliteKyb },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -25,4 +28,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0002_selling', statements: postgresSelling },
   { tag: '0003_truth', statements: postgresTruth },
   { tag: '0004_attempt', statements: postgresAttempt },
+  { tag: '0005_kyb', statements: postgresKyb },
 ]

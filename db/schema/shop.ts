@@ -43,12 +43,18 @@ export const shops = table(
     shippingMethods: json<ShippingMethod[]>('shipping_methods').notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
+    /** When it was KYB_VERIFIED for the first time. */
+    verifiedAt: instant('verified_at'),
     /** Each raised by whoever changes that part by hand: what `ETag` and `If-Match` go by. */
     version: int('version').notNull().default(1),
     taxRatesVersion: int('tax_rates_version').notNull().default(1),
     shippingMethodsVersion: int('shipping_methods_version').notNull().default(1),
   },
-  (shop) => [uniqueIndex('shops_name').on(shop.name), index('shops_merchant').on(shop.merchantId, shop.id)],
+  (shop) => [
+    uniqueIndex('shops_name').on(shop.name),
+    index('shops_merchant').on(shop.merchantId, shop.id),
+    index('shops_status').on(shop.status, shop.id),
+  ],
 )
 
 export const apiKeys = table(

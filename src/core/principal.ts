@@ -39,8 +39,10 @@ export type Identity = {
   ofKey(key: string): Promise<KeyPrincipal | undefined>
   /** The same where it can be said at once; undefined also where it cannot. */
   keyNow(key: string): KeyPrincipal | undefined
-  /** The shop with this handle, whoever asks. */
+  /** The shop with this handle, whoever asks; also one that is suspended. */
   shopNamed(name: string): Promise<ShopContext | undefined>
+  /** The same as anybody finds it: not one that is suspended. */
+  publicShopNamed(name: string): Promise<ShopContext | undefined>
   /** The shop with this id, whoever asks. */
   shop(id: string): Promise<ShopContext | undefined>
   /** The merchant's shop with this id, or its first. */

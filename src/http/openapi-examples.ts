@@ -14,9 +14,11 @@ const kindsBySegment: Record<string, IdKind> = {
   'collection-v2': 'collection',
   customer: 'customer',
   giftcard: 'giftCard',
+  kyb: 'kyb',
   orders: 'order',
   'product-v2': 'product',
   sessions: 'session',
+  shops: 'shop',
   'webhook-endpoints': 'endpoint',
 }
 

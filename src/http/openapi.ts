@@ -61,6 +61,7 @@ export type OpenApi = {
 const tagDescriptions: Record<string, string> = {
   Login: 'Accounts, access tokens and their renewal.',
   Shops: 'The shop, its settings, keys and wallet.',
+  KYB: 'What business a merchant runs, as an operator has confirmed it.',
   Catalog: 'Products, variants and collections.',
   Blogs: 'Blog posts.',
   Customers: "A shop's customers and their address books.",

@@ -1,14 +1,14 @@
 import { AppError } from '../core/errors.ts'
 import type { Identity, ShopContext } from '../core/principal.ts'
 
-type Shops = { readonly identity: Pick<Identity, 'shopNamed'> }
+type Shops = { readonly identity: Pick<Identity, 'publicShopNamed'> }
 
 /**
  * The shop that a public path names.
- * @throws AppError NOT_FOUND
+ * @throws AppError NOT_FOUND, also for one that is suspended
  */
 export async function shopNamed({ identity }: Shops, name: string): Promise<ShopContext> {
-  const shop = await identity.shopNamed(name)
+  const shop = await identity.publicShopNamed(name)
   if (!shop) throw new AppError('NOT_FOUND', 'No such shop')
   return shop
 }

@@ -31,6 +31,7 @@ export const idPrefixes = {
   message: 'msg',
   endpoint: 'whe',
   delivery: 'dlv',
+  kyb: 'kyb',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string
@@ -74,4 +75,12 @@ export function idBoundary(kind: IdKind, at: number): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(at, 0, 6)
   return `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
+}
+
+/** When an id that `createNewId` made was made (milliseconds); undefined for any other text. */
+export function timeOfId(id: string): number | undefined {
+  const digits = [...id.slice(id.lastIndexOf('_') + 1)].map((character) => alphabet.indexOf(character))
+  // After two bits that are 0 come 48 of the time, and the version.
+  if (digits.length !== 26 || digits.includes(-1) || (digits[10] ?? 0) >> 1 !== 7) return undefined
+  return digits.slice(0, 10).reduce((time, digit) => time * 32 + digit, 0)
 }

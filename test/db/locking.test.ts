@@ -128,6 +128,7 @@ describe('many rows', () => {
       taxRates: [{ country: 'US', region: null, rateBps: 1, inclusive: nth % 2 === 0 }],
       shippingMethods: [],
       version: 1,
+      verifiedAt: null,
       taxRatesVersion: 1,
       shippingMethodsVersion: 1,
       createdAt: 100_000_000_000_000 + nth,

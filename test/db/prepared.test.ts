@@ -27,6 +27,7 @@ const shop = {
   createdAt: 1,
   updatedAt: 2,
   version: 1,
+  verifiedAt: null,
   taxRatesVersion: 1,
   shippingMethodsVersion: 1,
 }

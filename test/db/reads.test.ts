@@ -35,6 +35,7 @@ const shopRow = {
   createdAt: 1,
   updatedAt: 2,
   version: 1,
+  verifiedAt: null,
   taxRatesVersion: 1,
   shippingMethodsVersion: 1,
 }

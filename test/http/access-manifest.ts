@@ -28,6 +28,9 @@ export const accessManifest: Record<string, Access> = {
   'POST /shops/v2/private-key/rotate': 'merchant',
   'POST /shops/v2/custody/wallet': 'merchant',
 
+  'POST /kyb': 'merchant',
+  'GET /kyb': 'merchant',
+
   'GET /product-v2/public/shop/:shopName': 'public',
   'GET /product-v2/public/:id': 'public',
   'POST /product-v2': 'management',
@@ -101,6 +104,12 @@ export const accessManifest: Record<string, Access> = {
   'POST /webhooks/payments/:processor/:shopId': 'processor',
 
   'GET /admin/audit': 'superAdmin',
+  'GET /admin/kyb': 'superAdmin',
+  'GET /admin/kyb/:id': 'superAdmin',
+  'POST /admin/kyb/:id/decision': 'superAdmin',
+  'GET /admin/shops': 'superAdmin',
+  'GET /admin/shops/:id': 'superAdmin',
+  'PATCH /admin/shops/:id': 'superAdmin',
 
   'GET /locations/countries': 'integration',
 

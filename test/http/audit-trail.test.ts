@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
 import { testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
+import { business, filed } from '../support/kyb.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
-type Asked = { path: string; body?: unknown; contentType?: string }
+type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */
 type Prepare = (shop: Selling) => Promise<Asked> | Asked
 
@@ -110,6 +111,13 @@ const changes: Record<string, Prepare> = {
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
   }),
+  'POST /kyb': () => ({ path: '/kyb', body: business }),
+  'POST /admin/kyb/:id/decision': async (shop) => ({
+    path: `/admin/kyb/${(await filed(shop.app, shop)).id}/decision`,
+    body: { decision: 'REJECTED', reason: planted },
+    shopId: null,
+  }),
+  'PATCH /admin/shops/:id': ({ shop }) => ({ path: `/admin/shops/${shop.id}`, body: { status: 'SUSPENDED' } }),
 }
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
@@ -133,7 +141,7 @@ for (const [route, prepare] of Object.entries(changes))
     await using app = await testApp()
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
-    const { path, body, contentType } = await prepare(shop)
+    const { path, body, contentType, shopId: none } = await prepare(shop)
     const access = statedAccess(app).get(route)
     const requestId = `request-${randomUUID()}`
     const headers = {
@@ -141,8 +149,10 @@ for (const [route, prepare] of Object.entries(changes))
       'idempotency-key': randomUUID(),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     }
-    const caller =
-      access === 'loggedIn' || access === 'merchant' || access === 'management' ? { token: shop.token } : { key: shop.secretKey }
+    const operator = access === 'superAdmin' ? await app.superAdmin() : undefined
+    const isMerchants = access === 'loggedIn' || access === 'merchant' || access === 'management'
+    const who = operator ?? (isMerchants ? shop : undefined)
+    const caller = who ? { token: who.token } : { key: shop.secretKey }
     const answer = await app.call(method, path, {
       ...caller,
       from,
@@ -152,11 +162,11 @@ for (const [route, prepare] of Object.entries(changes))
     ok(answer, 200, 201, 204)
     const rows = await app.deps.db.read.select().from(auditLog)
     const own = rows.filter((row) => row.requestId === requestId)
-    // An account is its owner's, and no shop's.
-    const shopId = access === 'loggedIn' ? null : shop.shop.id
+    // An account is its owner's, and no shop's; so is what a merchant's business is, to an operator.
+    const shopId = access === 'loggedIn' || none === null ? null : shop.shop.id
     expect(own.map((row) => [row.shopId, row.address])).toEqual([[shopId, from]])
     expect(own.map(({ before, after }) => before !== null || after !== null)).toEqual([true])
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(planted, 'i'))
-    if ('token' in caller) expect(own.map(({ actor }) => actor)).toEqual([shop.id])
+    if (who) expect(own.map(({ actor }) => actor)).toEqual([who.id])
     else expect(own.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
   })

@@ -13,6 +13,7 @@ import { type Answer, type CallOptions, type Json, type TestApp, testApp } from 
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
+import { filed } from '../support/kyb.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
@@ -34,6 +35,10 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /webhook-endpoints': noEndpoints,
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
+  'POST /kyb': noLiveRecord,
+  'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
+  // Not the shop that the run goes on with.
+  'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
 }
 type Given = Record<string, readonly unknown[]>
 
@@ -49,6 +54,8 @@ const idsOf: [RegExp, string][] = [
   [/^\/affiliates/, 'aff'],
   [/^\/v2\/orders/, 'order'],
   [/^\/webhook-endpoints/, 'whe'],
+  [/^\/admin\/kyb/, 'kyb'],
+  [/^\/admin\/shops/, 'shop'],
   [/lending-application/, 'loan'],
 ]
 const idsNamed: Record<string, string> = {
@@ -266,6 +273,20 @@ async function noEndpoints(): Promise<Given> {
   return {}
 }
 
+/** A merchant files anew once a record was rejected. */
+async function noLiveRecord(): Promise<Given> {
+  const { app, everyone } = world
+  const { superAdmin } = everyone.credentials
+  const { data } = (await app.call('GET', '/admin/kyb?status=PENDING&limit=100', superAdmin)).body
+  for (const { id } of data) await app.call('POST', `/admin/kyb/${id}/decision`, { ...superAdmin, body: { decision: 'REJECTED' } })
+  return {}
+}
+
+async function recordsToDecide(): Promise<string[]> {
+  const merchants = await Promise.all(Array.from({ length: 10 }, () => world.app.merchant()))
+  return Promise.all(merchants.map(async (merchant) => (await filed(world.app, merchant)).id))
+}
+
 /** A cart with many lines, so that deleting them leaves some. */
 async function filledCart(): Promise<Given> {
   const cart = await newCart({})
@@ -333,6 +354,7 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
     processor: ['sandbox'],
     paymentToken: ['tok_success', 'tok_decline'],
     publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
+    share: [0.5, 1.25],
     'if-none-match': ['*', '"none"'],
     'if-match': ['*', '"v1"'],
   }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { system } from '../../src/core/change.ts'
 import { changeProduct } from '../../src/modules/catalog/service.ts'
+import { setShopStatus } from '../../src/modules/shop-admin/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { commandBeside } from '../support/beside.ts'
 import { bothWays } from '../support/both-ways.ts'
@@ -135,6 +136,30 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
     await on.shop.delete(`/product-v2/${soon.id}`)
     expect((await on.viaServer(path)).status).toBe(404)
     expect((await on.same(path, { headers: { 'if-none-match': changed.headers['etag'] ?? '' } })).status).toBe(404)
+  })
+
+  test('a record is the same by the server and by the route before, while and after its shop is suspended, at once', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const { token } = await app.superAdmin()
+    const path = prefix + on.product.id
+    const set = (status: string) => app.call('PATCH', `/admin/shops/${on.shop.shop.id}`, { token, body: { status } })
+    const before = await on.same(path)
+    expect([before.status, (await set('SUSPENDED')).status]).toEqual([200, 200])
+    expect((await on.viaServer(path)).status).toBe(404)
+    expect((await on.same(path, { headers: { 'if-none-match': before.headers['etag'] ?? '' } })).status).toBe(404)
+    expect((await set('ACTIVE')).status).toBe(200)
+    expect(await on.same(path)).toEqual(before)
+  })
+
+  test('a record is the same by the server and by the route after its shop was suspended by another process', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    expect((await on.same(path)).status).toBe(200)
+    await using command = await commandBeside(app)
+    await setShopStatus(command.deps, { actor: system }, on.shop.shop.id, 'SUSPENDED')
+    expect((await on.viaServer(path)).status).toBe(404)
   })
 
   test('a record is the same by the server and by the route after the commit of another process', async () => {

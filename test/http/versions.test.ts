@@ -16,6 +16,8 @@ type Subject = {
   body?: (nth: number) => unknown
   /** The record is gone then, or the change leaves its version alone. */
   raises?: false
+  /** Of who may; without it, the merchant's. */
+  token?: string
 }
 
 const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
@@ -84,6 +86,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
     return { read: path, path, raises: false }
   },
+  'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
+    const { token } = await app.superAdmin()
+    const path = `/admin/shops/${id}`
+    return { read: path, path, body: () => ({ status: 'SUSPENDED' }), token }
+  },
 }
 
 const management = new Set(['merchant', 'management', 'secretKey', 'superAdmin'])
@@ -104,14 +111,14 @@ for (const [route, prepare] of Object.entries(subjects))
     async function subject() {
       const app = await testApp()
       const shop = await sellingIn(app)
-      const { read, path, body, raises } = await prepare(shop)
+      const { read, path, body, raises, token = shop.token } = await prepare(shop)
       const change = (nth: number, headers: Record<string, string>) =>
-        app.call(method, path, { token: shop.token, headers, ...(body ? { body: body(nth) } : {}) })
-      const look = async () => (read ? ok(await app.call('GET', read, { token: shop.token })) : undefined)
+        app.call(method, path, { token, headers, ...(body ? { body: body(nth) } : {}) })
+      const look = async () => (read ? ok(await app.call('GET', read, { token })) : undefined)
       return {
         [Symbol.asyncDispose]: () => app.close(),
         app,
-        shop,
+        token,
         path,
         change,
         look,
@@ -160,12 +167,12 @@ for (const [route, prepare] of Object.entries(subjects))
       await using one = await subject()
       for (const wrong of ['v1', '"v1', '"v1" "v2"', '"v1",', 'W/*', ''])
         expect([wrong, (await one.change(1, { 'if-match': wrong })).status]).toEqual([wrong, 400])
-      const { app, shop, path } = one
+      const { app, token, path } = one
       const gone = path.replace(/_[0-9a-z]{26}/g, `_${'0'.repeat(26)}`)
       if (gone === path) return
       const body = one.body ? { body: one.body(1) } : {}
       for (const tag of ['"v0"', '*'])
-        expect((await app.call(method, gone, { token: shop.token, headers: { 'if-match': tag }, ...body })).status).toBe(404)
+        expect((await app.call(method, gone, { token, headers: { 'if-match': tag }, ...body })).status).toBe(404)
     })
 
     test(`${route} by two who hold the same version, at once, has one winner`, async () => {

@@ -22,7 +22,7 @@ export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/modules/instance-key/domain.ts': ['test/modules/instance-key/keys.test.ts'],
   'src/modules/countries/domain.ts': ['test/modules/countries/countries.test.ts'],
   'src/modules/sandbox/domain.ts': ['test/modules/checkout/checkout.test.ts', 'test/modules/checkout/webhooks.test.ts'],
-  'src/modules/shop/domain.ts': ['test/modules/shop/domain.test.ts', 'test/modules/shop/keys.test.ts'],
+  'src/modules/shop/domain.ts': ['test/modules/shop/domain.test.ts', 'test/modules/shop/status.test.ts', 'test/modules/shop/keys.test.ts'],
   'src/modules/webhook/domain.ts': [
     'test/modules/webhook/domain.test.ts',
     'test/modules/webhook/endpoints.test.ts',

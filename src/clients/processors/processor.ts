@@ -71,6 +71,26 @@ export type Processor = {
 /** Nothing came back, or something that says nothing: it may have happened. */
 export class ProcessorUnavailable extends Error {
   override readonly name = 'ProcessorUnavailable'
+  constructor(
+    message: string,
+    {
+      cause,
+      neverSent = false,
+      counts = true,
+    }: {
+      readonly cause?: unknown
+      /** Whether it is certain that nothing happened: refused connections, 401, 403, 429. */
+      readonly neverSent?: boolean
+      /** Whether it counts as a failure of the processor itself: time-outs, the network and 5xx do, and no 4xx does. */
+      readonly counts?: boolean
+    } = {},
+  ) {
+    super(message, { cause })
+    this.neverSent = neverSent
+    this.counts = counts
+  }
+  readonly neverSent: boolean
+  readonly counts: boolean
 }
 
 /**

@@ -1,7 +1,16 @@
 import type { Identity, KeyPrincipal } from '../../core/principal.ts'
 import type { Tokens } from '../../core/tokens.ts'
 import type { Touch } from '../../core/touches.ts'
-import { type KnownKey, keyAndShop, keyAndShopNow, type ShopDeps, shopContext, shopContextNamed, shopContextOf } from '../shop/index.ts'
+import {
+  type KnownKey,
+  keyAndShop,
+  keyAndShopNow,
+  publicShopContextNamed,
+  type ShopDeps,
+  shopContext,
+  shopContextNamed,
+  shopContextOf,
+} from '../shop/index.ts'
 import { type Subject, subjectOf } from './domain.ts'
 import type { AuthStore } from './store.ts'
 
@@ -31,6 +40,7 @@ export function createIdentity(deps: IdentityDeps): Identity {
       return key && used(key)
     },
     shopNamed: (name) => shopContextNamed(deps, name),
+    publicShopNamed: (name) => publicShopContextNamed(deps, name),
     shop: (id) => shopContext(deps, id),
     shopOf: (merchantId, shopId) => shopContextOf(deps, { merchantId, shopId }),
   }

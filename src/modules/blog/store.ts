@@ -1,7 +1,8 @@
-import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf } from '../../../db/prepared.ts'
 import { blogs } from '../../../db/schema/catalog.ts'
+import { shops } from '../../../db/schema/shop.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
 import type { Blog } from './domain.ts'
@@ -14,12 +15,28 @@ export type BlogQuery = {
 }
 
 const byId = rowsOf(blogs, ['id', 'shopId'])
-const bySlug = rowsOf(blogs, ['slug'])
+const isOfOpenShop = ne(shops.status, 'SUSPENDED')
+const bySlug = prepare((queries) =>
+  queries
+    .select(getTableColumns(blogs))
+    .from(blogs)
+    .innerJoin(shops, eq(shops.id, blogs.shopId))
+    .where(and(eq(blogs.slug, sql.placeholder('slug')), isOfOpenShop))
+    .limit(1),
+)
 const shopBySlug = prepare((queries) =>
   queries
     .select({ shopId: blogs.shopId })
     .from(blogs)
-    .where(and(eq(blogs.slug, sql.placeholder('slug')), eq(blogs.status, 'PUBLISHED'), lte(blogs.publishedAt, sql.placeholder('now'))))
+    .innerJoin(shops, eq(shops.id, blogs.shopId))
+    .where(
+      and(
+        eq(blogs.slug, sql.placeholder('slug')),
+        eq(blogs.status, 'PUBLISHED'),
+        lte(blogs.publishedAt, sql.placeholder('now')),
+        isOfOpenShop,
+      ),
+    )
     .limit(1),
 )
 
@@ -28,7 +45,7 @@ export function createBlogStore({ read }: Pick<Database, 'read'>) {
     async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Blog | undefined> {
       return from.first(byId, { id, shopId })
     },
-    /** Of whichever shop, published or not. */
+    /** Of whichever shop that is not suspended, published or not. */
     async findBySlug(slug: string): Promise<Blog | undefined> {
       return read.first(bySlug, { slug })
     },

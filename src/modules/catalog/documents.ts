@@ -14,6 +14,8 @@ export type Documents = {
   textOf(id: string, kept: KeptDocument): string | undefined
   /** The product changed: called after the commit, before anybody is told of it. */
   forget(id: string): void
+  /** The same for all products of a shop. */
+  forgetOf(shopId: string): void
 }
 
 const documentsMax = 20_000
@@ -73,6 +75,7 @@ export function createDocuments({ db, catalogStore }: Pick<Deps, 'db'> & { catal
     keptNow,
     textOf,
     forget: (id) => kept.forget(id),
+    forgetOf: (shopId) => kept.forgetWhere((held) => held.shopId === shopId),
     find(id) {
       const held = keptNow(id)
       const document = held && textOf(id, held)

@@ -16,6 +16,7 @@ export {
   changeProduct,
   createProduct,
   foldListings,
+  forgetDocumentsOf,
   listProducts,
   productWithHandle,
   readProduct,

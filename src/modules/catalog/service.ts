@@ -198,6 +198,10 @@ export async function readPublicProduct(
   return { document: found.document, etag: found.etag, shopId: found.shopId }
 }
 
+/** The public documents of a shop are there no longer, or again, once the write is done. */
+export const forgetDocumentsOf = (tx: Writer, { documents }: Pick<CatalogDeps, 'documents'>, shopId: string): void =>
+  tx.afterCommit(() => documents.forgetOf(shopId))
+
 /** Folds the listings of shops whose changes piled up, also those that another process or a crash left. */
 export async function foldListings({ catalogStore, folds }: Pick<CatalogDeps, 'catalogStore' | 'folds'>): Promise<void> {
   for (const shopId of await catalogStore.shopsWithChanges(changesMax)) await folds.foldAll(shopId)

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { lockedRowsIn, prepare } from '../../../db/prepared.ts'
 import {
@@ -10,6 +10,7 @@ import {
   productTags,
   variants,
 } from '../../../db/schema/catalog.ts'
+import { shops } from '../../../db/schema/shop.ts'
 import { productSearch } from '../../../db/search.ts'
 import type { SearchQuery } from '../../../db/search-words.ts'
 import type { Product, ProductDocument, SortOrder, Variant, Whole } from './domain.ts'
@@ -37,7 +38,8 @@ const documentById = prepare((queries) =>
       shopId: productDocuments.shopId,
     })
     .from(productDocuments)
-    .where(eq(productDocuments.productId, sql.placeholder('id')))
+    .innerJoin(shops, eq(shops.id, productDocuments.shopId))
+    .where(and(eq(productDocuments.productId, sql.placeholder('id')), ne(shops.status, 'SUSPENDED')))
     .limit(1),
 )
 
@@ -92,7 +94,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
   }
 
   return {
-    /** The public document of a product, whenever it becomes visible. */
+    /** The public document of a product, whenever it becomes visible; not of a shop that is suspended. */
     findDocument: (id: string) => read.first(documentById, { id }),
 
     /**

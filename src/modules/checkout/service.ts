@@ -27,6 +27,8 @@ import {
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
 import { chooseProcessor, paymentOfMessage } from '../payment/index.ts'
+import { isOpen, type Shop } from '../shop/domain.ts'
+import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
 
 export type CheckoutRequest = {
@@ -104,6 +106,7 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
   const now = deps.clock.now()
   const { cart, snapshot } = await openCart(deps, caller, cartId)
   const { shop, items } = snapshot
+  assertOpen(shop)
   const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
   const missing = lacking(cart, { lines: items.length, shipsByMethod: shop.shippingMethods.length > 0, isReached })
   if (missing.length > 0 || cart.email === null) throw new AppError('CONFLICT', `The cart cannot be bought yet: ${missing.join(', ')}`)
@@ -118,6 +121,11 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
   return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
 }
 
+/** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */
+function assertOpen(shop: Shop): void {
+  if (!isOpen(shop)) throw new AppError('CONFLICT', 'The shop is suspended: nothing can be bought in it')
+}
+
 /**
  * Goes on with the order that the cart became. Another request than the one that began its payment may begin a new one, once
  * that has ended, and its processor will not take money for it any more.
@@ -125,7 +133,7 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
  */
 async function goOn(
   deps: OrderDeps,
-  { id }: Order,
+  { id, shopId }: Order,
   choice: PaymentChoice,
   { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
 ): Promise<Saga> {
@@ -134,6 +142,7 @@ async function goOn(
   // The one before may be paid by now, and nobody has told us.
   const found = await returnToSaga(deps, id, quiet)
   assertPayable(found, deps.clock.now())
+  assertOpen(await readShop(deps, shopId))
   const saga = await giveUpPayment(deps, found, quiet)
   if (saga === 'taken') throw underWay()
   if (saga === 'silent')

@@ -1,5 +1,6 @@
 import type { ICountry } from 'countries-list'
 import alpha3 from 'countries-list/minimal/countries.2to3.min.json'
+import { AppError } from '../../core/errors.ts'
 
 export type Country = { code: string; code3: string; name: string; currency: string | null; callingCode: string | null; region: string }
 
@@ -33,6 +34,11 @@ export async function countries(): Promise<Country[]> {
 
 /** Whether the text is a code of ISO 3166-1 alpha-2 that is in use. */
 export const isCountry = (code: string): boolean => Object.hasOwn(alpha3, code) && !unassigned.has(code)
+
+/** @throws AppError INVALID, naming the field of the body, for what is no such code */
+export function assertCountry(code: string, field: string): void {
+  if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
+}
 
 /** What each country calls its parts: by every way of spelling one, as `spellingOf` leaves it, the ISO 3166-2 codes that it may mean. */
 export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>

@@ -10,7 +10,7 @@ import { type Difference, differenceOf, passwordDifference } from '../audit/doma
 import { audited } from '../audit/index.ts'
 import { type Account, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
-import { isCountry } from '../countries/domain.ts'
+import { assertCountry } from '../countries/domain.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -142,7 +142,7 @@ export async function readCustomer({ customerStore }: CustomerDeps, shop: Shop, 
  * @throws AppError INVALID for an unknown country
  */
 export function checkedAddress(input: AddressFields, field = ''): Address {
-  if (!isCountry(input.countryCode)) throw new AppError('INVALID', `${field}countryCode (body): not an ISO 3166-1 country`)
+  assertCountry(input.countryCode, `${field}countryCode`)
   return addressOf(input)
 }
 

@@ -3,6 +3,7 @@ import { CountryCode, CurrencyCode, Email, Instant, nullable, text } from '../..
 import { isoTimes } from '../../lib/records.ts'
 import { passwordLength } from '../auth/domain.ts'
 import { NewPassword } from '../auth/model.ts'
+import { KybRecord } from '../kyb/model.ts'
 import { ShopName, ShopRecord } from '../shop/model.ts'
 import type { User } from './domain.ts'
 
@@ -17,6 +18,6 @@ export const SignupBody = t.Object({
 })
 export const MerchantRecord = t.Object({ id: t.String(), email: t.String(), createdAt: Instant }, { title: 'Merchant' })
 export const SignupAnswer = t.Object({ merchant: MerchantRecord, shop: ShopRecord })
-export const Me = t.Object({ merchant: MerchantRecord, shops: t.Array(ShopRecord), kyb: nullable(t.Object({})) })
+export const Me = t.Object({ merchant: MerchantRecord, shops: t.Array(ShopRecord), kyb: nullable(KybRecord) })
 
 export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

@@ -2,6 +2,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { LoginAnswer } from '../auth/model.ts'
+import { type KybDeps, kybOf } from '../kyb/index.ts'
 import { shopView } from '../shop/model.ts'
 import { login, type MerchantDeps, merchantShops, readMerchant, signUp } from './index.ts'
 import { LoginBody, Me, merchantView, SignupAnswer, SignupBody } from './model.ts'
@@ -17,7 +18,7 @@ export const loginRoutes = (deps: HttpDeps & MerchantDeps) =>
     },
   })
 
-export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
+export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
   routes(deps, 'Login')
     .post(
       '/merchant/signup',
@@ -41,12 +42,12 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps) =>
       '/merchant/me',
       async ({ principal }) => {
         const user = await readMerchant(deps, principal.id)
-        const shops = await merchantShops(deps, user.id)
-        return { merchant: merchantView(user), shops: shops.map(shopView), kyb: null }
+        const [shops, kyb] = await Promise.all([merchantShops(deps, user.id), kybOf(deps, user.id)])
+        return { merchant: merchantView(user), shops: shops.map(shopView), kyb: kyb ?? null }
       },
       {
         access: 'merchant',
         response: { 200: Me, ...errorResponses(401, 403, 404) },
-        detail: { summary: 'The merchant who is logged in, with their shops' },
+        detail: { summary: 'The merchant who is logged in, with their shops and their KYB record' },
       },
     )

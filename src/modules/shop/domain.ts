@@ -1,9 +1,38 @@
 import type { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
+import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
+import { type Difference, differenceOf } from '../audit/domain.ts'
 
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
 export type Wallet = typeof wallets.$inferSelect
+export type ShopStatus = Shop['status']
+
+/** What may become of a shop. KYB_VERIFIED is the shop of a merchant whose business was approved. */
+export const shopTransitions = reachable('ACTIVE', {
+  ACTIVE: ['KYB_VERIFIED', 'SUSPENDED'],
+  KYB_VERIFIED: ['SUSPENDED'],
+  SUSPENDED: ['ACTIVE', 'KYB_VERIFIED'],
+} as const satisfies Transitions<ShopStatus>)
+export const shopStatuses = statesOf(shopTransitions)
+
+/** Whether anybody but those who run it finds a shop and may buy in it. */
+export const isOpen = ({ status }: Pick<Shop, 'status'>): boolean => status !== 'SUSPENDED'
+
+/**
+ * The status that a shop gets when an operator asks for one: they suspend and restore. What it is restored to is for KYB to say, so
+ * that one whose merchant was approved meanwhile comes back verified.
+ * @throws AppError CONFLICT
+ */
+export function statusAskedFor({ status }: Pick<Shop, 'status'>, asked: ShopStatus, { isApproved }: { isApproved: boolean }): ShopStatus {
+  if (asked === status || asked === 'SUSPENDED') return asked
+  if (status !== 'SUSPENDED')
+    throw new AppError('CONFLICT', 'The shop is not suspended: only a KYB decision verifies it, and nothing undoes that')
+  if (asked === 'KYB_VERIFIED' && !isApproved)
+    throw new AppError('CONFLICT', 'The merchant has no approved KYB record: restore the shop as ACTIVE')
+  return isApproved ? 'KYB_VERIFIED' : 'ACTIVE'
+}
 
 /** Of a key and its shop, what every request under the key needs. */
 export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
@@ -43,3 +72,10 @@ export function normalOrigin(text: string): string | undefined {
   if (url.hostname.includes('*')) return undefined
   return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
 }
+
+/** What of a shop is on record when it changes: its contact and postal address by their names alone. */
+export const shopDifference = (before: Shop, after: Shop): Difference =>
+  differenceOf(before, after, [
+    ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status', 'verifiedAt'] as const),
+    ...(['origins', 'taxRates', 'shippingMethods'] as const),
+  ])

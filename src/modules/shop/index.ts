@@ -13,6 +13,8 @@ export {
   noteToldAgain,
   openShop,
   publicIdentityOf,
+  publicShopContextNamed,
+  publicShopNamed,
   readPrivateKey,
   readShop,
   rotatePrivateKey,
@@ -24,3 +26,4 @@ export {
   shopNamed,
   shopsOf,
 } from './service.ts'
+export { listShops, moveShop, verifyShops } from './status.ts'

@@ -14,7 +14,7 @@ import {
   Url,
 } from '../../http/schema.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
-import { graceSecondsMax, type Shop, shopNamePattern, type Wallet } from './domain.ts'
+import { graceSecondsMax, type Shop, shopNamePattern, shopStatuses, type Wallet } from './domain.ts'
 
 export const ShopName = text(63, {
   pattern: shopNamePattern,
@@ -40,7 +40,7 @@ export const ShopRecord = t.Object(
     currency: t.String(),
     country: t.String(),
     mode: oneOf(['TEST', 'LIVE']),
-    status: oneOf(['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED']),
+    status: oneOf(shopStatuses),
     contact: t.Object({ email: nullable(t.String()), phone: nullable(t.String()) }),
     address: t.Object({
       ...fieldsOf(nullable(t.String()), 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'),

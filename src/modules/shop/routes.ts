@@ -7,13 +7,13 @@ import {
   custodyWallet,
   noteToldAgain,
   publicIdentityOf,
+  publicShopNamed,
   readPrivateKey,
   readShop,
   rotatePrivateKey,
   type ShopDeps,
   setShippingMethods,
   setTaxRates,
-  shopNamed,
 } from './index.ts'
 import {
   ChangeShop,
@@ -149,7 +149,7 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
     async ({ params, request }) => {
       await assertOriginOf(deps, params.shopName, request)
       return deps.answers.respond(request, async () => {
-        const shop = await shopNamed(deps, params.shopName)
+        const shop = await publicShopNamed(deps, params.shopName)
         const { publishableKey, walletAddress } = await publicIdentityOf(deps, shop)
         return JSON.stringify(publicShopView(shop, publishableKey, walletAddress))
       }) as never
@@ -158,6 +158,6 @@ export const publicShopRoutes = (deps: HttpDeps & ShopDeps) =>
       access: 'public',
       params: ShopNameParam,
       response: { 200: PublicShop, 304: notModified, ...errorResponses(403, 404) },
-      detail: { summary: 'A shop by its name' },
+      detail: { summary: 'A shop by its name', description: 'One that is suspended is 404, here and on every public path.' },
     },
   )

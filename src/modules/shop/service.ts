@@ -10,13 +10,13 @@ import { inBatches } from '../../lib/batches.ts'
 import { isCurrency } from '../../lib/money.ts'
 import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
-import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
-import { isCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
+import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
 import {
   type ApiKey,
   endedKeysKeptMs,
   hourMs,
+  isOpen,
   isReservedName,
   type KnownKey,
   keyRotationsPerHour,
@@ -24,6 +24,7 @@ import {
   normalOrigin,
   privateKeyReadsPerHour,
   type Shop,
+  shopDifference,
   type Wallet,
   walletSeal,
 } from './domain.ts'
@@ -33,12 +34,19 @@ import type { ShopDeps } from './parts.ts'
 export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins')
 
 const keysForgottenAtOnce = 500
-const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
+export const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
 /** @throws AppError NOT_FOUND */
 export async function shopNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
   const shop = await shopStore.findByName(name)
   if (!shop) throw noSuchShop()
+  return shop
+}
+
+/** The same as anybody finds it. @throws AppError NOT_FOUND, also for one that is suspended */
+export async function publicShopNamed(deps: Pick<ShopDeps, 'shopStore'>, name: string): Promise<Shop> {
+  const shop = await shopNamed(deps, name)
+  if (!isOpen(shop)) throw noSuchShop()
   return shop
 }
 
@@ -67,10 +75,16 @@ export async function shopContext({ shopStore }: Pick<ShopDeps, 'shopStore'>, id
   return shop && contextOf(shop)
 }
 
-/** The shop with this handle, whoever asks. */
+/** The shop with this handle, whoever asks; also one that is suspended. */
 export async function shopContextNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
   const shop = await shopStore.findByName(name)
   return shop && contextOf(shop)
+}
+
+/** The same as anybody finds it: not one that is suspended. */
+export async function publicShopContextNamed({ shopStore }: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext | undefined> {
+  const shop = await shopStore.findByName(name)
+  return shop && isOpen(shop) ? contextOf(shop) : undefined
 }
 
 /** The merchant's shop with this id, or without one their first. */
@@ -92,13 +106,17 @@ export function assertNewShop({ name, currency, country }: NewShop): void {
   assertCountry(country, 'country')
 }
 
-/** Opens a shop in mode TEST with its two keys, inside a write. What it is opened with was checked by `assertNewShop`. */
+/**
+ * Opens a shop in mode TEST with its two keys, inside a write. What it is opened with was checked by `assertNewShop`. That of a merchant
+ * whose business was approved before is KYB_VERIFIED at once.
+ */
 export async function openShop(
   tx: Writer,
   deps: ShopDeps,
   { merchantId, name, country, currency, title }: NewShop & { merchantId: string },
 ): Promise<Shop> {
   const now = deps.clock.now()
+  const isApproved = await deps.shopStore.isApproved(tx, merchantId)
   const shop: Shop = {
     id: deps.newId('shop'),
     merchantId,
@@ -109,7 +127,7 @@ export async function openShop(
     currency,
     country,
     mode: 'TEST',
-    status: 'ACTIVE',
+    status: isApproved ? 'KYB_VERIFIED' : 'ACTIVE',
     contact: {},
     address: {},
     origins: [],
@@ -117,6 +135,7 @@ export async function openShop(
     shippingMethods: [],
     createdAt: now,
     updatedAt: now,
+    verifiedAt: isApproved ? now : null,
     version: 1,
     taxRatesVersion: 1,
     shippingMethodsVersion: 1,
@@ -237,13 +256,6 @@ export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMet
   })
 }
 
-/** What of a shop is on record when it changes: its contact and postal address by their names alone. */
-const shopDifference = (before: Shop, after: Shop): Difference =>
-  differenceOf(before, after, [
-    ...(['name', 'title', 'logoUrl', 'currency', 'country', 'mode', 'status'] as const),
-    ...(['origins', 'taxRates', 'shippingMethods'] as const),
-  ])
-
 /** What a change makes of a shop, as it stands inside the write. */
 type PartOf = (before: Shop, tx: Writer) => Partial<Shop> | Promise<Partial<Shop>>
 type Part = { action: string; version: 'version' | 'taxRatesVersion' | 'shippingMethodsVersion' }
@@ -264,10 +276,6 @@ function update(deps: ShopDeps, by: Change, { action, version }: Part, change: P
 
 function assertCurrency(code: string, field: string): void {
   if (!isCurrency(code)) throw new AppError('INVALID', `${field} (body): not an ISO 4217 currency in use`)
-}
-
-function assertCountry(code: string, field: string): void {
-  if (!isCountry(code)) throw new AppError('INVALID', `${field} (body): not an ISO 3166-1 country`)
 }
 
 const keyRead = 'shop.private_key_read'

@@ -1,11 +1,16 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { prepare, rowsOf } from '../../../db/prepared.ts'
+import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { products } from '../../../db/schema/catalog.ts'
+import { kybRecords } from '../../../db/schema/kyb.ts'
 import { giftCards } from '../../../db/schema/selling.ts'
 import { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import { selectSlice } from '../../../db/slice.ts'
 import { createCache } from '../../core/cache.ts'
-import type { ApiKey, KnownKey, Shop, Wallet } from './domain.ts'
+import { movesOf } from '../../core/moves.ts'
+import type { Slice } from '../../lib/page.ts'
+import { moveOf, type SourceOf } from '../../lib/transitions.ts'
+import { type ApiKey, type KnownKey, type Shop, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
 
 export type ShopStore = ReturnType<typeof createShopStore>
 
@@ -17,6 +22,14 @@ const byId = rowsOf(shops, ['id'])
 const byName = rowsOf(shops, ['name'])
 const ofMerchant = rowsOf(shops, ['merchantId'], asc(shops.id))
 const walletOf = rowsOf(wallets, ['shopId'])
+const approved = prepare((queries) =>
+  queries
+    .select({ id: kybRecords.id })
+    .from(kybRecords)
+    .where(and(valuesOf(kybRecords, ['merchantId']), eq(kybRecords.status, 'APPROVED')))
+    .limit(1),
+)
+const ofVersion = eq(shops.version, sql.placeholder('wasVersion'))
 const keyByHash = prepare((queries) =>
   queries
     .select({
@@ -38,6 +51,11 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   const keys = createCache<KnownKey>({ version: foreignVersion, entriesMax: keptMax })
   const known = createCache<Shop>({ version: foreignVersion, entriesMax: keptMax })
   const forgetKeys = (tx: Writer, isStale: (key: KnownKey) => boolean) => tx.afterCommit(() => keys.forgetWhere(isStale))
+  function changed(tx: Writer, { id }: Pick<Shop, 'id'>): void {
+    forgetKeys(tx, (key) => key.shop.id === id)
+    tx.afterCommit(() => known.forget(id))
+  }
+  const moves = movesOf(shops, shopTransitions, { changed, guard: ofVersion })
 
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
     const found = read.first(byId, { id })
@@ -70,9 +88,35 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
         .set(change)
         .where(and(eq(shops.id, id), ...unchanged))
         .returning()
-      forgetKeys(tx, (key) => key.shop.id === id)
-      tx.afterCommit(() => known.forget(id))
+      changed(tx, { id })
       return shop
+    },
+
+    /** Newest first. */
+    list: (status: ShopStatus | undefined, slice: Slice) =>
+      selectSlice(read, shops, { where: status && eq(shops.status, status), order: [desc(shops.id)], ...slice }),
+    /** Whether a merchant's business was approved. The KYB module knows more of it, and stands above this one. */
+    async isApproved(tx: Writer, merchantId: string): Promise<boolean> {
+      return (await tx.first(approved, { merchantId })) !== undefined
+    },
+    /** The shop as it is then; undefined when it is of another version, or in another status than `from`. */
+    move: <To extends ShopStatus>(
+      tx: Writer,
+      { id, version }: Pick<Shop, 'id' | 'version'>,
+      from: readonly SourceOf<typeof shopTransitions, To>[],
+      to: To,
+      fields: Partial<Pick<Shop, 'verifiedAt'>> & Pick<Shop, 'updatedAt' | 'version'>,
+    ): Promise<Shop | undefined> => moves.move(tx, id, from, to, fields, { wasVersion: version }),
+    /** Makes all shops of a merchant KYB_VERIFIED that may become so from where they are, and answers those. */
+    async verifyAll(tx: Writer, merchantId: string, now: number): Promise<Shop[]> {
+      const { from, to } = moveOf(shopTransitions, 'ACTIVE', 'KYB_VERIFIED')
+      const verified = await tx
+        .update(shops)
+        .set({ status: to, verifiedAt: now, updatedAt: now, version: sql`${shops.version} + 1` })
+        .where(and(eq(shops.merchantId, merchantId), eq(shops.status, from)))
+        .returning()
+      for (const shop of verified) changed(tx, shop)
+      return verified
     },
 
     /** The key with this hash, valid or not. SQLite answers at once. */

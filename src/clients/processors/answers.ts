@@ -1,0 +1,59 @@
+/** Reading what a processor answered: nobody vouches for its form, and what makes no sense says nothing of the payment. */
+import { ProcessorUnavailable } from './processor.ts'
+
+/** What is found on a path through unknown JSON, by own properties only; undefined where the path ends before. */
+export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
+  let value = json
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = (value as Record<string | number, unknown>)[step]
+  }
+  return value
+}
+
+/** A text that is not empty. */
+export function textAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const value = valueAt(json, ...path)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** A whole number that is exact and not below zero. */
+export function countAt(json: unknown, ...path: readonly (string | number)[]): number | undefined {
+  const value = valueAt(json, ...path)
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** The items of a list; none where there is no list. */
+export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const value = valueAt(json, ...path)
+  return Array.isArray(value) ? value : []
+}
+
+/** What has to be there. @throws ProcessorUnavailable that says what was missing, and nothing that was answered */
+export function needed<Value>(value: Value | undefined, what: string): Value {
+  if (value === undefined) throw new ProcessorUnavailable(`the processor's answer makes no sense: ${what}`)
+  return value
+}
+
+/**
+ * What a processor's word stands for here. One that there is not says nothing of the payment, and nothing against the processor: it learns new ones.
+ * @throws ProcessorUnavailable
+ */
+export function knownAs<Value>(meanings: Readonly<Record<string, Value>>, word: string): Value {
+  const meaning = Object.hasOwn(meanings, word) ? meanings[word] : undefined
+  if (meaning === undefined) throw new ProcessorUnavailable('the processor told a status that is not known', { counts: false })
+  return meaning
+}
+
+/** A processor's word for why, if it is a word: it is stored, logged and shown. */
+export const wordOf = (...candidates: readonly (string | undefined)[]): string | undefined =>
+  candidates.find((word) => word !== undefined && /^[\w.-]{1,64}$/.test(word))
+
+/** The body of a message as JSON; undefined where it is none. */
+export function parsedMessage(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,60 @@
+/** Calls to a BTCPay Server. */
+import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
+import { ProcessorUnavailable } from './processor.ts'
+
+/** Minor units of ISO 4217. */
+export type Money = { readonly amount: number; readonly currency: string }
+
+type Body = Readonly<Record<string, unknown>>
+/** `path` is below `/api/v1`. */
+export type Ask = (method: Call['method'], path: string, body?: Body, options?: { readonly answerBytesMax: number }) => Promise<CallAnswer>
+
+/**
+ * Asks for one verb: all its calls share the time of one.
+ * @param apiUrl the server's own address, which may have a path
+ * @throws TypeError for an address that is none
+ */
+export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }, port: ProcessorPort & { now(): number }) {
+  const { origin, pathname } = new URL(apiUrl)
+  const api = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
+  return (): Ask => {
+    const verb = portOfVerb(port)
+    return (method, path, body, options = undefined) =>
+      callProcessor(verb, {
+        method,
+        url: `${api}${path}`,
+        headers: { authorization: `token ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+        ...options,
+      })
+  }
+}
+
+/** The same, where an answer that says nothing of the payment is thrown. */
+export function aboutPayments(ask: Ask): Ask {
+  return async (...request) => {
+    const answer = await ask(...request)
+    if ([401, 403, 409, 429].includes(answer.status)) throw saidNothing(answer.status)
+    return answer
+  }
+}
+
+/** What was asked to be shown; undefined for what there is not. */
+export function shownBy(answer: CallAnswer): unknown {
+  if (answer.status === 404) return undefined
+  if (!isGood(answer)) throw saidNothing(answer.status)
+  return answer.json
+}
+
+/** The same of a list. */
+export function listedBy(answer: CallAnswer): readonly unknown[] | undefined {
+  const list = shownBy(answer)
+  if (answer.status === 404) return undefined
+  if (!Array.isArray(list)) throw new ProcessorUnavailable("the processor's answer makes no sense: no list")
+  return list
+}
+
+export const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
+
+/** An address that goes to a browser or into a mail. */
+export const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(text ?? '')?.protocol ?? '') ? text : undefined)

@@ -1,0 +1,200 @@
+/**
+ * BTCPay Server (Greenfield): invoices on the shop's own server that are paid in coins. Paying takes the money without us, nothing may
+ * be sent twice but everything can be found, and money goes back as a claim that the shopper redeems.
+ *
+ * The key needs `canviewinvoices`, `cancreateinvoice`, `canmodifyinvoices`, `cancreatenonapprovedpullpayments`, and to find the claims
+ * that it made `canviewpullpayments` (or `canmanagepullpayments`), each of the store.
+ */
+import { decimalsOf, isCurrency } from '../../lib/money.ts'
+import { hmac, sameSecret } from '../../lib/seal.ts'
+import { decimalOf } from './amounts.ts'
+import { needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
+import { type Ask, aboutPayments, createBtcpayCalls, isGood, listedBy, type Money, shownBy } from './btcpay-calls.ts'
+import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'
+import { isOf, paymentOf } from './btcpay-invoices.ts'
+import { type CallAnswer, type ProcessorPort, saidNothing } from './call.ts'
+import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+
+/** `apiUrl`: the server's own address. `mode`: nothing that it answers tells test coins from real ones. */
+export type BtcpayAccount = {
+  readonly apiUrl: string
+  readonly storeId: string
+  readonly apiKey: string
+  readonly webhookSecret?: string | undefined
+  readonly mode: 'TEST' | 'LIVE'
+}
+
+/** Units of account, which are quoted in no coin. */
+const unquoted = new Set(['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW'])
+/** Coins that come after an invoice has expired are looked for as long as we ask for them: 72 hours. */
+const monitoringMinutes = 72 * 60
+/** Of the invoices under one id of ours: there is one, unless an answer was lost. */
+const invoicesMax = 20
+/** All claims of a store come in one list. */
+const claimsBytesMax = 16_000_000
+
+const saysCurrency = (currency: string) => isCurrency(currency) && !unquoted.has(currency)
+
+export const btcpayCapabilities: Capabilities = {
+  capturesItself: true,
+  createRepeatsMs: 0,
+  refundRepeatsMs: 0,
+  findable: true,
+  refunds: 'claim',
+  wallets: false,
+  says: ({ amount, currency }) => saysCurrency(currency) && Number.isSafeInteger(amount) && amount > 0,
+  saysCurrency,
+}
+
+type Named = Money & { readonly paymentId: string; readonly reference: string | undefined }
+
+export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const calls = createBtcpayCalls(account, port)
+  const asker = () => aboutPayments(calls())
+  // The routes of a store are in every version; the shorter ones came with 2.4.
+  const store = `/stores/${encodeURIComponent(account.storeId)}`
+  const pathOf = (reference: string) => `${store}/invoices/${encodeURIComponent(reference)}`
+  const underOurId = (paymentId: string) => `${store}/invoices?orderId=${encodeURIComponent(paymentId)}`
+
+  /** Invoices under our id. The filter is theirs; what it lets through is looked at. */
+  async function findAll(ask: Ask, paymentId: string): Promise<readonly unknown[]> {
+    const found = needed(listedBy(await ask('GET', underOurId(paymentId))), 'no list of invoices')
+    return found.filter((invoice) => textAt(invoice, 'metadata', 'orderId') === paymentId).slice(0, invoicesMax)
+  }
+
+  /** The payment that several invoices stand for: the one that has come the furthest. */
+  async function furthest(ask: Ask, found: readonly unknown[], money: Money): Promise<OutsidePayment | undefined> {
+    const payments: OutsidePayment[] = []
+    for (const invoice of found) payments.push(await paymentOf(ask, pathOf, invoice, money))
+    return payments.sort((one, other) => rankOf(one) - rankOf(other))[0]
+  }
+
+  async function look(ask: Ask, { paymentId, reference, amount, currency }: Named): Promise<OutsidePayment | undefined> {
+    if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
+    const answer = await ask('GET', pathOf(reference))
+    const invoice = shownBy(answer)
+    return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
+  }
+
+  async function mustLook(ask: Ask, name: Named): Promise<OutsidePayment> {
+    const payment = await look(ask, name)
+    if (!payment) throw new ProcessorRefused('not_found')
+    return payment
+  }
+
+  const markInvalid = (ask: Ask, reference: string) => ask('POST', `${pathOf(reference)}/status`, { status: 'Invalid' })
+
+  async function create({ paymentId, amount, currency, returnUrl }: NewOutsidePayment): Promise<OutsidePayment> {
+    const money = { amount, currency }
+    if (!btcpayCapabilities.says(money)) throw new ProcessorRefused('amount_not_supported')
+    const ask = asker()
+    // Made twice, there would be two that can be paid.
+    const there = await furthest(
+      ask,
+      (await findAll(ask, paymentId)).filter((invoice) => isOf(invoice, money)),
+      money,
+    )
+    if (there) return there
+    const answer = await ask('POST', `${store}/invoices`, {
+      amount: decimalOf(amount, decimalsOf(currency)),
+      currency,
+      metadata: { orderId: paymentId },
+      checkout: {
+        monitoringMinutes,
+        // All of it is paid or it is not, whatever the store lets pass elsewhere.
+        paymentTolerance: 0,
+        ...(returnUrl === undefined ? {} : { redirectURL: returnUrl, redirectAutomatically: true }),
+      },
+    })
+    if (!isGood(answer)) throw refused(answer)
+    const reference = needed(textAt(answer.json, 'id'), 'no invoice id')
+    if (isOf(answer.json, money)) return paymentOf(ask, pathOf, answer.json, money)
+    // Rounded, say. Nobody may pay it.
+    if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be given up')
+    throw new ProcessorRefused('amount_not_supported')
+  }
+
+  /** Coins that were seen cannot be stopped: such an invoice is left to become what it will. */
+  async function forbid(ask: Ask, name: Named): Promise<OutsidePayment> {
+    const before = await mustLook(ask, name)
+    if (before.state !== 'REQUIRES_ACTION') return before
+    const { reference } = before
+    const answer = await markInvalid(ask, reference)
+    const after = await mustLook(ask, { ...name, reference })
+    if (after.state !== 'REQUIRES_ACTION') return after
+    throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open', { counts: false }) : refused(answer)
+  }
+
+  /** All claims of the store, archived ones too; undefined where the server has no list of them. */
+  const claimsOf = async (ask: Ask) =>
+    listedBy(await ask('GET', `${store}/pull-payments?includeArchived=true`, undefined, { answerBytesMax: claimsBytesMax }))
+
+  return {
+    name: 'btcpay',
+    mode: account.mode,
+    capabilities: btcpayCapabilities,
+    create,
+    retrieve: (name) => look(asker(), name),
+    capture: (name) => mustLook(asker(), name),
+    void: (name) => forbid(asker(), name),
+    async refund({ refundId, reference, amount, currency }) {
+      const money = { amount, currency }
+      if (reference === undefined) throw new ProcessorRefused('not_found')
+      if (!btcpayCapabilities.says(money)) throw new ProcessorRefused('amount_not_supported')
+      const ask = asker()
+      // Made twice, there would be two to redeem: the server does not look at the sum of them.
+      const there = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
+      if (there) return needed(await becomesOf(ask, there, money), 'a claim that there is not')
+      const answer = await ask('POST', `${pathOf(reference)}/refund`, {
+        name: refundId,
+        refundVariant: 'Custom',
+        customAmount: decimalOf(amount, decimalsOf(currency)),
+        customCurrency: currency,
+      })
+      if (!isGood(answer)) throw refused(answer)
+      return claimMade(answer.json, money)
+    },
+    async retrieveRefund({ refundId, refundReference, amount, currency }) {
+      const ask = asker()
+      const money = { amount, currency }
+      if (refundReference !== undefined) return becomesOf(ask, { id: refundReference }, money)
+      const there = claimNamed(needed(await claimsOf(ask), 'no list of claims'), refundId, money)
+      return there && becomesOf(ask, there, money)
+    },
+    readMessage: async (message) => readMessage(account, message),
+    async probe() {
+      const ask = calls()
+      const health = await ask('GET', '/health')
+      if (!isGood(health)) throw saidNothing(health.status)
+      if (valueAt(health.json, 'synchronized') === false) throw new ProcessorUnavailable('the processor has not caught up with the chain')
+      // What every verb needs of the key: this store, and to see its invoices.
+      const invoices = await ask('GET', underOurId('probe'))
+      if ([401, 403, 404].includes(invoices.status)) throw new ProcessorRefused('credentials')
+      listedBy(invoices)
+    },
+  }
+}
+
+/** @throws BadSignature, also where the account has no secret: the server signs with an empty one all the same */
+function readMessage(
+  { storeId, webhookSecret = '' }: BtcpayAccount,
+  { body, headers }: { readonly body: Uint8Array; readonly headers: Headers },
+): ProcessorMessage {
+  if (webhookSecret.trim() === '') throw new BadSignature('BTCPay: no secret to check messages with')
+  const expected = `sha256=${hmac({ bytes: Buffer.from(webhookSecret, 'utf8') }, body)}`
+  if (!sameSecret(headers.get('btcpay-sig') ?? '', expected)) throw new BadSignature('BTCPay')
+  const message = parsedMessage(body)
+  const id = messageIdOf(message, body)
+  const reference = textAt(message, 'invoiceId')
+  const isOurs = (textAt(message, 'storeId') ?? storeId) === storeId
+  if (reference === undefined || !isOurs) return { id, payment: undefined }
+  return { id, payment: { paymentId: textAt(message, 'metadata', 'orderId'), reference } }
+}
+
+const rankOf = ({ state, captured }: OutsidePayment) =>
+  state === 'CAPTURED' ? 0 : captured > 0 ? 1 : state === 'PROCESSING' ? 2 : state === 'REQUIRES_ACTION' ? 3 : 4
+
+/** `{ code, message }`, or a list of `{ path, message }` of which the first path says enough. */
+const refused = ({ status, json }: CallAnswer) =>
+  new ProcessorRefused(wordOf(textAt(json, 'code'), textAt(json, 0, 'path')) ?? `http_${status}`)

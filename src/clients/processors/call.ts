@@ -1,0 +1,61 @@
+/** One call to a payment processor over plain HTTPS, and what its failures mean. */
+import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
+import { ProcessorUnavailable } from './processor.ts'
+
+/** Card issuers answer in up to ten seconds, and a time-out leaves a payment unknown (contract, section 5: 25 s at most). */
+export const callTimeoutMs = 25_000
+const answerBytesDefault = 1_000_000
+
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** For answers that are known to be long: a list that cannot be asked for in parts. */
+  readonly answerBytesMax?: number
+}
+/** `json` is undefined for an empty answer, and for a 4xx that is no JSON: its status speaks for itself. */
+export type CallAnswer = { readonly status: number; readonly headers: Headers; readonly json: unknown }
+
+/** Makes calls for one account. `trusted`: the operator chose the address; a merchant's own is guarded. */
+export type ProcessorPort = { readonly fetch: SafeFetch; readonly trusted: boolean; readonly timeoutMs?: number }
+
+/**
+ * Calls a processor and reads its answer as JSON.
+ * @throws ProcessorUnavailable for no answer, half of one, a good one that is no JSON, 408, 425 and 5xx: it may have happened
+ */
+export async function callProcessor(
+  { fetch, trusted, timeoutMs = callTimeoutMs }: ProcessorPort,
+  { url, answerBytesMax = answerBytesDefault, ...call }: Call,
+): Promise<CallAnswer> {
+  const loopback = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url)
+  const options = { ...call, timeoutMs, bytesMax: answerBytesMax, httpsOnly: !loopback, trusted }
+  const { status, headers, bytes } = await fetch(url, options).catch((cause: unknown) => {
+    if (cause instanceof OutgoingError) throw new ProcessorUnavailable(`the processor did not answer: ${cause.kind}`, { cause })
+    throw cause
+  })
+  if (status >= 500 || status === 408 || status === 425) throw new ProcessorUnavailable(`the processor answered ${status}`)
+  const text = new TextDecoder().decode(bytes)
+  if (text === '') return { status, headers, json: undefined }
+  try {
+    return { status, headers, json: JSON.parse(text) }
+  } catch (cause) {
+    if (status >= 400) return { status, headers, json: undefined }
+    throw new ProcessorUnavailable(`the processor answered ${status} without JSON`, { cause })
+  }
+}
+
+/** A port for all calls of one verb: together they have the time of one, so that whoever waits for the verb knows how long. */
+export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: ProcessorPort & { now(): number }): ProcessorPort {
+  const until = now() + timeoutMs
+  return {
+    ...port,
+    get timeoutMs() {
+      return Math.min(timeoutMs, Math.max(1, until - now()))
+    },
+  }
+}
+
+/** For 401, 403, 409 and 429, which say nothing of the payment: that the call had no effect is certain, and nobody's breaker counts it. */
+export const saidNothing = (status: number): ProcessorUnavailable =>
+  new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409, counts: false })

@@ -1,0 +1,415 @@
+/** Checkout.com: cards by its payment sessions (Flow) or by a token of the page, wallets by their tokens. */
+import { createHash, createHmac } from 'node:crypto'
+import { sameSecret } from '../../lib/seal.ts'
+import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
+import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
+import { modeOf } from './modes.ts'
+import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+
+/** The settings `CHECKOUT_…`. `publishableKey` opens the exchange of wallet tokens, `apiUrl` has the account's own prefix. */
+export type CheckoutAccount = {
+  readonly secretKey: string
+  readonly publishableKey?: string | undefined
+  /** The signature key of the account's workflow. */
+  readonly webhookSecret?: string | undefined
+  readonly channelId?: string | undefined
+  readonly apiUrl?: string | undefined
+}
+
+type Request = { readonly body?: unknown; readonly idempotencyKey?: string; readonly withPublishableKey?: boolean }
+type Answer = { readonly status: number; readonly json: unknown }
+type Amount = { readonly amount: number; readonly currency: string }
+
+/** Keys are kept for 24 hours; the hour is for requests that travel and clocks that differ. */
+const keysLiveMs = 23 * 3_600_000
+/** Most that one page of a list holds, and pages that are read: thieves try many cards on one session. */
+const pageSize = '100'
+const pagesMax = 20
+const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
+  dispute_received: 'OPEN',
+  dispute_won: 'WON',
+  dispute_lost: 'LOST',
+}
+
+/**
+ * Our id is their `reference`. The first name of a payment is `ps_…` where the page pays, and `pay_…` where it gave a token; of a session
+ * the paid one is `references.payment`, and `references.capture`, `references.void` are what was asked for and is not decided yet (202).
+ */
+export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const { secretKey, publishableKey, webhookSecret, channelId } = account
+  const mode = modeOf(account.apiUrl ?? '', secretKey)
+  const baseUrl = (account.apiUrl ?? `https://api${mode === 'TEST' ? '.sandbox' : ''}.checkout.com`).replace(/\/+$/, '')
+  const channel = channelId === undefined ? {} : { processing_channel_id: channelId }
+
+  async function send(method: 'GET' | 'POST', path: string, { body, idempotencyKey, withPublishableKey }: Request = {}): Promise<Answer> {
+    const { status, json } = await callProcessor(port, {
+      method,
+      url: `${baseUrl}${path}`,
+      headers: {
+        accept: 'application/json',
+        // As the SDK does: a publishable key stands there by itself.
+        authorization: withPublishableKey ? (publishableKey ?? '') : authorizationOf(secretKey),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'cko-idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status, json }
+  }
+
+  /** Answers 2xx, 403 and 404: what these two mean depends on what was asked. */
+  async function call(method: 'GET' | 'POST', path: string, request: Request = {}): Promise<Answer> {
+    const { status, json } = await send(method, path, request)
+    if ((status >= 200 && status < 300) || status === 403 || status === 404) return { status, json }
+    if (status === 400 || status === 422) throw new ProcessorRefused(refusalOf(json))
+    if (status === 401 || status === 409) throw saidNothing(status)
+    // A 429 may also say that an earlier request with this key is being worked on.
+    const neverSent = status === 429 && request.idempotencyKey === undefined
+    throw new ProcessorUnavailable(`the processor answered ${status}`, { neverSent, counts: false })
+  }
+
+  /** Calls where neither 403 nor 404 can speak of a payment. */
+  async function callPlainly(method: 'GET' | 'POST', path: string, request?: Request): Promise<unknown> {
+    const { status, json } = await call(method, path, request)
+    if (status >= 400) throw saidNothing(status)
+    return json
+  }
+
+  /** Reads one payment. Undefined: never heard of. */
+  async function read(id: string, asked: Asked): Promise<Seen | undefined> {
+    const { status, json } = await call('GET', `/payments/${id}`)
+    if (status === 403) throw saidNothing(status)
+    if (status === 404) return undefined
+    const seen = seenOf(json, asked)
+    return seen.id === id ? seen : strange()
+  }
+
+  /** Every payment under our id: a session may have seen several cards, and been paid more than once. */
+  async function readAll(paymentId: string, asked: Asked): Promise<readonly Seen[]> {
+    const payments: unknown[] = []
+    for (let page = 0; page < pagesMax; page++) {
+      const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
+      const { status, json } = await call('GET', `/payments?${new URLSearchParams({ reference: paymentId, limit: pageSize, ...from })}`)
+      if (status === 403) throw saidNothing(status)
+      const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'a list has no count')
+      const items = listAt(json, 'data')
+      payments.push(...items)
+      if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => seenOf(payment, asked))
+      if (items.length === 0) throw new ProcessorUnavailable("the processor's answer makes no sense: a list ends before its end")
+    }
+    throw new ProcessorUnavailable('there are more payments under one reference than are read', { counts: false })
+  }
+
+  /** The payment of theirs that a name stands for. Undefined: there is none (yet). */
+  async function find(name: OutsideName & Asked): Promise<Seen | undefined> {
+    if (name.reference?.startsWith('pay_')) return await read(pathId(name.reference), name)
+    const [best, ...others] = ranked(await readAll(name.paymentId, name), name.references?.['payment'])
+    // One payment of ours holds one card: what else was authorized under it is given back. Where that fails, the next look does it.
+    for (const { id, state } of others) if (state === 'AUTHORIZED') await askVoid(id, name.paymentId).catch(expected)
+    return best
+  }
+
+  const askVoid = (id: string, paymentId: string): Promise<Answer> =>
+    call('POST', `/payments/${id}/voids`, { body: { reference: paymentId }, idempotencyKey: `${id}-void` })
+
+  /** Their id of a payment, by a look only where we do not know it. */
+  async function idOf(name: OutsideName & Asked): Promise<string | undefined> {
+    const known = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
+    return known === undefined ? (await find(name))?.id : pathId(known)
+  }
+
+  async function actionsOf(id: string): Promise<unknown> {
+    const { status, json } = await call('GET', `/payments/${id}/actions`)
+    if (status === 403) throw saidNothing(status)
+    return status === 404 ? [] : json
+  }
+
+  async function createSession({ paymentId, amount, currency, returnUrl, shopper }: NewOutsidePayment): Promise<OutsidePayment> {
+    // What it has to hold is not written down anywhere: what we do not know is left out, and the processor may refuse.
+    const json = await callPlainly('POST', '/payment-sessions', {
+      body: {
+        amount,
+        currency,
+        reference: paymentId,
+        capture: false,
+        ...channel,
+        ...(shopper?.country === undefined ? {} : { billing: { address: { country: shopper.country } } }),
+        ...urlsOf(returnUrl),
+      },
+    })
+    const reference = needed(idAt(json, 'id'), 'a session has no id')
+    needed(textAt(json, 'payment_session_token'), 'a session has no token')
+    return { reference, state: 'PENDING', authorized: 0, captured: 0, clientParameters: { paymentSession: json } }
+  }
+
+  async function createByToken(payment: NewOutsidePayment, token: string): Promise<OutsidePayment> {
+    const { paymentId, amount, currency, returnUrl } = payment
+    const json = await callPlainly('POST', '/payments', {
+      idempotencyKey: paymentId,
+      body: {
+        source: { type: 'token', token: await theirToken(token) },
+        amount,
+        currency,
+        capture: false,
+        reference: paymentId,
+        '3ds': { enabled: true },
+        ...channel,
+        ...urlsOf(returnUrl),
+      },
+    })
+    const seen = seenOf(json, payment)
+    if ((seen.ourId ?? paymentId) !== paymentId) strange()
+    return paymentOf(seen, { paymentId, reference: undefined })
+  }
+
+  /** What Apple Pay and Google Pay gave the page is exchanged for a token of theirs; a token is one already. */
+  async function theirToken(token: string): Promise<string> {
+    const wallet = walletTokenOf(token)
+    if (wallet === undefined) return token
+    if (!publishableKey) throw new ProcessorRefused('wallet_tokens_need_publishable_key')
+    const json = await callPlainly('POST', '/tokens', { body: wallet, withPublishableKey: true })
+    return needed(textAt(json, 'token'), 'a wallet token was exchanged for none')
+  }
+
+  async function capture(name: OutsideName & Amount): Promise<OutsidePayment> {
+    const id = await idOf(name)
+    if (id === undefined) throw new ProcessorRefused('not_found')
+    const { status, json } = await call('POST', `/payments/${id}/captures`, {
+      body: { amount: name.amount, reference: name.paymentId },
+      idempotencyKey: `${id}-capture`,
+    })
+    if (status === 404) throw new ProcessorRefused('not_found')
+    if (status === 403) return await otherwise(id, name, status)
+    const actionId = needed(idAt(json, 'action_id'), 'a capture has no action')
+    return await sinceAsked(id, { ...name, references: { ...name.references, capture: actionId } })
+  }
+
+  async function voidPayment(name: OutsideName & Amount): Promise<OutsidePayment> {
+    // Not only the card that we know of: a session may have been paid with another one since.
+    const id = isSession(name) ? (await find(name))?.id : await idOf(name)
+    // Nothing cancels a session that nobody has paid yet: whoever asked for it goes on watching.
+    if (id === undefined) return unpaidSession(name)
+    const { status, json } = await askVoid(id, name.paymentId)
+    if (status === 404) throw new ProcessorRefused('not_found')
+    if (status === 403) return await otherwise(id, name, status)
+    const actionId = needed(idAt(json, 'action_id'), 'a void has no action')
+    return await sinceAsked(id, { ...name, references: { ...name.references, void: actionId } })
+  }
+
+  /** What became of what was just accepted (202). A look that fails takes nothing back: it is asked for. */
+  async function sinceAsked(id: string, names: OutsideName & Amount): Promise<OutsidePayment> {
+    const seen = await read(id, names)
+      .then((now) => now && undecided(now, names))
+      .catch(expected)
+    return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
+  }
+
+  /** 403: the payment's state does not allow it. What that state is, is read; one that would allow it says nothing. */
+  async function otherwise(id: string, name: OutsideName & Amount, status: number): Promise<OutsidePayment> {
+    const seen = await read(id, name)
+    if (seen === undefined) throw new ProcessorRefused('not_found')
+    const now = await undecided(seen, name)
+    if (now.state === 'AUTHORIZED') throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+    return paymentOf(now, name)
+  }
+
+  /** An authorized payment of which more was asked for reads as if nothing had been: its actions say whether that is decided. */
+  async function undecided(seen: Seen, { paymentId, references }: OutsideName): Promise<Seen> {
+    const [voiding, capturing] = [references?.['void'], references?.['capture']]
+    if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
+    const actions = await actionsOf(seen.id)
+    if (voiding !== undefined && actionOf(actions, 'Void', { id: voiding })?.approved !== false) return { ...seen, state: 'PROCESSING' }
+    if (capturing === undefined) return seen
+    const action = actionOf(actions, 'Capture', { id: capturing })
+    if (action?.approved !== false) return { ...seen, state: 'PROCESSING' }
+    // Declined when the money was to be taken: it would be again. What is held is given back; where that fails, it ends by itself.
+    if (voiding === undefined) await askVoid(seen.id, paymentId).catch(expected)
+    return { ...seen, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
+  }
+
+  async function ourIdOf(id: string): Promise<string | undefined> {
+    const { status, json } = await send('GET', `/payments/${id}`)
+    if (status !== 200 && status !== 404) throw saidNothing(status)
+    return textAt(json, 'reference')
+  }
+
+  /**
+   * What a message is about. The whole body is signed, so our id is believed where it stands in it; where it does not, it is asked for:
+   * the payment of a session is known here by nothing else.
+   */
+  async function messageOf(body: Uint8Array): Promise<ProcessorMessage> {
+    const event = parsedMessage(body)
+    const type = textAt(event, 'type') ?? ''
+    const id = textAt(event, 'id') ?? createHash('sha256').update(body).digest('hex')
+    const about = idAt(event, 'data', type.startsWith('dispute_') ? 'payment_id' : 'id')
+    if (!about?.startsWith('pay_')) return { id, payment: undefined }
+    const told = type.startsWith('payment_') ? textAt(event, 'data', 'reference') : undefined
+    const paymentId = told ?? (await ourIdOf(about))
+    const dispute = disputeOf(event, type)
+    return { id, payment: { paymentId, reference: about, references: { payment: about } }, ...(dispute === undefined ? {} : { dispute }) }
+  }
+
+  /** Why a refund was not allowed, where the payment shows why. */
+  async function whyNotRefunded(id: string, { amount, currency }: Amount): Promise<Error> {
+    const seen = await read(id, { amount: undefined, currency })
+    if (seen === undefined) return new ProcessorRefused('not_found')
+    if (seen.captured === 0) return new ProcessorRefused('not_captured')
+    if (seen.captured - (seen.refunded ?? 0) < amount) return new ProcessorRefused('refund_exceeds_rest')
+    // There is enough left: an earlier request of the same may be under way.
+    return new ProcessorUnavailable('the processor answered 403', { counts: false })
+  }
+
+  /** Their id of the payment that a refund is of. */
+  async function refundable({ amount: _, ...name }: OutsideName & Amount): Promise<string | undefined> {
+    return await idOf({ ...name, amount: undefined })
+  }
+
+  return {
+    name: 'checkout',
+    mode,
+    capabilities: {
+      // What a session takes by other methods than cards may capture all the same; it is read as what it is.
+      capturesItself: false,
+      // Payments by token 24 h, sessions never (one whose answer was lost is one that nobody can pay): looked for, then made again.
+      createRepeatsMs: 0,
+      refundRepeatsMs: keysLiveMs,
+      findable: true,
+      refunds: 'any',
+      wallets: true,
+      says,
+      saysCurrency,
+    },
+    async create(payment) {
+      mustSay(payment)
+      return payment.token === undefined ? await createSession(payment) : await createByToken(payment, payment.token)
+    },
+    async retrieve(name) {
+      const seen = await find(name)
+      if (seen !== undefined) return paymentOf(await undecided(seen, name), name)
+      return isSession(name) ? unpaidSession(name) : undefined
+    },
+    async capture(name) {
+      mustSay(name)
+      return await capture(name)
+    },
+    void: voidPayment,
+    async refund(refund) {
+      mustSay(refund)
+      const { refundId, amount } = refund
+      const id = await refundable(refund)
+      if (id === undefined) throw new ProcessorRefused('not_found')
+      const look = async () => actionOf(await actionsOf(id), 'Refund', { ourId: refundId, id: undefined })
+      // Only a 2xx is kept under its key: a request that failed after its effect would have it twice.
+      const before = await look()
+      if (before !== undefined) return refundOf(before, refund)
+      const { status, json } = await call('POST', `/payments/${id}/refunds`, {
+        body: { amount, reference: refundId },
+        idempotencyKey: refundId,
+      })
+      if (status === 404) throw new ProcessorRefused('not_found')
+      if (status === 403) {
+        const made = await look()
+        if (made === undefined) throw await whyNotRefunded(id, refund)
+        return refundOf(made, refund)
+      }
+      return { reference: needed(idAt(json, 'action_id'), 'a refund has no action'), state: 'PENDING' }
+    },
+    async retrieveRefund(name) {
+      const id = await refundable(name)
+      if (id === undefined) return undefined
+      const action = actionOf(await actionsOf(id), 'Refund', { ourId: name.refundId, id: name.refundReference })
+      if (action !== undefined) return refundOf(action, name)
+      // Whether one that is still to be worked is listed, nobody could confirm.
+      return name.refundReference === undefined ? undefined : { reference: name.refundReference, state: 'PENDING' }
+    },
+    readMessage: async ({ body, headers }) => {
+      if (!webhookSecret?.trim()) throw new BadSignature('checkout')
+      const signature = createHmac('sha256', webhookSecret).update(body).digest('hex')
+      if (!sameSecret((headers.get('cko-signature') ?? '').toLowerCase(), signature)) throw new BadSignature('checkout')
+      return await messageOf(body)
+    },
+    async probe() {
+      const { status } = await send('GET', '/payments?reference=probe&limit=1')
+      if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
+      if (status !== 200 && status !== 404) throw saidNothing(status)
+    },
+  }
+}
+
+/** @throws ProcessorRefused before anything is asked */
+function mustSay(amount: Amount): void {
+  if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
+}
+
+/** Where an item of a list does not tell its reference, the list was asked for by it. */
+const isOf =
+  (paymentId: string) =>
+  (payment: unknown): boolean =>
+    (textAt(payment, 'reference') ?? paymentId) === paymentId
+
+const isSession = ({ reference }: OutsideName): boolean => reference?.startsWith('ps_') ?? false
+
+/** What a session is until somebody pays it. */
+function unpaidSession({ reference }: OutsideName): OutsidePayment {
+  if (!reference?.startsWith('ps_')) throw new ProcessorRefused('not_found')
+  return { reference, state: 'PENDING', authorized: 0, captured: 0 }
+}
+
+/** A name that becomes part of an address. */
+const pathId = (name: string): string => encodeURIComponent(name)
+
+type Shown = Pick<Seen, 'id' | 'state' | 'authorized' | 'captured' | 'refunded' | 'failureCode' | 'redirectUrl'>
+
+function paymentOf(
+  { id, redirectUrl, refunded, failureCode, ...amounts }: Shown,
+  { reference = id, references }: OutsideName,
+): OutsidePayment {
+  const names = reference === id ? references : { ...references, payment: id }
+  return {
+    reference,
+    ...(names === undefined ? {} : { references: names }),
+    state: amounts.state,
+    authorized: amounts.authorized,
+    captured: amounts.captured,
+    ...(refunded === undefined ? {} : { refunded }),
+    ...(failureCode === undefined ? {} : { failureCode }),
+    ...(redirectUrl === undefined ? {} : { clientParameters: { redirectUrl } }),
+  }
+}
+
+function strange(): never {
+  throw new ProcessorUnavailable("the processor's answer makes no sense: it is about another payment")
+}
+
+/** What went wrong with a call that nothing depends on. */
+function expected(error: unknown): undefined {
+  if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
+}
+
+const refusalOf = (json: unknown): string => wordOf(textAt(json, 'error_codes', 0), textAt(json, 'error_type')) ?? 'refused'
+
+const urlsOf = (returnUrl: string | undefined) => (returnUrl === undefined ? {} : { success_url: returnUrl, failure_url: returnUrl })
+
+/** Keys of the platform before this one (`sk_` and a UUID) stand by themselves. */
+const authorizationOf = (key: string): string =>
+  /^(Bearer |sk_(test_)?\w{8}-\w{4}-\w{4}-\w{4}-\w{12}$)/i.test(key) ? key : `Bearer ${key}`
+
+/** What a wallet gave to the page, as JSON, in the form that tokens are asked for with. Undefined: a token of theirs. */
+function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
+  const data = parsedMessage(Buffer.from(token))
+  if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
+  if (typeof valueAt(data, 'header') === 'object') return { type: 'applepay', token_data: data }
+  return undefined
+}
+
+/** Of disputes the reference knows nothing: the amount counts only where all of it is told. */
+function disputeOf(event: unknown, type: string): ProcessorMessage['dispute'] {
+  const reference = idAt(event, 'data', 'id')
+  const amount = countAt(event, 'data', 'amount')
+  const currency = textAt(event, 'data', 'currency')
+  const state = Object.hasOwn(disputeStates, type) ? disputeStates[type] : undefined
+  if (reference === undefined || !amount || currency === undefined || state === undefined) return undefined
+  return { reference, amount, currency, state }
+}

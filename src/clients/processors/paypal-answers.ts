@@ -1,0 +1,193 @@
+/** What PayPal's objects say: orders with their authorizations, captures and refunds, and events. */
+import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
+import type { OutsidePayment, OutsideRefund, ProcessorMessage, References } from './outside.ts'
+import { minorUnitsIn } from './paypal-amounts.ts'
+import { ProcessorUnavailable } from './processor.ts'
+
+type Amount = { readonly amount: number; readonly currency: string }
+type Money = { readonly id: string; readonly status: string; readonly amount: number }
+export type Order = {
+  readonly id: string
+  readonly status: string
+  readonly approveUrl: string | undefined
+  /** The one that counts: of several the one that is alive. */
+  readonly authorization: Money | undefined
+  readonly captures: readonly Money[]
+  readonly refunds: readonly unknown[]
+  readonly refunded: number
+}
+
+const deadAuthorizations = ['VOIDED', 'DENIED']
+/** Refunded money was captured before. */
+const capturedStatuses = ['COMPLETED', 'PARTIALLY_REFUNDED', 'REFUNDED']
+const toApprove = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED', 'APPROVED']
+
+/**
+ * An order of PayPal's.
+ * @param total what it has to be about; undefined where that is not known here
+ * @throws ProcessorUnavailable for what is none; for one of another payment of ours, another sum or another currency, in whatever part of it
+ */
+export function orderOf(
+  json: unknown,
+  { paymentId, currency, total }: { paymentId: string; currency: string; total: number | undefined },
+): Order {
+  const unit = valueAt(json, 'purchase_units', 0)
+  if ((textAt(unit, 'custom_id') ?? paymentId) !== paymentId) throw new ProcessorUnavailable('the processor answered with another payment')
+  const amount = minorUnitsIn(valueAt(unit, 'amount'), currency)
+  if (amount === undefined || amount !== (total ?? amount)) throw new ProcessorUnavailable('the payment is about another sum')
+  const all = (kind: string) => listAt(unit, 'payments', kind).map((one) => sumIn(one, currency))
+  const authorizations = all('authorizations')
+  const refunds = all('refunds')
+  return {
+    id: needed(textAt(json, 'id'), 'id'),
+    status: needed(textAt(json, 'status'), 'status'),
+    approveUrl: linkOf(json, 'payer-action') ?? linkOf(json, 'approve'),
+    authorization: authorizations.find(({ status }) => !deadAuthorizations.includes(status)) ?? authorizations.at(-1),
+    captures: all('captures'),
+    refunds: listAt(unit, 'payments', 'refunds'),
+    refunded: sumOf(refunds.filter(({ status }) => status === 'COMPLETED')),
+  }
+}
+
+/** An authorization, a capture or a refund. @throws ProcessorUnavailable for what is none, or in another currency */
+export const sumIn = (one: unknown, currency: string): Money => ({
+  id: needed(textAt(one, 'id'), 'id'),
+  status: needed(textAt(one, 'status'), 'status'),
+  amount: needed(minorUnitsIn(valueAt(one, 'amount'), currency), 'amount'),
+})
+
+const sumOf = (money: readonly Money[]): number => money.reduce((sum, { amount }) => sum + amount, 0)
+
+function linkOf(json: unknown, rel: string): string | undefined {
+  const href = textAt(
+    listAt(json, 'links').find((link) => textAt(link, 'rel') === rel),
+    'href',
+  )
+  return href !== undefined && /^https?:\/\//.test(href) ? href : undefined
+}
+
+/** The capture that refunds are made of. */
+export const captureIn = ({ captures }: Order): string | undefined => captures.find(({ status }) => capturedStatuses.includes(status))?.id
+
+/**
+ * An order as a payment. What was captured, if it is not the sum that was to be, is told as the number it is, and the payment is PROCESSING,
+ * not CAPTURED: nobody may take it for the whole.
+ */
+export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; clientId: string }): OutsidePayment {
+  const { authorization, captures } = order
+  const captured = sumOf(captures.filter(({ status }) => capturedStatuses.includes(status)))
+  const standing = captures.length > 0 && captured > 0 ? capturedAs(captured, asked) : standingOf(order)
+  const authorized = standing.state === 'AUTHORIZED' ? (authorization?.amount ?? 0) : captured
+  const capture = captureIn(order) ?? captures.at(-1)?.id
+  const references = referencesOf(authorization?.id, capture)
+  return {
+    reference: order.id,
+    ...(references === undefined ? {} : { references }),
+    ...standing,
+    authorized,
+    captured,
+    refunded: order.refunded,
+    ...(standing.state === 'REQUIRES_ACTION' ? { clientParameters: clientParametersOf(order, clientId) } : {}),
+  }
+}
+
+type Standing = Pick<OutsidePayment, 'state' | 'failureCode'>
+
+const capturedAs = (captured: number, { amount }: Amount): Standing =>
+  captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
+
+/** How a payment stands of which nothing was captured. */
+function standingOf({ status, authorization, captures }: Order): Standing {
+  const capture = captures.at(-1)
+  if (capture) return neededIn(captureStates, capture.status)
+  if (authorization) return neededIn(authorizationStates, authorization.status)
+  if (toApprove.includes(status)) return { state: 'REQUIRES_ACTION' }
+  return neededIn({ VOIDED: { state: 'VOIDED' } }, status)
+}
+
+const captureStates: Readonly<Record<string, Standing>> = {
+  PENDING: { state: 'PROCESSING' },
+  DECLINED: { state: 'FAILED', failureCode: 'capture_declined' },
+  FAILED: { state: 'FAILED', failureCode: 'capture_failed' },
+}
+const authorizationStates: Readonly<Record<string, Standing>> = {
+  CREATED: { state: 'AUTHORIZED' },
+  PENDING: { state: 'PROCESSING' },
+  DENIED: { state: 'FAILED', failureCode: 'authorization_denied' },
+  VOIDED: { state: 'VOIDED' },
+}
+
+/** @throws ProcessorUnavailable for a word that there is not, or that contradicts the rest: captured without a capture */
+const neededIn = (known: Readonly<Record<string, Standing>>, status: string): Standing =>
+  needed(Object.hasOwn(known, status) ? known[status] : undefined, 'status')
+
+function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
+  if (authorization === undefined && capture === undefined) return undefined
+  return { ...(authorization === undefined ? {} : { authorization }), ...(capture === undefined ? {} : { capture }) }
+}
+
+/** For PayPal's buttons (`orderId`), or to send the shopper on (`approveUrl`). */
+const clientParametersOf = ({ id, approveUrl }: Order, clientId: string): Record<string, string> => ({
+  orderId: id,
+  clientId,
+  ...(approveUrl === undefined ? {} : { approveUrl }),
+})
+
+const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
+  COMPLETED: 'SUCCEEDED',
+  PENDING: 'PENDING',
+  FAILED: 'FAILED',
+  CANCELLED: 'FAILED',
+}
+
+/** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
+export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): OutsideRefund {
+  const isOurs = (textAt(refund, 'custom_id') ?? refundId) === refundId
+  if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount)
+    throw new ProcessorUnavailable('the processor answered with another refund')
+  const status = textAt(refund, 'status') ?? ''
+  const state = needed(Object.hasOwn(refundStates, status) ? refundStates[status] : undefined, 'status')
+  const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'status_details', 'reason')) ?? status.toLowerCase()) : undefined
+  return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
+}
+
+/** What an event says of its payment: one of these names, or none. A capture alone has to be asked for its order. */
+export function namesIn(event: unknown): { readonly paymentId?: string; readonly order?: string; readonly capture?: string } {
+  const type = textAt(event, 'event_type') ?? ''
+  const resource = valueAt(event, 'resource')
+  const related = (name: string) => textAt(resource, 'supplementary_data', 'related_ids', name)
+  const told = (names: Record<string, string | undefined>) =>
+    Object.fromEntries(Object.entries(names).filter(([, name]) => name !== undefined))
+  if (type.startsWith('CHECKOUT.ORDER.'))
+    return told({ order: textAt(resource, 'id'), paymentId: textAt(resource, 'purchase_units', 0, 'custom_id') })
+  if (/^PAYMENT\.CAPTURE\.(REFUNDED|REVERSED)$/.test(type)) {
+    // A refund, whose `custom_id` is the refund's; a reversal may be told as its capture.
+    const up = /\/captures\/([\w-]+)$/.exec(linkOf({ links: valueAt(resource, 'links') }, 'up') ?? '')?.[1]
+    return told({ order: related('order_id'), capture: up ?? related('capture_id') ?? textAt(resource, 'id') })
+  }
+  if (/^PAYMENT\.(AUTHORIZATION|CAPTURE)\./.test(type)) {
+    const capture = type.startsWith('PAYMENT.CAPTURE.') ? textAt(resource, 'id') : undefined
+    return told({ order: related('order_id'), paymentId: textAt(resource, 'custom_id'), capture })
+  }
+  return told({ capture: textAt(resource, 'disputed_transactions', 0, 'seller_transaction_id') })
+}
+
+/**
+ * A dispute as an event tells of it. The reference does not confirm these fields: what is not found as expected is no dispute, and the payment
+ * is asked about all the same. An inquiry between the shopper and the shop takes no money.
+ */
+export function disputeOf(event: unknown): ProcessorMessage['dispute'] {
+  if (!textAt(event, 'event_type')?.startsWith('CUSTOMER.DISPUTE.')) return undefined
+  const resource = valueAt(event, 'resource')
+  const currency = textAt(resource, 'dispute_amount', 'currency_code') ?? ''
+  const [reference, amount] = [textAt(resource, 'dispute_id'), minorUnitsIn(valueAt(resource, 'dispute_amount'), currency)]
+  const outcome = textAt(resource, 'dispute_outcome', 'outcome_code') ?? ''
+  const resolved = new Map([
+    ['RESOLVED_BUYER_FAVOUR', 'LOST'],
+    ['RESOLVED_SELLER_FAVOUR', 'WON'],
+    ['CANCELED_BY_BUYER', 'WON'],
+  ] as const).get(outcome as 'CANCELED_BY_BUYER')
+  const isInquiry = (textAt(resource, 'dispute_life_cycle_stage') ?? 'INQUIRY') === 'INQUIRY'
+  const state = textAt(resource, 'status') === 'RESOLVED' ? resolved : isInquiry ? undefined : 'OPEN'
+  return reference === undefined || amount === undefined || state === undefined ? undefined : { reference, amount, currency, state }
+}

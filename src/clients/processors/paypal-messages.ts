@@ -1,0 +1,74 @@
+/**
+ * Whether a message is PayPal's, by asking PayPal (`verify-webhook-signature`).
+ *
+ * The other way, by its certificate here, was not taken: what is signed is no more than a CRC-32 of the body, for which anybody who holds one good
+ * message writes others, while PayPal compares the event itself; the certificate's address comes with the message, so that a stranger would choose
+ * whom we call; and its chain would have to be checked by code of our own. Asking costs a call for each message, and none for one that cannot be good.
+ */
+import { createHash } from 'node:crypto'
+import { textAt } from './answers.ts'
+import type { CallAnswer } from './call.ts'
+import type { PaypalRequest } from './paypal-calls.ts'
+import { BadSignature, ProcessorUnavailable } from './processor.ts'
+
+type Verifying = {
+  readonly webhookId: string
+  readonly apiUrl: string
+  readonly call: (request: PaypalRequest) => Promise<CallAnswer>
+}
+
+/** By the name of the field in which PayPal is told of it: the header, and what it looks like. */
+const signed = {
+  auth_algo: ['paypal-auth-algo', /^SHA256withRSA$/],
+  cert_url: ['paypal-cert-url', /^https?:\/\/[\w./?=&%:-]{1,500}$/],
+  transmission_id: ['paypal-transmission-id', /^[\w-]{1,50}$/],
+  transmission_sig: ['paypal-transmission-sig', /^[A-Za-z0-9+/=]{1,1000}$/],
+  transmission_time: ['paypal-transmission-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/],
+} as const
+
+/**
+ * @returns a digest of what was signed, for messages without an id
+ * @throws BadSignature; ProcessorUnavailable where PayPal could not be asked: the message is not believed, and PayPal sends it again
+ */
+export async function verifyPaypalMessage(
+  { body, headers }: { readonly body: Uint8Array; readonly headers: Headers },
+  { webhookId, apiUrl, call }: Verifying,
+): Promise<string> {
+  if (webhookId.trim() === '') throw new BadSignature('paypal: no webhook id')
+  const fields = Object.entries(signed).map(([field, [header, form]]): [string, string] => {
+    const value = headers.get(header) ?? ''
+    if (!form.test(value)) throw new BadSignature(`paypal: ${header}`)
+    return [field, value]
+  })
+  if (!isPaypals(headers.get('paypal-cert-url') ?? '', apiUrl)) throw new BadSignature('paypal: a certificate of somebody else')
+  const event = jsonText(body)
+  const asked = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
+  // The event as it came: written anew it would be another text, and could fail.
+  const text = `${asked.slice(0, -1)},"webhook_event":${event}}`
+  const answer = await call({ method: 'POST', path: '/v1/notifications/verify-webhook-signature', text })
+  if (answer.status >= 400) throw new BadSignature('paypal: not understood')
+  const status = textAt(answer.json, 'verification_status')
+  if (status === 'FAILURE') throw new BadSignature('paypal')
+  if (status !== 'SUCCESS') throw new ProcessorUnavailable('PayPal did not say whether the message is its own')
+  return `sha256:${createHash('sha256').update(body).digest('hex')}`
+}
+
+/** A body that is one JSON object, and no text that could end the object it is put into. */
+function jsonText(body: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    const json: unknown = JSON.parse(text)
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return text
+  } catch {
+    // Not JSON: told below.
+  }
+  throw new BadSignature('paypal: no JSON object')
+}
+
+/** Whether a certificate lies where PayPal has its own, or with whoever stands in for PayPal. */
+function isPaypals(certUrl: string, apiUrl: string): boolean {
+  const url = URL.parse(certUrl)
+  return (
+    url !== null && ((url.protocol === 'https:' && /(^|\.)paypal\.com$/.test(url.hostname)) || url.origin === URL.parse(apiUrl)?.origin)
+  )
+}

@@ -1,0 +1,261 @@
+/** PayPal: orders that the shopper approves, authorized and captured by us. Reference: developer.paypal.com, Orders v2 and Payments v2. */
+import { needed, parsedMessage, textAt, valueAt } from './answers.ts'
+import type { ProcessorPort } from './call.ts'
+import { modeOf } from './modes.ts'
+import type {
+  Capabilities,
+  NewOutsidePayment,
+  OutsideName,
+  OutsidePayment,
+  OutsideProcessor,
+  OutsideRefund,
+  ProcessorMessage,
+} from './outside.ts'
+import { type PaypalMoney, paypalMoney, paypalSays, paypalSaysCurrency } from './paypal-amounts.ts'
+import { captureIn, disputeOf, namesIn, type Order, orderOf, paymentOf, refundOf, sumIn } from './paypal-answers.ts'
+import { createPaypalCalls, foundIn, issueOf, NotAllowed, refusal } from './paypal-calls.ts'
+import { verifyPaypalMessage } from './paypal-messages.ts'
+import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+
+export type PaypalAccount = {
+  readonly clientId: string
+  readonly secret: string
+  /** Of the webhook that messages come by. Without it no message is believed. */
+  readonly webhookId?: string | undefined
+  /** Default PayPal's own, for real money. */
+  readonly apiUrl?: string | undefined
+}
+
+type Amount = { readonly amount: number; readonly currency: string }
+type Refund = Parameters<OutsideProcessor['refund']>[0]
+type RefundName = Parameters<OutsideProcessor['retrieveRefund']>[0]
+
+const hourMs = 3_600_000
+const capabilities: Capabilities = {
+  capturesItself: false,
+  // Orders keep request ids for 6 hours and payments for 45 days; the rest is for requests that travel and clocks that differ.
+  createRepeatsMs: 5 * hourMs,
+  refundRepeatsMs: 44 * 24 * hourMs,
+  findable: false,
+  refunds: 'any',
+  // Its own buttons on the page take them, and there is no token of them to take here.
+  wallets: false,
+  says: paypalSays,
+  saysCurrency: paypalSaysCurrency,
+}
+
+/** How many messages PayPal is asked about at once: strangers can send as many as they like, and its limits are those of the payments. */
+const verifyingMax = 8
+
+/** Issues that say how a payment stands, not that something was wrong with what was asked: it is read again. */
+const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
+
+/** Made once an account: its token is shared by all calls that are made through it. */
+export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
+  const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
+
+  let verifying = 0
+
+  const seen = (order: Order, asked: Amount): OutsidePayment => paymentOf(order, { asked, clientId })
+
+  /** The name of an order, or of that to which one of its further names leads: PayPal finds nothing by ours. */
+  async function orderIdOf({ reference, references = {} }: OutsideName): Promise<string | undefined> {
+    if (reference !== undefined) return reference
+    const { authorization, capture } = references
+    const path =
+      capture === undefined
+        ? authorization && `authorizations/${encodeURIComponent(authorization)}`
+        : `captures/${encodeURIComponent(capture)}`
+    if (path === undefined) throw new ProcessorUnavailable('PayPal cannot be asked by our id alone', { counts: false })
+    return textAt(foundIn(await call({ method: 'GET', path: `/v2/payments/${path}` })), 'supplementary_data', 'related_ids', 'order_id')
+  }
+
+  /** @param total what the order has to be about, where that is what is asked for */
+  async function readOrder(name: OutsideName & Amount, total?: number): Promise<Order | undefined> {
+    const id = await orderIdOf(name)
+    const json = id === undefined ? undefined : foundIn(await call({ method: 'GET', path: orderPath(id) }))
+    return json && orderOf(json, { ...name, total })
+  }
+
+  async function knownOrder(name: OutsideName & Amount, total?: number): Promise<Order> {
+    const order = await readOrder(name, total)
+    if (!order) throw new ProcessorRefused('RESOURCE_NOT_FOUND')
+    return order
+  }
+
+  /** What a page got is no use here: the shopper approves the order itself. */
+  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+    const { paymentId, currency, amount: total, returnUrl } = payment
+    const json = {
+      intent: 'AUTHORIZE',
+      // No `invoice_id`: it has to be another one for every order of an account, and an order that is paid again has the same one.
+      purchase_units: [{ amount: moneyOf(payment), custom_id: paymentId }],
+      // Without an address to return to, PayPal's buttons on the page have the order approved.
+      ...(returnUrl === undefined ? {} : { payment_source: { paypal: { experience_context: experienceOf(returnUrl) } } }),
+    }
+    const answer = await call({ method: 'POST', path: '/v2/checkout/orders', json, key: paymentId })
+    if (answer.status >= 400) throw refusal(answer)
+    const reference = needed(textAt(answer.json, 'id'), 'id')
+    // A repeat may answer with what was made as it was then.
+    const isNew = answer.status === 201 && valueAt(answer.json, 'purchase_units') !== undefined
+    const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await knownOrder({ ...payment, reference }, total)
+    return seen(made, payment)
+  }
+
+  /**
+   * Authorizes what the shopper approved, which nobody else does. No request id: it is done at most once by its nature, while under one an answer
+   * that came too early, or a means of payment that was declined, could be repeated for hours.
+   */
+  async function authorize(order: Order, name: OutsideName & Amount): Promise<OutsidePayment> {
+    const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
+    const issue = answer.status < 400 ? undefined : issueOf(answer)
+    if (issue === undefined || standsElsewhere.test(issue)) return seen(await knownOrder({ ...name, reference: order.id }), name)
+    if (answer.status !== 422) throw refusal(answer)
+    const { clientParameters, ...before } = seen(order, name)
+    return { ...before, state: 'FAILED', failureCode: issue }
+  }
+
+  async function retrieve(name: OutsideName & Amount): Promise<OutsidePayment | undefined> {
+    const order = await readOrder(name, name.amount)
+    if (!order) return undefined
+    return order.status === 'APPROVED' && !order.authorization ? authorize(order, name) : seen(order, name)
+  }
+
+  /** Reads the payment again after a step that it did not take; where it stands as before, the step was refused. */
+  async function afterRefusal(refused: ProcessorRefused, name: OutsideName & Amount): Promise<OutsidePayment> {
+    if (!standsElsewhere.test(refused.code)) throw refused
+    const payment = seen(await knownOrder(name), name)
+    if (payment.state === 'AUTHORIZED') throw refused
+    return payment
+  }
+
+  async function capture(name: OutsideName & Amount): Promise<OutsidePayment> {
+    const amount = moneyOf(name)
+    const order = await knownOrder(name)
+    const before = seen(order, name)
+    const { authorization } = order
+    if (before.state !== 'AUTHORIZED' || !authorization) return before
+    // PayPal itself would take 15 % more than the shopper agreed to.
+    if (name.amount > authorization.amount) throw new ProcessorRefused('amount_above_authorization')
+    const path = `/v2/payments/authorizations/${encodeURIComponent(authorization.id)}/capture`
+    const answer = await call({ method: 'POST', path, json: { amount, final_capture: true }, key: `${name.paymentId}-capture` })
+    const named = { ...name, reference: order.id }
+    if (answer.status >= 400) {
+      const refused = refusal(answer)
+      return refused.code === 'INSTRUMENT_DECLINED'
+        ? { ...before, state: 'FAILED', failureCode: refused.code }
+        : afterRefusal(refused, named)
+    }
+    if (answer.status !== 201) return seen(await knownOrder(named), name)
+    return seen({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
+  }
+
+  /** Before the shopper approved there is nothing to give up: without us nothing is ever authorized, and the order lapses. */
+  async function giveUp(name: OutsideName & Amount): Promise<OutsidePayment> {
+    const order = await knownOrder(name)
+    const { clientParameters, ...before } = seen(order, name)
+    if (before.state === 'REQUIRES_ACTION') return { ...before, state: 'VOIDED' }
+    const { authorization } = order
+    const isHeld =
+      before.captured === 0 && (before.state === 'AUTHORIZED' || authorization?.status === 'PENDING' || before.state === 'FAILED')
+    if (!isHeld || !authorization || !['CREATED', 'PENDING'].includes(authorization.status)) return before
+    const path = `/v2/payments/authorizations/${encodeURIComponent(authorization.id)}/void`
+    const answer = await call({ method: 'POST', path, key: `${name.paymentId}-void` })
+    if (answer.status >= 400) return afterRefusal(refusal(answer), { ...name, reference: order.id })
+    return { ...before, state: 'VOIDED', authorized: 0 }
+  }
+
+  const refundIn = ({ refunds }: Order, refundId: string): unknown => refunds.find((refund) => textAt(refund, 'custom_id') === refundId)
+
+  async function refund(asked: Refund): Promise<OutsideRefund> {
+    const { refundId } = asked
+    const amount = moneyOf(asked)
+    const captured = asked.references?.['capture'] ?? captureIn(await knownOrder(asked))
+    if (captured === undefined) throw new ProcessorRefused('not_captured')
+    const path = `/v2/payments/captures/${encodeURIComponent(captured)}/refund`
+    const answer = await call({ method: 'POST', path, json: { amount, custom_id: refundId }, key: refundId })
+    if (answer.status === 201) return refundOf(answer.json, { refundId, asked })
+    if (answer.status === 200)
+      return (await readRefund(textAt(answer.json, 'id') ?? '', asked)) ?? refundOf(answer.json, { refundId, asked })
+    // What is refused may be what was done before, as when nothing is left to refund.
+    const done = answer.status === 422 ? refundIn(await knownOrder(asked), refundId) : undefined
+    if (done === undefined) throw refusal(answer)
+    return refundOf(done, { refundId, asked })
+  }
+
+  async function readRefund(id: string, asked: { refundId: string } & Amount): Promise<OutsideRefund | undefined> {
+    const found = foundIn(await call({ method: 'GET', path: `/v2/payments/refunds/${encodeURIComponent(id)}` }))
+    return found && refundOf(found, { refundId: asked.refundId, asked })
+  }
+
+  async function retrieveRefund(name: RefundName): Promise<OutsideRefund | undefined> {
+    const { refundId, refundReference } = name
+    if (refundReference !== undefined) return readRefund(refundReference, name)
+    const order = await readOrder(name)
+    const found = order && refundIn(order, refundId)
+    return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
+  }
+
+  /** @throws BadSignature; ProcessorUnavailable, also when there are too many at once: PayPal sends its own again */
+  async function verified(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<string> {
+    if (verifying >= verifyingMax) throw new ProcessorUnavailable('too many messages at once', { neverSent: true, counts: false })
+    verifying++
+    try {
+      return await verifyPaypalMessage(message, { webhookId, apiUrl, call })
+    } finally {
+      verifying--
+    }
+  }
+
+  /** Messages of refunds and disputes name a capture only: whose it is, is asked. */
+  async function paymentNamedIn(event: unknown): Promise<ProcessorMessage['payment']> {
+    const { paymentId, order, capture } = namesIn(event)
+    const references = capture === undefined ? {} : { references: { capture } }
+    if (paymentId !== undefined || order !== undefined) return { paymentId, reference: order, ...references }
+    if (capture === undefined) return undefined
+    const found = foundIn(await call({ method: 'GET', path: `/v2/payments/captures/${encodeURIComponent(capture)}` }))
+    if (!found) return undefined
+    const reference = textAt(found, 'supplementary_data', 'related_ids', 'order_id')
+    return { paymentId: textAt(found, 'custom_id'), reference, ...references }
+  }
+
+  return {
+    name: 'paypal',
+    mode: modeOf(apiUrl),
+    capabilities,
+    create,
+    retrieve,
+    capture,
+    void: giveUp,
+    refund,
+    retrieveRefund,
+    async readMessage({ body, headers }) {
+      const id = await verified({ body, headers })
+      const event = parsedMessage(body)
+      const [payment, dispute] = [await paymentNamedIn(event), disputeOf(event)]
+      return { id: textAt(event, 'id') ?? id, payment, ...(dispute === undefined ? {} : { dispute }) }
+    },
+    async probe() {
+      await renew().catch((error: unknown) => {
+        throw error instanceof NotAllowed ? new ProcessorRefused('credentials') : error
+      })
+    },
+  }
+}
+
+const orderPath = (id: string): string => `/v2/checkout/orders/${encodeURIComponent(id)}`
+
+const experienceOf = (returnUrl: string) => ({
+  return_url: returnUrl,
+  cancel_url: returnUrl,
+  user_action: 'PAY_NOW',
+  shipping_preference: 'NO_SHIPPING',
+})
+
+/** @throws ProcessorRefused before anything is asked */
+function moneyOf(amount: Amount): PaypalMoney {
+  const money = paypalMoney(amount)
+  if (money === undefined) throw new ProcessorRefused('amount_not_supported')
+  return money
+}

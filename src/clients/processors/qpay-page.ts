@@ -1,0 +1,37 @@
+/** What a shop's page shows of a QPay invoice. It was answered by somebody else, and goes into a page. */
+import { listAt, textAt } from './answers.ts'
+
+const linksMax = 100
+const textMax = 8_192
+const imageMax = 200_000
+
+/** `{ qrText, qrImage, shortUrl, urls: [{ name, description, logo, link }] }` of the answer to a new invoice; what is missing or odd is left out. */
+export function clientParametersOf(invoice: unknown): Record<string, unknown> {
+  const image = textAt(invoice, 'qr_image')
+  return present({
+    qrText: short(textAt(invoice, 'qr_text')),
+    qrImage: image && image.length <= imageMax && /^[A-Za-z0-9+/]+={0,2}$/.test(image) ? image : undefined,
+    shortUrl: webAddress(textAt(invoice, 'qPay_shortUrl')),
+    urls: listAt(invoice, 'urls')
+      .slice(0, linksMax)
+      .flatMap((app) => appLink(app) ?? []),
+  })
+}
+
+/** How one bank's app is opened: by an address of the app's own scheme. */
+function appLink(app: unknown): Record<string, unknown> | undefined {
+  const name = short(textAt(app, 'name'))
+  const link = short(textAt(app, 'link'))
+  if (name === undefined || link === undefined || !opensAnApp(link)) return undefined
+  return present({ name, description: short(textAt(app, 'description')), logo: webAddress(textAt(app, 'logo')), link })
+}
+
+/** Addresses that a page must not follow run as a part of it. */
+function opensAnApp(link: string): boolean {
+  const scheme = URL.parse(link)?.protocol
+  return scheme !== undefined && !['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:'].includes(scheme)
+}
+
+const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(short(text) ?? '')?.protocol ?? '') ? text : undefined)
+const short = (text: string | undefined) => (text !== undefined && text.length <= textMax ? text : undefined)
+const present = (fields: Record<string, unknown>) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -1,0 +1,260 @@
+/**
+ * QPay of Mongolia, version 2: invoices that the shopper pays from a bank's app. Paying takes the money without us, and there is no
+ * authorization. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be sent back.
+ */
+import { rescaled } from './amounts.ts'
+import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
+import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
+import { unitsOf } from './decimals.ts'
+import { modeOf } from './modes.ts'
+import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { clientParametersOf } from './qpay-page.ts'
+import { createSharedToken, type Token } from './shared-token.ts'
+
+/** `apiUrl`: with the version, as `https://merchant-sandbox.qpay.mn/v2`. */
+export type QpayAccount = {
+  readonly username: string
+  readonly password: string
+  readonly invoiceCode: string
+  readonly apiUrl?: string | undefined
+}
+
+const apiDefault = 'https://merchant.qpay.mn/v2'
+const currencyOnly = 'MNT'
+/** Of the tugrik in ISO 4217. QPay takes whole tugriks: whether it takes parts of one is not known. */
+const decimals = 2
+const callbackUrlMax = 255
+/** A life shorter than this is none: it is the time at which the token ends, in Unix seconds. */
+const lifetimeMax = 1_000_000_000
+
+export const qpayCapabilities: Capabilities = {
+  capturesItself: true,
+  createRepeatsMs: 0,
+  refundRepeatsMs: 0,
+  findable: false,
+  refunds: 'whole',
+  wallets: false,
+  says: ({ amount, currency }) => currency === currencyOnly && tugriksOf(amount) !== undefined,
+  saysCurrency: (currency) => currency === currencyOnly,
+}
+
+type Row = { readonly id: string; readonly status: string | undefined; readonly type: string | undefined; readonly amount: number }
+type Rows = { readonly paid: readonly Row[]; readonly refunded: readonly Row[] }
+type Named = { readonly reference: string | undefined }
+type Asked = Named & { readonly amount: number }
+type Ask = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
+
+/** @param port its `now` tells when the token ends; it is shared by all calls of what is returned, so keep that for an account */
+export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const base = baseOf(account.apiUrl ?? apiDefault)
+  // A refresh token is left unused: who holds the password can always get a new one, and a refused refresh would cost one call more.
+  const tokens = createSharedToken(() => obtainToken(account, base, port), port.now)
+
+  /** Calls with the account's token, a second time with another one where it is refused: that says nothing of the credentials. */
+  function asker(): Ask {
+    const verb = portOfVerb(port)
+    return async (method, path, body) => {
+      const send = (token: string) =>
+        callProcessor(verb, {
+          method,
+          url: `${base}${path}`,
+          headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+          ...(body ? { body: JSON.stringify(body) } : {}),
+        })
+      const token = await beforeACall(tokens.get())
+      let answer = await send(token)
+      if (answer.status === 401) answer = await send(await beforeACall(tokens.renewed(token)))
+      if ([401, 403, 429].includes(answer.status)) throw saidNothing(answer.status)
+      return answer
+    }
+  }
+
+  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+    const { paymentId, messagesUrl = '' } = payment
+    const amount = qpayCapabilities.saysCurrency(payment.currency) ? tugriksOf(payment.amount) : undefined
+    if (amount === undefined) throw new ProcessorRefused('amount_not_supported')
+    // An invoice whose payment nobody is told of is none to make, and a longer address would be refused.
+    if (messagesUrl === '' || messagesUrl.length > callbackUrlMax) throw new ProcessorRefused('callback_url_not_supported')
+    const answer = await asker()('POST', '/invoice', {
+      invoice_code: account.invoiceCode,
+      sender_invoice_no: paymentId,
+      invoice_receiver_code: 'terminal',
+      invoice_description: paymentId,
+      amount,
+      callback_url: messagesUrl,
+    })
+    if (answer.status === 409) throw saidNothing(409)
+    if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
+    const reference = needed(textAt(answer.json, 'invoice_id'), 'no invoice id')
+    return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
+  }
+
+  async function retrieve(name: Asked): Promise<OutsidePayment | undefined> {
+    // Not `undefined`, which would say that there is none.
+    if (name.reference === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
+    return look(asker(), { ...name, reference: name.reference })
+  }
+
+  return {
+    name: 'qpay',
+    mode: modeOf(base),
+    capabilities: qpayCapabilities,
+    create,
+    retrieve,
+    async capture(name) {
+      const payment = await retrieve(name)
+      if (!payment) throw new ProcessorRefused('not_found')
+      return payment
+    },
+    async void({ reference, amount }) {
+      if (reference === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
+      return forbid(asker(), { reference, amount })
+    },
+    async refund({ reference, amount, currency, whole }) {
+      if (!whole || reference === undefined || !qpayCapabilities.says({ amount, currency })) throw cannotRefund()
+      return sendBack(asker(), { reference, amount })
+    },
+    async retrieveRefund({ reference, amount }) {
+      if (reference === undefined) return undefined
+      const rows = await rowsOf(asker(), reference)
+      if (sumOf(rows.refunded) >= amount) return refundDone
+      if (rows.paid.length > 0) return undefined
+      // Neither paid nor refunded: what it shows of a payment that was refunded is not documented.
+      throw new ProcessorUnavailable('QPay does not tell what became of the refund', { counts: false })
+    },
+    async readMessage() {
+      throw new BadSignature('QPay signs nothing: its callbacks are known by the address that they come to')
+    },
+    async probe() {
+      await tokens.anew()
+    },
+  }
+}
+
+/** What became of an invoice. `captured` is what came in; less than `amount` of it is not paid, and more is more. */
+async function look(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<OutsidePayment | undefined> {
+  const { paid, refunded } = await rowsOf(ask, reference)
+  const captured = sumOf(paid) + sumOf(refunded)
+  const [payment] = [...paid, ...refunded]
+  const seen = {
+    reference,
+    ...(payment ? { references: { payment: payment.id } } : {}),
+    authorized: captured,
+    captured,
+    ...(refunded.length > 0 ? { refunded: sumOf(refunded) } : {}),
+  }
+  if (captured >= amount) return { ...seen, state: 'CAPTURED' }
+  const answer = await ask('GET', `/invoice/${encodeURIComponent(reference)}`)
+  if (answer.status === 404) return undefined
+  if (!isGood(answer)) throw saidNothing(answer.status)
+  const status = needed(textAt(answer.json, 'invoice_status'), 'no invoice status')
+  // What it says of paid ones is not known, and is not needed: their payments are.
+  return { ...seen, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
+}
+
+/** Deletes an invoice, after which it cannot be paid. Looks before, and again after: somebody may have paid in between. */
+async function forbid(ask: Ask, name: { reference: string; amount: number }): Promise<OutsidePayment> {
+  const before = await look(ask, name)
+  if (!before) throw new ProcessorRefused('not_found')
+  if (before.state !== 'REQUIRES_ACTION') return before
+  const answer = await ask('DELETE', `/invoice/${encodeURIComponent(name.reference)}`)
+  const after = (await look(ask, name)) ?? before
+  if (after.state !== 'REQUIRES_ACTION') return after
+  if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
+  return { ...after, state: 'VOIDED' }
+}
+
+/** Sends a card payment back whole. Of several payments of one invoice none is: a repeated request would send the next one back too. */
+async function sendBack(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<OutsideRefund> {
+  const before = await rowsOf(ask, reference)
+  if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
+  const [payment, ...others] = before.paid
+  if (!payment) throw new ProcessorRefused('not_paid')
+  if (others.length > 0 || before.refunded.length > 0 || payment.type !== 'CARD' || payment.amount !== amount) throw cannotRefund()
+  const answer = await ask('DELETE', `/payment/refund/${encodeURIComponent(payment.id)}`)
+  if (isGood(answer)) return refundDone
+  const after = await rowsOf(ask, reference)
+  if (after.paid.length === 0 && sumOf(after.refunded) >= amount) return refundDone
+  throw new ProcessorRefused(codeOf(answer))
+}
+
+/** Payments of an invoice; none for an invoice that there is not. A row that is neither paid nor refunded is no money. */
+async function rowsOf(ask: Ask, reference: string): Promise<Rows> {
+  const answer = await ask('POST', '/payment/check', {
+    object_type: 'INVOICE',
+    object_id: reference,
+    offset: { page_number: 1, page_limit: 100 },
+  })
+  if (answer.status === 404) return { paid: [], refunded: [] }
+  if (!isGood(answer)) throw saidNothing(answer.status)
+  const rows = needed(valueAt(answer.json, 'rows'), 'no rows')
+  if (!Array.isArray(rows)) throw new ProcessorUnavailable("the processor's answer makes no sense: rows that are no list")
+  const byId = new Map<string, Row>()
+  for (const row of listAt(answer.json, 'rows')) {
+    const status = textAt(row, 'payment_status')
+    if (status !== 'PAID' && status !== 'REFUNDED') continue
+    // Only tugriks are counted, whatever else it may tell of.
+    if ((textAt(row, 'payment_currency') ?? currencyOnly) !== currencyOnly) continue
+    const id = needed(idOf(row), 'no payment id')
+    const amount = needed(unitsOf(valueAt(row, 'payment_amount'), decimals), 'no payment amount')
+    byId.set(id, { id, status, type: textAt(row, 'payment_type'), amount })
+  }
+  const all = [...byId.values()]
+  return { paid: all.filter(({ status }) => status === 'PAID'), refunded: all.filter(({ status }) => status === 'REFUNDED') }
+}
+
+async function obtainToken({ username, password }: QpayAccount, base: string, port: ProcessorPort & { now(): number }): Promise<Token> {
+  const answer = await callProcessor(port, {
+    method: 'POST',
+    url: `${base}/auth/token`,
+    headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+  })
+  if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
+  if (!isGood(answer)) throw saidNothing(answer.status)
+  const value = needed(textAt(answer.json, 'access_token'), 'no access token')
+  return { value, expiresAt: expiryOf(valueAt(answer.json, 'expires_in'), port.now()) }
+}
+
+/** `expires_in` is a Unix time in truth and a duration in some documentation, both in seconds. Without it a 401 tells. */
+function expiryOf(expiresIn: unknown, now: number): number {
+  const seconds = Number(expiresIn)
+  if (!Number.isFinite(seconds) || seconds <= 0) return Number.POSITIVE_INFINITY
+  return seconds > lifetimeMax ? seconds * 1000 : now + seconds * 1000
+}
+
+/** A call for which there was no token was never sent. Wrong credentials say nothing of a payment, and are no failure of QPay's. */
+async function beforeACall(token: Promise<string>): Promise<string> {
+  try {
+    return await token
+  } catch (cause) {
+    const counts = cause instanceof ProcessorUnavailable && cause.counts
+    throw new ProcessorUnavailable('the processor gave no token', { cause, neverSent: true, counts })
+  }
+}
+
+/** Without a path, the version is added. @throws TypeError for an address that is none */
+function baseOf(apiUrl: string): string {
+  const { origin, pathname } = new URL(apiUrl)
+  const path = pathname.replace(/\/+$/, '')
+  return `${origin}${path === '' ? '/v2' : path}`
+}
+
+/** Minor units of ISO 4217 as whole tugriks; undefined for none, and for parts of one. */
+function tugriksOf(amount: number): number | undefined {
+  const tugriks = rescaled(amount, decimals, 0)
+  return tugriks === 0 ? undefined : tugriks
+}
+
+const refundDone: OutsideRefund = { reference: undefined, state: 'SUCCEEDED' }
+const cannotRefund = () => new ProcessorRefused('refund_not_supported')
+const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
+const sumOf = (rows: readonly Row[]) => rows.reduce((sum, { amount }) => sum + amount, 0)
+/** The field is called by either name. */
+const codeOf = ({ status, json }: CallAnswer) => wordOf(textAt(json, 'error'), textAt(json, 'error_code')) ?? `http_${status}`
+
+/** Texts are what is documented; a number names a payment as well. */
+function idOf(row: unknown): string | undefined {
+  const id = valueAt(row, 'payment_id')
+  return Number.isSafeInteger(id) ? String(id) : textAt(row, 'payment_id')
+}

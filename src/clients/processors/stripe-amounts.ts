@@ -1,0 +1,41 @@
+/** Amounts as Stripe counts them (docs.stripe.com/currencies): its units are not ISO 4217's for every currency. */
+import { decimalsOf, isCurrency } from '../../lib/money.ts'
+import { rescaled } from './amounts.ts'
+import type { Capabilities } from './outside.ts'
+
+type Amount = Parameters<Capabilities['says']>[0]
+
+const wholeOnly = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
+/** In hundredths although nothing smaller than a whole one can be paid. */
+const wholeInHundredths = new Set(['ISK', 'UGX'])
+/** The last of the three digits must be 0. */
+const thousandths = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND'])
+/** Eight digits are what it promises to take of every currency. */
+const unitsMax = 99_999_999
+
+/** Decimals of Stripe's unit. Undefined for currencies of three and four decimals that it does not name, and for funds that nobody pays in. */
+function exponentOf(currency: string): number | undefined {
+  if (!isCurrency(currency)) return undefined
+  if (wholeOnly.has(currency)) return 0
+  if (wholeInHundredths.has(currency)) return 2
+  if (thousandths.has(currency)) return 3
+  return decimalsOf(currency) === 2 ? 2 : undefined
+}
+
+/** Minor units as Stripe's; undefined for an amount that it cannot say exactly. */
+export function stripeUnits({ amount, currency }: Amount): number | undefined {
+  const exponent = exponentOf(currency)
+  if (exponent === undefined) return undefined
+  const units = rescaled(amount, decimalsOf(currency), exponent)
+  if (units === undefined || units < 1 || units > unitsMax) return undefined
+  return exponent === 3 && !String(units).endsWith('0') ? undefined : units
+}
+
+/** Stripe's units as minor ones; undefined where they are none. */
+export function minorUnits(units: number | undefined, currency: string): number | undefined {
+  const exponent = exponentOf(currency)
+  return units === undefined || exponent === undefined ? undefined : rescaled(units, exponent, decimalsOf(currency))
+}
+
+export const stripeSays = (amount: Amount): boolean => stripeUnits(amount) !== undefined
+export const stripeSaysCurrency = (currency: string): boolean => exponentOf(currency) !== undefined

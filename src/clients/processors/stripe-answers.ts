@@ -1,0 +1,165 @@
+/** What Stripe's objects say: payment intents, refunds, events. */
+import { createHash, createHmac } from 'node:crypto'
+import { sameSecret } from '../../lib/seal.ts'
+import { countAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
+import type { OutsidePayment, OutsideRefund, OutsideState, ProcessorMessage } from './outside.ts'
+import { BadSignature, ProcessorUnavailable } from './processor.ts'
+import { minorUnits } from './stripe-amounts.ts'
+
+type Amount = { readonly amount: number; readonly currency: string }
+
+/** Two of them depend on more than the word: see `stateOf`. */
+const states: Readonly<Record<string, OutsideState>> = {
+  requires_payment_method: 'REQUIRES_ACTION',
+  requires_confirmation: 'REQUIRES_ACTION',
+  requires_action: 'REQUIRES_ACTION',
+  processing: 'PROCESSING',
+  requires_capture: 'AUTHORIZED',
+  succeeded: 'CAPTURED',
+  canceled: 'VOIDED',
+}
+
+/**
+ * A payment intent as a payment.
+ *
+ * Money in another currency than was asked for, or that belongs to another payment of ours, makes no sense and says nothing. A sum that is not
+ * the one that was to be captured is told as the number it is, and is PROCESSING, not CAPTURED: nobody may take it for the whole.
+ * @param asked what is, or was to be, captured
+ * @throws ProcessorUnavailable for what is no payment intent
+ */
+export function paymentOf(
+  intent: unknown,
+  { paymentId, asked, publishableKey }: { paymentId: string; asked: Amount; publishableKey: string | undefined },
+): OutsidePayment {
+  const reference = intentOf(intent, paymentId)
+  if (textAt(intent, 'currency')?.toUpperCase() !== asked.currency) throw new ProcessorUnavailable('the payment is in another currency')
+  const units = (...path: string[]) => minorUnits(countAt(intent, ...path), asked.currency)
+  const status = textAt(intent, 'status') ?? ''
+  const state = needed(stateOf(intent, status), 'status')
+  const captured = state === 'CAPTURED' ? needed(units('amount_received'), 'amount_received') : 0
+  const authorized = state === 'AUTHORIZED' ? needed(units('amount_capturable'), 'amount_capturable') : captured
+  const differs = state === 'CAPTURED' && captured !== asked.amount
+  const refunded = units('latest_charge', 'amount_refunded')
+  const failureCode = differs ? 'amount_differs' : failureOf(intent, state)
+  return {
+    reference,
+    state: differs ? 'PROCESSING' : state,
+    authorized,
+    captured,
+    ...(refunded === undefined ? {} : { refunded }),
+    ...(failureCode === undefined ? {} : { failureCode }),
+    ...(state === 'REQUIRES_ACTION' ? { clientParameters: clientParametersOf(intent, publishableKey) } : {}),
+  }
+}
+
+/** The name of a payment intent, where it is one and not that of another payment of ours. */
+function intentOf(intent: unknown, paymentId: string): string {
+  if (textAt(intent, 'object') !== 'payment_intent') throw new ProcessorUnavailable('the processor did not answer with a payment intent')
+  const ours = textAt(intent, 'metadata', 'payment_id')
+  if (ours !== undefined && ours !== paymentId) throw new ProcessorUnavailable('the processor answered with another payment')
+  return needed(textAt(intent, 'id'), 'id')
+}
+
+/** An intent that was declined waits for another card, and is new but for its last error. */
+const stateOf = (intent: unknown, status: string): OutsideState | undefined =>
+  status === 'requires_payment_method' && (valueAt(intent, 'last_payment_error') ?? undefined) !== undefined
+    ? 'FAILED'
+    : Object.hasOwn(states, status)
+      ? states[status]
+      : undefined
+
+const failureOf = (intent: unknown, state: OutsideState): string | undefined =>
+  state === 'FAILED'
+    ? (declineOf(valueAt(intent, 'last_payment_error')) ?? 'declined')
+    : state === 'VOIDED'
+      ? wordOf(textAt(intent, 'cancellation_reason'))
+      : undefined
+
+/** Why, in Stripe's word, the issuer's first: `insufficient_funds` says more than `card_declined`. */
+export const declineOf = (error: unknown): string | undefined =>
+  wordOf(textAt(error, 'decline_code'), textAt(error, 'code'), textAt(error, 'type'))
+
+/** What Stripe.js goes on with, and where the shopper is to be sent when that was decided without it. */
+function clientParametersOf(intent: unknown, publishableKey: string | undefined): Record<string, string> {
+  const redirectUrl = textAt(intent, 'next_action', 'redirect_to_url', 'url')
+  return {
+    clientSecret: needed(textAt(intent, 'client_secret'), 'client_secret'),
+    ...(publishableKey === undefined ? {} : { publishableKey }),
+    ...(redirectUrl !== undefined && /^https?:\/\//.test(redirectUrl) ? { redirectUrl } : {}),
+  }
+}
+
+const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
+  pending: 'PENDING',
+  // Of the shopper: their bank's details, which Stripe asks them for by mail.
+  requires_action: 'PENDING',
+  succeeded: 'SUCCEEDED',
+  failed: 'FAILED',
+  canceled: 'FAILED',
+}
+
+/** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
+export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): OutsideRefund {
+  if (textAt(refund, 'object') !== 'refund') throw new ProcessorUnavailable('the processor did not answer with a refund')
+  const isOurs = (textAt(refund, 'metadata', 'refund_id') ?? refundId) === refundId
+  const isSame = textAt(refund, 'currency')?.toUpperCase() === asked.currency
+  const amount = isSame ? minorUnits(countAt(refund, 'amount'), asked.currency) : undefined
+  if (!isOurs || amount !== asked.amount) throw new ProcessorUnavailable('the processor answered with another refund')
+  const status = textAt(refund, 'status') ?? ''
+  const state = needed(Object.hasOwn(refundStates, status) ? refundStates[status] : undefined, 'status')
+  const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'failure_reason')) ?? status) : undefined
+  return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
+}
+
+/** How old a signature may be. One from ahead of our clock is good, as it is for Stripe's own libraries. */
+const toleranceSeconds = 300
+
+/**
+ * Checks `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>]`: any one of several that fits will do, as secrets overlap while they change.
+ * @param now milliseconds
+ * @throws BadSignature, for a blank secret too
+ */
+export function verifyStripeSignature(body: Uint8Array, header: string | null, { secret, now }: { secret: string; now: number }): void {
+  if (secret.trim() === '') throw new BadSignature('stripe: no secret')
+  const items = (header ?? '').split(',').map((item) => item.split('='))
+  const valuesOf = (name: string) => items.flatMap(([key, value]) => (key === name && value !== undefined ? [value] : []))
+  const time = valuesOf('t').at(-1) ?? ''
+  if (!/^\d{1,12}$/.test(time)) throw new BadSignature('stripe: no time')
+  const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')
+  // All of them are compared, so that the time does not tell which one fits.
+  if (valuesOf('v1').filter((signature) => sameSecret(signature, expected)).length === 0) throw new BadSignature('stripe')
+  if (Math.floor(now / 1000) - Number(time) > toleranceSeconds) throw new BadSignature('stripe: too old')
+}
+
+/** What an event is about, once its signature was found good. */
+export function messageOf(body: Uint8Array): ProcessorMessage {
+  const event = parsedMessage(body)
+  const id = textAt(event, 'id') ?? `sha256:${createHash('sha256').update(body).digest('hex')}`
+  const object = valueAt(event, 'data', 'object')
+  const kind = textAt(object, 'object')
+  // Charges, refunds and disputes name their payment intent, by its id or unfolded.
+  const reference =
+    kind === 'payment_intent' ? textAt(object, 'id') : (textAt(object, 'payment_intent') ?? textAt(object, 'payment_intent', 'id'))
+  if (reference === undefined) return { id, payment: undefined }
+  const paymentId = kind === 'payment_intent' ? textAt(object, 'metadata', 'payment_id') : undefined
+  const dispute = kind === 'dispute' ? disputeOf(object) : undefined
+  return { id, payment: { paymentId, reference }, ...(dispute === undefined ? {} : { dispute }) }
+}
+
+const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
+  needs_response: 'OPEN',
+  under_review: 'OPEN',
+  appeal_needs_response: 'OPEN',
+  appeal_under_review: 'OPEN',
+  won: 'WON',
+  lost: 'LOST',
+}
+
+/** Undefined for inquiries (`warning_…`) and what was prevented: no money has moved, and when it does there is a message with another status. */
+function disputeOf(object: unknown): ProcessorMessage['dispute'] {
+  const [reference, status = ''] = [textAt(object, 'id'), textAt(object, 'status')]
+  const currency = textAt(object, 'currency')?.toUpperCase() ?? ''
+  const amount = minorUnits(countAt(object, 'amount'), currency)
+  const state = Object.hasOwn(disputeStates, status) ? disputeStates[status] : undefined
+  return reference === undefined || amount === undefined || state === undefined ? undefined : { reference, amount, currency, state }
+}

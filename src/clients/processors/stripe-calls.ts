@@ -1,0 +1,122 @@
+/** Calls to Stripe: its form encoding, its errors, its idempotency keys and its lists. */
+import type { SafeFetch } from '../../core/outgoing.ts'
+import { listAt, needed, textAt, valueAt } from './answers.ts'
+import { type CallAnswer, callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { declineOf } from './stripe-answers.ts'
+
+export type Fields = Readonly<Record<string, string | number | boolean>>
+export type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly fields?: Fields; readonly key?: string }
+/** Of status 200, 400, 402 or 404. `replayed`: it was answered when this idempotency key was first used, and may be out of date. */
+export type Answer = CallAnswer & { readonly replayed: boolean }
+export type StripeCalls = ReturnType<typeof createStripeCalls>
+
+/** Pinned: without it the account's own decides what fields mean. */
+export const stripeVersion = '2026-10-28.endive'
+/** How many keys are tried when what is stored under one is a failure of Stripe's own. */
+const keysMax = 4
+const pageSize = 100
+/** 10,000 items: what is older than so many others is not told to be unknown, but not found out. */
+const pagesMax = 100
+
+/** Stripe's own failure (5xx) out of its store: this key never comes to anything. */
+class StoredFailure extends ProcessorUnavailable {}
+/** The key is not known, or may not do this: nothing happened, and it says nothing of Stripe. */
+export class NotAllowed extends ProcessorUnavailable {}
+/** Something else was asked for under this key before. */
+class KeyTaken extends ProcessorUnavailable {}
+
+export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; apiUrl: string }, port: ProcessorPort) {
+  const baseUrl = apiUrl.replace(/\/+$/, '')
+
+  /** @throws ProcessorUnavailable for whatever says nothing of the thing itself */
+  async function call({ method, path, fields = {}, key }: Request): Promise<Answer> {
+    let replayed = false
+    // Read on the way, because no more than its status is told of a 5xx.
+    const fetch: SafeFetch = async (url, options) => {
+      const answer = await port.fetch(url, options)
+      replayed = answer.headers.get('idempotent-replayed') === 'true'
+      return answer
+    }
+    const form = new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)])).toString()
+    const headers = {
+      authorization: `Bearer ${secretKey}`,
+      'stripe-version': stripeVersion,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    }
+    const sent =
+      method === 'POST'
+        ? { url: baseUrl + path, headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body: form }
+        : { url: `${baseUrl}${path}${form && `?${form}`}`, headers }
+    const answer = await callProcessor({ ...port, fetch }, { method, ...sent }).catch((error: unknown) => {
+      throw replayed && error instanceof ProcessorUnavailable ? new StoredFailure(error.message, { cause: error, counts: false }) : error
+    })
+    judge(answer)
+    return { ...answer, replayed }
+  }
+
+  /**
+   * Sends what has its effect once, under keys that follow from ours. What is stored under a key is answered for a day, failures included:
+   * after such a one it is looked whether there was an effect all the same, and only then asked under the next key.
+   */
+  async function postOnce<Found extends object>(
+    request: Request & { readonly key: string },
+    look: () => Promise<Found | undefined>,
+  ): Promise<{ readonly answer: Answer } | { readonly found: Found }> {
+    for (let at = 1; at <= keysMax; at++) {
+      try {
+        return { answer: await call({ ...request, key: at === 1 ? request.key : `${request.key}-${at}` }) }
+      } catch (error) {
+        if (!(error instanceof StoredFailure || error instanceof KeyTaken)) throw error
+        const found = await look()
+        if (found !== undefined) return { found }
+        // What became of that other thing is not known here: another key could make a second one.
+        if (error instanceof KeyTaken) throw error
+      }
+    }
+    throw new ProcessorUnavailable('the processor repeats its own failure', { counts: false })
+  }
+
+  /** Goes through a list, newest first. @returns undefined when it has no such item, or there is no such list */
+  async function findIn(path: string, fields: Fields, isIt: (item: unknown) => boolean): Promise<object | undefined> {
+    let after: Fields = {}
+    for (let page = 0; page < pagesMax; page++) {
+      const answer = await call({ method: 'GET', path, fields: { ...fields, limit: pageSize, ...after } })
+      if (isMissing(answer)) return undefined
+      if (answer.status !== 200) throw refusal(answer)
+      if (!Array.isArray(valueAt(answer.json, 'data'))) throw new ProcessorUnavailable('the processor did not answer with a list')
+      const items = listAt(answer.json, 'data')
+      const found = items.find(isIt)
+      if (found !== undefined) return found as object
+      if (valueAt(answer.json, 'has_more') !== true) return undefined
+      after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id') }
+    }
+    throw new ProcessorUnavailable('there is too much since then to tell', { counts: false })
+  }
+
+  return { call, postOnce, findIn }
+}
+
+/** @throws ProcessorUnavailable for answers that say nothing of what was asked */
+function judge({ status, json }: CallAnswer): void {
+  if (status === 200) {
+    if (typeof json !== 'object' || json === null) throw new ProcessorUnavailable('the processor answered with nothing')
+    return
+  }
+  const error = valueAt(json, 'error')
+  if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true, counts: false })
+  if (status === 409 || status === 429) throw saidNothing(status)
+  if (status === 400 && textAt(error, 'code') === 'rate_limit') throw saidNothing(429)
+  if (textAt(error, 'type') === 'idempotency_error')
+    throw new KeyTaken('the idempotency key was used for something else', { counts: false })
+  // No more than these are Stripe's, and a 404 of something in between does not mean that there is no payment.
+  if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined)
+    throw new ProcessorUnavailable(`the processor answered ${status} without its reason`, { counts: false })
+}
+
+/** Whether what was asked for is what there is not. */
+export const isMissing = ({ status, json }: CallAnswer): boolean =>
+  (status === 404 || status === 400) && textAt(json, 'error', 'code') === 'resource_missing'
+
+/** What an answer refuses, in its own word. */
+export const refusal = ({ json }: CallAnswer): ProcessorRefused => new ProcessorRefused(declineOf(valueAt(json, 'error')) ?? 'refused')

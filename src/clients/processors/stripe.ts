@@ -1,0 +1,202 @@
+/** Stripe: payment intents, authorized by the shopper's page or by a token, and captured by us. Reference: docs.stripe.com/api. */
+import { timeOfId } from '../../lib/ids.ts'
+import { needed, textAt, valueAt } from './answers.ts'
+import type { ProcessorPort } from './call.ts'
+import { modeOf } from './modes.ts'
+import type { Capabilities, NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
+import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import { stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
+import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './stripe-answers.ts'
+import { type Answer, createStripeCalls, type Fields, isMissing, NotAllowed, refusal } from './stripe-calls.ts'
+
+export type StripeAccount = {
+  readonly publishableKey?: string | undefined
+  readonly secretKey: string
+  /** Of the endpoint that messages come to: `whsec_…`. Without it no message is believed. */
+  readonly webhookSecret?: string | undefined
+  /** Default Stripe's own. */
+  readonly apiUrl?: string | undefined
+}
+
+type Amount = { readonly amount: number; readonly currency: string }
+type Refund = Parameters<OutsideProcessor['refund']>[0]
+type RefundName = Parameters<OutsideProcessor['retrieveRefund']>[0]
+
+/** Keys are kept for 24 hours at least; the hour is for requests that travel and clocks that differ. */
+const keysLiveMs = 23 * 3_600_000
+/** How far Stripe's clock may be behind ours. */
+const clocksDifferMs = 3_600_000
+
+const capabilities: Capabilities = {
+  capturesItself: false,
+  createRepeatsMs: keysLiveMs,
+  refundRepeatsMs: keysLiveMs,
+  findable: true,
+  refunds: 'any',
+  wallets: true,
+  says: stripeSays,
+  saysCurrency: stripeSaysCurrency,
+}
+
+export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const { secretKey, publishableKey, webhookSecret = '', apiUrl = 'https://api.stripe.com' } = account
+  const { call, postOnce, findIn } = createStripeCalls({ secretKey, apiUrl }, port)
+
+  const paymentIn = (intent: unknown, { paymentId, amount, currency }: OutsideName & Amount): OutsidePayment =>
+    paymentOf(intent, { paymentId, asked: { amount, currency }, publishableKey })
+
+  async function readIntent(reference: string): Promise<object | undefined> {
+    const answer = await call({ method: 'GET', path: intentPath(reference), fields: { 'expand[0]': 'latest_charge' } })
+    if (isMissing(answer)) return undefined
+    if (answer.status !== 200) throw refusal(answer)
+    return answer.json as object
+  }
+
+  /** By our id, from the list: Stripe's search is late by minutes, and says nothing of what is new. */
+  async function findIntent(paymentId: string): Promise<object | undefined> {
+    const madeAt = timeOfId(paymentId)
+    const since = madeAt === undefined ? {} : { 'created[gte]': Math.max(Math.floor((madeAt - clocksDifferMs) / 1000), 0) }
+    const fields = { ...since, 'expand[0]': 'data.latest_charge' }
+    return findIn('/v1/payment_intents', fields, (intent) => textAt(intent, 'metadata', 'payment_id') === paymentId)
+  }
+
+  const lookFor = ({ paymentId, reference }: OutsideName): Promise<object | undefined> =>
+    reference === undefined ? findIntent(paymentId) : readIntent(reference)
+
+  async function referenceOf(name: OutsideName): Promise<string> {
+    const reference = name.reference ?? textAt(await findIntent(name.paymentId), 'id')
+    if (reference === undefined) throw new ProcessorRefused('resource_missing')
+    return reference
+  }
+
+  /** What a wallet's own button gives without Stripe.js (`tok_`) becomes a payment method first. */
+  async function payingWith(token: string, paymentId: string): Promise<Fields> {
+    if (!/^\w{1,255}$/.test(token)) throw new ProcessorRefused('token_invalid')
+    if (token.startsWith('ctoken_')) return { confirmation_token: token }
+    if (!token.startsWith('tok_')) return { payment_method: token }
+    const fields = { type: 'card', 'card[token]': token }
+    const made = await postOnce({ method: 'POST', path: '/v1/payment_methods', fields, key: `${paymentId}-method` }, async () => undefined)
+    const answer = needed('answer' in made ? made.answer : undefined, 'payment method')
+    if (answer.status !== 200) throw refusal(answer)
+    return { payment_method: needed(textAt(answer.json, 'id'), 'id') }
+  }
+
+  const confirmed = async (token: string, { paymentId, returnUrl }: NewOutsidePayment): Promise<Fields> => ({
+    ...(await payingWith(token, paymentId)),
+    confirm: true,
+    // Who cannot come back must not be sent away.
+    ...(returnUrl === undefined ? { 'automatic_payment_methods[allow_redirects]': 'never' } : { return_url: returnUrl }),
+  })
+
+  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+    const { paymentId, currency, token } = payment
+    const fields = {
+      amount: unitsOf(payment),
+      currency: currency.toLowerCase(),
+      // Without it the shopper's page would capture.
+      capture_method: 'manual',
+      'automatic_payment_methods[enabled]': true,
+      'metadata[payment_id]': paymentId,
+      ...(token === undefined ? {} : await confirmed(token, payment)),
+    }
+    const made = await postOnce({ method: 'POST', path: '/v1/payment_intents', fields, key: paymentId }, () => findIntent(paymentId))
+    const intent = 'found' in made ? made.found : await madeBy(made.answer)
+    if (valueAt(intent, 'amount') !== fields.amount) throw new ProcessorUnavailable('the payment is about another sum')
+    return paymentIn(intent, { ...payment, reference: undefined })
+  }
+
+  /** The payment that a create made, as it is now. One that was declined at once was made all the same. */
+  async function madeBy(answer: Answer): Promise<unknown> {
+    const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
+    const reference = textAt(intent, 'id')
+    if (reference === undefined) throw answer.status === 200 ? new ProcessorUnavailable('the payment has no name') : refusal(answer)
+    return answer.replayed ? needed(await readIntent(reference), 'what was made is not there') : intent
+  }
+
+  /**
+   * Moves a payment on that is named. No idempotency key: either step is taken at most once by its nature, while under a key an answer that was
+   * given too early ("not authorized yet") would be repeated for a day. A payment that stands elsewhere is told as it stands.
+   */
+  async function move(name: OutsideName & Amount, step: 'capture' | 'cancel', fields: Fields): Promise<OutsidePayment> {
+    const reference = await referenceOf(name)
+    const answer = await call({ method: 'POST', path: `${intentPath(reference)}/${step}`, fields })
+    if (answer.status === 200) return paymentIn(answer.json, name)
+    const standsElsewhere = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
+    if (answer.status !== 402 && !standsElsewhere) throw refusal(answer)
+    const inside = valueAt(answer.json, 'error', 'payment_intent')
+    const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'payment_intent')
+    const payment = paymentIn(intent, name)
+    // Declined when the money was to be taken: it will be again, and what is held falls back.
+    return answer.status === 402 && payment.state === 'AUTHORIZED'
+      ? { ...payment, state: 'FAILED', failureCode: refusal(answer).code }
+      : payment
+  }
+
+  function findRefund(paymentIntent: string, refundId: string): Promise<object | undefined> {
+    const isIt = (refund: unknown) => textAt(refund, 'metadata', 'refund_id') === refundId
+    return findIn('/v1/refunds', { payment_intent: paymentIntent }, isIt)
+  }
+
+  async function readRefund(reference: string): Promise<object | undefined> {
+    const answer = await call({ method: 'GET', path: `/v1/refunds/${encodeURIComponent(reference)}` })
+    if (isMissing(answer)) return undefined
+    if (answer.status !== 200) throw refusal(answer)
+    return answer.json as object
+  }
+
+  async function refund(asked: Refund): Promise<OutsideRefund> {
+    const { refundId } = asked
+    const units = unitsOf(asked)
+    const reference = await referenceOf(asked)
+    const fields = { payment_intent: reference, amount: units, 'metadata[refund_id]': refundId }
+    const made = await postOnce({ method: 'POST', path: '/v1/refunds', fields, key: refundId }, () => findRefund(reference, refundId))
+    if ('found' in made) return refundOf(made.found, { refundId, asked })
+    const { answer } = made
+    if (answer.status !== 200) throw refusal(answer)
+    const now = answer.replayed ? await readRefund(needed(textAt(answer.json, 'id'), 'id')) : answer.json
+    return refundOf(now, { refundId, asked })
+  }
+
+  async function retrieveRefund(name: RefundName): Promise<OutsideRefund | undefined> {
+    const { paymentId, refundId, refundReference } = name
+    const reference = name.reference ?? (refundReference === undefined ? textAt(await findIntent(paymentId), 'id') : undefined)
+    if (refundReference === undefined && reference === undefined) return undefined
+    const found = refundReference === undefined ? await findRefund(reference ?? '', refundId) : await readRefund(refundReference)
+    return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
+  }
+
+  return {
+    name: 'stripe',
+    mode: modeOf(apiUrl, secretKey),
+    capabilities,
+    create,
+    async retrieve(name) {
+      const intent = await lookFor(name)
+      return intent === undefined ? undefined : paymentIn(intent, name)
+    },
+    capture: async (name) => move(name, 'capture', { amount_to_capture: unitsOf(name) }),
+    void: (name) => move(name, 'cancel', { cancellation_reason: 'abandoned' }),
+    refund,
+    retrieveRefund,
+    async readMessage({ body, headers }) {
+      verifyStripeSignature(body, headers.get('stripe-signature'), { secret: webhookSecret, now: port.now() })
+      return messageOf(body)
+    },
+    async probe() {
+      const answer = await call({ method: 'GET', path: '/v1/balance' }).catch((error: unknown) => {
+        // A restricted key has to be allowed to read the balance, or it cannot be proven.
+        throw error instanceof NotAllowed ? new ProcessorRefused('credentials') : error
+      })
+      if (answer.status !== 200) throw new ProcessorUnavailable(`the processor answered ${answer.status}`, { counts: false })
+    },
+  }
+}
+
+const intentPath = (reference: string): string => `/v1/payment_intents/${encodeURIComponent(reference)}`
+
+/** @throws ProcessorRefused before anything is asked */
+function unitsOf(amount: Amount): number {
+  const units = stripeUnits(amount)
+  if (units === undefined) throw new ProcessorRefused('amount_not_supported')
+  return units
+}

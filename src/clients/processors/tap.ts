@@ -1,0 +1,393 @@
+/** Tap: cards and wallets by an authorization, and the Gulf's own methods, which take the money without us. Reference: developers.tap.company. */
+import { timeOfId } from '../../lib/ids.ts'
+import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
+import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
+import { modeOf } from './modes.ts'
+import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund, ProcessorMessage } from './outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
+import {
+  type Amount,
+  idAt,
+  isAuthorization,
+  isCharge,
+  isSigned,
+  linkAt,
+  numberOf,
+  refundOf,
+  type Seen,
+  says,
+  saysCurrency,
+  seenOf,
+} from './tap-states.ts'
+
+/** The settings `TAP_…`. The secret key signs the messages as well. */
+export type TapAccount = {
+  readonly publishableKey?: string | undefined
+  readonly secretKey: string
+  /** Keys that were valid until lately: messages may still be signed with them. */
+  readonly formerSecretKeys?: readonly string[] | undefined
+  /** For Google Pay's button only: requests are the key's. */
+  readonly merchantId?: string | undefined
+  readonly apiUrl?: string | undefined
+}
+
+/** 2xx, 400, 402 and 404: what those that are no 2xx mean depends on what was asked. */
+type Answer = { readonly status: number; readonly json: unknown }
+type Named = OutsideName & Amount
+
+/** Methods of one country each: paying takes the money, there is no authorization. */
+const localSources: Readonly<Record<string, string>> = {
+  knet: 'src_kw.knet',
+  mada: 'src_sa.mada',
+  benefit: 'src_bh.benefit',
+  naps: 'src_qa.qpay',
+}
+const authorized: ReadonlySet<string> = new Set(['card', 'wallet'])
+/** The most there are: after them an authorization that nobody captured ends by itself. */
+const authorizationHours = 168
+/** The first answer is given again for 24 hours; the hour is for requests that travel and clocks that differ. */
+const repeatsMs = 23 * 3_600_000
+const pageSize = 50
+const pagesMax = 100
+
+/**
+ * The first name of a payment is `auth_…`, or `chg_…` for a local method; `references.charge` is the charge that captured an authorization.
+ * Refunds refer to the charge, voids to the authorization.
+ */
+export function createTap(account: TapAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+  const { secretKey, formerSecretKeys = [], apiUrl = 'https://api.tap.company/v2' } = account
+  const baseUrl = apiUrl.replace(/\/+$/, '')
+  const signingKeys = [secretKey, ...formerSecretKeys].filter((key) => key.trim() !== '')
+
+  const send = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> =>
+    await callProcessor(port, {
+      method,
+      url: `${baseUrl}${path}`,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${secretKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+
+  async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
+    const { status, json } = await send(method, path, body)
+    if ((status >= 200 && status < 300) || status === 400 || status === 402 || status === 404) return { status, json }
+    if (status === 401 || status === 403 || status === 409 || status === 429) throw saidNothing(status)
+    throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+  }
+
+  /** Makes something. One that failed at once may come with a 402, and is an answer all the same. */
+  async function make(path: string, body: unknown): Promise<unknown> {
+    const { status, json } = await call('POST', path, body)
+    if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) return json
+    throw new ProcessorRefused(status === 404 ? 'not_found' : refusalOf(json))
+  }
+
+  /** Undefined: never heard of. */
+  async function read(id: string): Promise<unknown> {
+    const { status, json } = await call(
+      'GET',
+      `/${isCharge(id) ? 'charges' : isAuthorization(id) ? 'authorize' : 'refunds'}/${encodeURIComponent(id)}`,
+    )
+    if (status < 300 && textAt(json, 'id') === id) return json
+    if (status < 300) throw strange()
+    if (status === 404 || saysNotFound(json)) return undefined
+    throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+  }
+
+  /** All of a list, page by page. "None" is a 400. */
+  async function* list(of: 'charges' | 'refunds', filter: object): AsyncGenerator<unknown> {
+    let after: string | undefined
+    for (let page = 0; page < pagesMax; page++) {
+      const { status, json } = await call('POST', `/${of}/list`, {
+        ...filter,
+        limit: pageSize,
+        ...(after ? { starting_after: after } : {}),
+      })
+      if (status === 404 || (status === 400 && saysNotFound(json))) return
+      if (status >= 300) throw new ProcessorUnavailable(`the processor answered ${status}`, { counts: false })
+      if (!Array.isArray(valueAt(json, of))) throw new ProcessorUnavailable("the processor's answer makes no sense: a list has no items")
+      const items = listAt(json, of)
+      yield* items
+      if (valueAt(json, 'has_more') !== true) return
+      after = needed(idAt(items.at(-1), 'id'), 'an item of a list has no id')
+    }
+    throw new ProcessorUnavailable('there is more in a list than is read', { counts: false })
+  }
+
+  async function theirToken(token: string, shopper: NewOutsidePayment['shopper']): Promise<string> {
+    const wallet = walletTokenOf(token)
+    if (wallet === undefined) return token
+    const json = await make('/tokens', { ...wallet, ...(shopper?.ip === undefined ? {} : { client_ip: shopper.ip }) })
+    return needed(idAt(json, 'id'), 'a wallet token was exchanged for none')
+  }
+
+  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+    const { paymentId, method = 'card', token, returnUrl, messagesUrl, shopper } = payment
+    mustSay(payment)
+    const local = Object.hasOwn(localSources, method) ? localSources[method] : undefined
+    if (local === undefined && !authorized.has(method)) throw new ProcessorRefused('method_not_supported')
+    const source = token === undefined ? (local ?? 'src_card') : await theirToken(token, shopper)
+    const json = await make(local === undefined ? '/authorize/' : '/charges/', {
+      amount: numberOf(payment),
+      currency: payment.currency,
+      threeDSecure: true,
+      customer: {
+        // It has to have one.
+        first_name: shopper?.name ?? 'Customer',
+        ...(shopper?.email === undefined ? {} : { email: shopper.email }),
+      },
+      source: { id: source },
+      reference: { transaction: paymentId, order: paymentId, idempotent: paymentId },
+      ...(returnUrl === undefined ? {} : { redirect: { url: returnUrl } }),
+      ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
+      ...(local === undefined ? { auto: { type: 'VOID', time: authorizationHours } } : {}),
+    })
+    const seen = seenOf(json, payment)
+    if (local === undefined ? !isAuthorization(seen.id) : !isCharge(seen.id)) throw strange()
+    return paymentOf(seen, { paymentId, reference: undefined })
+  }
+
+  /** The payment as it stands: of an authorization that was captured, the charge says it. */
+  async function look(name: Named, reference: string): Promise<OutsidePayment | undefined> {
+    if (isCharge(reference)) {
+      const json = await read(reference)
+      return json === undefined ? undefined : paymentOf(seenOf(json, name), name)
+    }
+    const charge = name.references?.['charge']
+    if (charge !== undefined) return await chargeOf(name, charge)
+    const json = await read(reference)
+    if (json === undefined) return undefined
+    const seen = seenOf(json, name)
+    if (seen.state !== 'PROCESSING') return paymentOf(seen, name)
+    const found = await findCharge(name, reference)
+    return found === undefined ? paymentOf(seen, name) : capturedBy(found, name)
+  }
+
+  async function chargeOf(name: Named, charge: string): Promise<OutsidePayment> {
+    return capturedBy(needed(await read(charge), 'the charge that captured is not there'), name)
+  }
+
+  /** A capture that is not decided is neither authorized any more nor captured. */
+  function capturedBy(json: unknown, name: Named): OutsidePayment {
+    const seen = seenOf(json, name)
+    if (!isCharge(seen.id)) throw strange()
+    const waits = seen.state === 'PENDING' || seen.state === 'REQUIRES_ACTION'
+    const { redirectUrl: _, ...shown } = waits ? { ...seen, state: 'PROCESSING' as const, authorized: name.amount } : seen
+    return paymentOf(shown, { ...name, references: { ...name.references, charge: seen.id } })
+  }
+
+  /** The charge that captured an authorization, among all charges: its own record is not known to name it. */
+  async function findCharge({ paymentId }: OutsideName, reference: string): Promise<unknown> {
+    let failed: unknown
+    for await (const charge of list('charges', {})) {
+      const captures = textAt(charge, 'source', 'id') === reference || textAt(charge, 'reference', 'transaction') === paymentId
+      if (!captures || !isCharge(idAt(charge, 'id') ?? '')) continue
+      if (seenOf(charge, undefined).state !== 'FAILED') return charge
+      failed ??= charge
+    }
+    return failed
+  }
+
+  async function capture(name: Named): Promise<OutsidePayment> {
+    const reference = named(name)
+    const charge = name.references?.['charge']
+    if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'the payment is not there')
+    const authorization = await read(reference)
+    if (authorization === undefined) throw new ProcessorRefused('not_found')
+    const seen = seenOf(authorization, undefined)
+    if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'the payment is not there')
+    // What a second capture of one authorization does, nobody could confirm: past the life of the key of an earlier one, it is looked for.
+    if (!keyLives(name.paymentId, port.now())) {
+      const found = await findCharge(name, reference)
+      if (found !== undefined) return capturedBy(found, name)
+    }
+    const messagesUrl = linkAt(authorization, 'post', 'url')
+    const { status, json } = await call('POST', '/charges/', {
+      amount: numberOf(name),
+      currency: name.currency,
+      customer: customerOf(authorization),
+      source: { id: reference },
+      reference: { transaction: name.paymentId, order: name.paymentId, idempotent: `${name.paymentId}-capture` },
+      ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
+    })
+    if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) {
+      const taken = capturedBy(json, name)
+      // It would be declined again: what is held is given back. Where that fails, it ends by itself.
+      if (taken.state === 'FAILED') await askVoid(reference).catch(expected)
+      return taken
+    }
+    const now = await look(name, reference)
+    if (now === undefined || now.state === 'AUTHORIZED') throw new ProcessorRefused(refusalOf(json))
+    return now
+  }
+
+  const askVoid = (authorization: string): Promise<Answer> => call('POST', `/authorize/${encodeURIComponent(authorization)}/void`, {})
+
+  async function voidPayment(name: Named): Promise<OutsidePayment> {
+    const reference = named(name)
+    // Nothing cancels a charge that waits for its shopper: whoever asked for it goes on watching.
+    if (isCharge(reference) || name.references?.['charge'] !== undefined) {
+      const standing = await look(name, reference)
+      if (standing === undefined) throw new ProcessorRefused('not_found')
+      return standing
+    }
+    const { status, json } = await askVoid(reference)
+    if (status < 300) return paymentOf(seenOf(json, name), name)
+    const standing = await look(name, reference)
+    if (standing === undefined) throw new ProcessorRefused('not_found')
+    if (standing.state !== 'AUTHORIZED') return standing
+    // An authorization is not known to tell that it was captured.
+    const found = await findCharge(name, reference)
+    if (found === undefined) throw new ProcessorRefused(refusalOf(json))
+    return capturedBy(found, name)
+  }
+
+  /** The charge that a refund is of. Undefined: nothing was charged. */
+  async function chargeIdOf(name: OutsideName): Promise<string | undefined> {
+    const reference = named(name)
+    const known = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
+    return known ?? idAt(await findCharge(name, reference), 'id')
+  }
+
+  async function findRefund(charge: string, refundId: string): Promise<unknown> {
+    for await (const refund of list('refunds', { charges: [charge] }))
+      if (textAt(refund, 'reference', 'merchant') === refundId) return refund
+    return undefined
+  }
+
+  async function refund(asked: Named & { readonly refundId: string }): Promise<OutsideRefund> {
+    mustSay(asked)
+    const { refundId } = asked
+    const charge = await chargeIdOf(asked)
+    if (charge === undefined) throw new ProcessorRefused('not_captured')
+    const made = await findRefund(charge, refundId)
+    if (made !== undefined) return refundOf(made, asked)
+    const charged = await read(charge)
+    if (charged === undefined) throw new ProcessorRefused('not_found')
+    const messagesUrl = linkAt(charged, 'post', 'url')
+    const json = await make('/refunds/', {
+      charge_id: charge,
+      amount: numberOf(asked),
+      currency: asked.currency,
+      reason: 'requested_by_customer',
+      reference: { merchant: refundId, idempotent: refundId },
+      ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
+    })
+    return refundOf(json, asked)
+  }
+
+  /** What of a message is true is asked: its body may be forged under a good hash, but for what `isSigned` reads. */
+  async function aboutOf(id: string): Promise<ProcessorMessage['payment']> {
+    if (!isCharge(id) && !isAuthorization(id) && !/^ref?_/.test(id)) return undefined
+    const told = await read(id)
+    const charge = isCharge(id) ? id : isAuthorization(id) ? undefined : idAt(told, 'charge_id')
+    const reference = isAuthorization(id) ? id : charge
+    if (reference === undefined) return undefined
+    const payment = reference === id ? told : await read(reference)
+    const paymentId = textAt(payment, 'reference', 'transaction')
+    return { paymentId, reference, ...(charge === undefined ? {} : { references: { charge } }) }
+  }
+
+  return {
+    name: 'tap',
+    mode: modeOf(baseUrl, secretKey),
+    capabilities: {
+      capturesItself: Object.keys(localSources),
+      createRepeatsMs: repeatsMs,
+      refundRepeatsMs: repeatsMs,
+      findable: false,
+      refunds: 'any',
+      wallets: true,
+      says,
+      saysCurrency,
+    },
+    create,
+    retrieve: async (name) => await look(name, named(name)),
+    async capture(name) {
+      mustSay(name)
+      return await capture(name)
+    },
+    void: voidPayment,
+    refund,
+    async retrieveRefund(name) {
+      const { refundId, refundReference } = name
+      if (refundReference !== undefined) {
+        const json = await read(refundReference)
+        return json === undefined ? undefined : refundOf(json, name)
+      }
+      const charge = await chargeIdOf(name)
+      const found = charge === undefined ? undefined : await findRefund(charge, refundId)
+      return found === undefined ? undefined : refundOf(found, name)
+    },
+    async readMessage({ body, headers }) {
+      const message = parsedMessage(body)
+      const hash = (headers.get('hashstring') ?? '').toLowerCase()
+      if (!isSigned(message, hash, signingKeys)) throw new BadSignature('tap')
+      return { id: hash, payment: await aboutOf(needed(idAt(message, 'id'), 'id')) }
+    },
+    async probe() {
+      const { status, json } = await send('POST', '/charges/list', { limit: 1 })
+      if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
+      // An account without a charge is told that there is none.
+      if (status !== 200 && !(status === 400 && saysNotFound(json))) throw saidNothing(status)
+    },
+  }
+}
+
+/** @throws ProcessorRefused before anything is asked */
+function mustSay(amount: Amount): void {
+  if (!says(amount)) throw new ProcessorRefused('amount_not_supported')
+}
+
+/** @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none */
+function named({ reference }: OutsideName): string {
+  if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id', { counts: false })
+  return reference
+}
+
+/** Who paid, as an authorization tells it: a capture has to name them. */
+function customerOf(authorization: unknown): object {
+  const id = idAt(authorization, 'customer', 'id')
+  if (id !== undefined) return { id }
+  const email = textAt(authorization, 'customer', 'email')
+  return { first_name: textAt(authorization, 'customer', 'first_name') ?? 'Customer', ...(email === undefined ? {} : { email }) }
+}
+
+/** Whether whatever was ever sent for a payment is still known by its key: not where our id does not tell its age. */
+function keyLives(paymentId: string, now: number): boolean {
+  const madeAt = timeOfId(paymentId)
+  return madeAt !== undefined && now - madeAt < repeatsMs
+}
+
+function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, references }: OutsideName): OutsidePayment {
+  return {
+    reference,
+    ...(references === undefined ? {} : { references }),
+    ...seen,
+    ...(redirectUrl === undefined ? {} : { clientParameters: { redirectUrl } }),
+  }
+}
+
+const strange = () => new ProcessorUnavailable("the processor's answer makes no sense: it is about something else")
+
+/** What went wrong with a call that nothing depends on. */
+function expected(error: unknown): undefined {
+  if (!(error instanceof ProcessorUnavailable)) throw error
+}
+
+/** `{ errors: [{ code, description }] }`; the words of a description are nobody's to rely on. */
+const refusalOf = (json: unknown): string => wordOf(textAt(json, 'errors', 0, 'code')) ?? 'refused'
+
+const saysNotFound = (json: unknown): boolean =>
+  [textAt(json, 'message'), textAt(json, 'errors', 0, 'description')].some((text) => text !== undefined && /not found/i.test(text))
+
+/** What a wallet gave to the page, as JSON, in the form that tokens are asked for with. Undefined: a token of theirs. */
+function walletTokenOf(token: string): { type: 'applepay' | 'googlepay'; token_data: unknown } | undefined {
+  const data = parsedMessage(Buffer.from(token))
+  if (typeof valueAt(data, 'signedMessage') === 'string') return { type: 'googlepay', token_data: data }
+  if (typeof valueAt(data, 'header') === 'object') return { type: 'applepay', token_data: data }
+  return undefined
+}

@@ -1,0 +1,47 @@
+/** Which ways to pay a shop offers, and what of them may be used: names and tables, without a processor's client. */
+
+/** Those that take cards on the shopper's page, or what stands for cards where they are (Mongolia's QR codes). */
+export const cardProcessors = ['stripe', 'tap', 'qpay', 'checkout'] as const
+export type CardProcessor = (typeof cardProcessors)[number]
+
+/** Those of the world outside. The sandbox is not one. */
+export const processorNames = [...cardProcessors, 'paypal', 'btcpay'] as const
+export type ProcessorName = (typeof processorNames)[number]
+
+export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const
+export type Method = (typeof methods)[number]
+
+/** What a shop says of its methods. One that is left out falls to the next step; one that is disabled stays off. */
+export type ShopMethods = {
+  readonly card?: { readonly enabled: boolean; readonly processor?: CardProcessor; readonly publishableKey?: string }
+  readonly paypal?: { readonly enabled: boolean; readonly clientId?: string }
+  readonly crypto?: { readonly enabled: boolean }
+  readonly wallet?: { readonly enabled: boolean; readonly tokenProvider?: CardProcessor; readonly merchantIdentifier?: string }
+}
+
+/** Those that take the tokens of Apple Pay and Google Pay. */
+export const walletProcessors: readonly CardProcessor[] = ['stripe', 'tap', 'checkout']
+export const takesWallets = (name: CardProcessor): boolean => walletProcessors.includes(name)
+
+/** The card processor of a region, by the cohort of an approved KYB record (specification: resolution order, step 3). */
+export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
+  Object.entries({
+    UAE_MAINLAND: 'tap',
+    UAE_FREEZONE: 'tap',
+    KSA_COMPANY: 'tap',
+    KUWAIT_WLL: 'tap',
+    MN_LLC: 'qpay',
+    MN_SOLE: 'qpay',
+    US_COMPANY: 'stripe',
+    US_SOLE_PROP: 'stripe',
+  } as const),
+)
+
+/** What begins like a secret key, and so is none that a browser may see (Stripe, Tap, Checkout.com: `sk_`; Stripe's restricted: `rk_`). */
+export const looksSecret = (key: string): boolean => /^\s*(sk|rk)_/i.test(key)
+
+/** Of test or of real money, where a key says so itself; undefined where it does not. */
+export function modeOfKey(key: string): 'TEST' | 'LIVE' | undefined {
+  if (/^(pk|sk|rk)_(test|sbox)_/.test(key)) return 'TEST'
+  return /^(pk|sk|rk)_(live_)?/.test(key) ? 'LIVE' : undefined
+}

@@ -1,0 +1,1 @@
+export { type ShopAdminDeps, setShopStatus } from './service.ts'

@@ -1,0 +1,19 @@
+import { t } from 'elysia'
+import { Instant, nullable, oneOf, pageOf, pageQuery } from '../../http/schema.ts'
+import { isoTimes, pick } from '../../lib/records.ts'
+import { type Shop, shopStatuses } from '../shop/domain.ts'
+import { ShopRecord, shopView } from '../shop/model.ts'
+
+export const AdminShop = t.Object(
+  {
+    ...ShopRecord.properties,
+    merchantId: t.String(),
+    verifiedAt: nullable(t.String({ ...Instant, description: 'When it was `KYB_VERIFIED` for the first time' })),
+  },
+  { title: 'AdminShop' },
+)
+export const AdminShops = pageOf(AdminShop)
+export const ListShops = t.Object({ ...pageQuery, status: t.Optional(oneOf(shopStatuses)) })
+export const ChangeShopStatus = t.Object({ status: oneOf(shopStatuses) })
+
+export const adminShopView = (shop: Shop) => ({ ...shopView(shop), ...isoTimes(pick(shop, 'verifiedAt')) })

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'bun:test'
+import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
+import { BadSignature } from '../../../src/clients/processors/processor.ts'
+import { type BtcpayServerOptions, signed, startBtcpayServer } from './btcpay-server.ts'
+import { failure, nothingSaid, realPort, unknown } from './outcomes.ts'
+
+const order = { paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c', amount: 1000, currency: 'USD', token: undefined, returnUrl: undefined }
+
+async function withInvoice(options: BtcpayServerOptions & { account?: Partial<BtcpayAccount> } = {}) {
+  const server = await startBtcpayServer(options)
+  const btcpay = createBtcpay({ ...server.account, ...options.account }, { ...realPort, now: Date.now })
+  return { server, btcpay, [Symbol.asyncDispose]: server.close }
+}
+
+describe('an account of BTCPay', () => {
+  test('is proven by the store that its key can see, once the server has caught up', async () => {
+    await using good = await withInvoice()
+    await good.btcpay.probe()
+    expect(good.server.routes()).toHaveLength(2)
+    expect(good.server.violations).toEqual([])
+    for (const account of [{ apiKey: 'another' }, { storeId: 'another' }]) {
+      await using wrong = await withInvoice({ account })
+      expect(await failure(wrong.btcpay.probe())).toEqual({ refused: 'credentials' })
+    }
+    await using blind = await withInvoice({ permissions: ['cancreateinvoice'] })
+    expect(await failure(blind.btcpay.probe())).toEqual({ refused: 'credentials' })
+    await using behind = await withInvoice({ synchronized: false })
+    expect(await failure(behind.btcpay.probe())).toEqual(unknown)
+    good.server.fail(/invoices/, { reply: { status: 429, json: {} } })
+    expect(await failure(good.btcpay.probe())).toEqual(nothingSaid)
+    good.server.fail(/invoices/, { reply: { status: 200, json: {} } })
+    expect(await failure(good.btcpay.probe())).toEqual(unknown)
+  })
+
+  test('is of the mode that it says, wherever its server is', async () => {
+    await using live = await withInvoice({ account: { mode: 'LIVE' } })
+    await using trial = await withInvoice()
+    expect([live.btcpay.mode, trial.btcpay.mode]).toEqual(['LIVE', 'TEST'])
+  })
+
+  test('takes its address with a slash at its end', async () => {
+    await using made = await withInvoice({ under: '/btcpay' })
+    const { apiUrl } = made.server.account
+    await createBtcpay({ ...made.server.account, apiUrl: `${apiUrl}/` }, { ...realPort, now: Date.now }).create(order)
+    expect(made.server.violations).toEqual([])
+  })
+})
+
+describe('a message of BTCPay', () => {
+  test('names the payment by both names, and by the delivery that came first', async () => {
+    await using made = await withInvoice()
+    const { server, btcpay } = made
+    const { reference } = await btcpay.create(order)
+    const payment = { paymentId: order.paymentId, reference }
+    for (const type of [
+      'InvoiceCreated',
+      'InvoiceReceivedPayment',
+      'InvoiceProcessing',
+      'InvoiceExpired',
+      'InvoiceSettled',
+      'InvoiceInvalid',
+    ]) {
+      const first = server.message(reference, type)
+      expect(await btcpay.readMessage(first)).toEqual({ id: first.deliveryId, payment })
+      const again = server.message(reference, type, { redelivers: first.deliveryId })
+      expect(again.body.equals(first.body)).toBe(false)
+      expect(await btcpay.readMessage(again)).toEqual({ id: first.deliveryId, payment })
+    }
+  })
+
+  test('leads to the same in any order and however often it comes: what became of the payment is asked', async () => {
+    await using made = await withInvoice()
+    const { server, btcpay } = made
+    const { reference } = await btcpay.create(order)
+    server.pay(reference, 10)
+    const inOrder = ['InvoiceCreated', 'InvoiceProcessing', 'InvoiceSettled'].map((type) => server.message(reference, type))
+    const ids: string[] = []
+    for (const message of [...inOrder.toReversed(), ...inOrder]) {
+      const { id, payment } = await btcpay.readMessage(message)
+      ids.push(id)
+      expect(payment).toEqual({ paymentId: order.paymentId, reference })
+      expect(await btcpay.retrieve({ paymentId: order.paymentId, reference, amount: 1000, currency: 'USD' })).toMatchObject({
+        state: 'CAPTURED',
+      })
+    }
+    expect(new Set(ids)).toEqual(new Set(inOrder.map(({ deliveryId }) => deliveryId)))
+  })
+
+  test('is believed only with the signature of its very bytes under this secret', async () => {
+    await using made = await withInvoice()
+    const { server, btcpay } = made
+    const { body, headers, deliveryId } = server.message('invoice1', 'InvoiceSettled')
+    const good = headers.get('btcpay-sig') ?? ''
+    expect(await btcpay.readMessage({ body, headers })).toMatchObject({ id: deliveryId })
+    const hex = good.slice('sha256='.length)
+    const wrong = [
+      undefined,
+      '',
+      'sha256=',
+      hex,
+      `sha1=${hex}`,
+      `sha256=${hex.slice(0, -1)}`,
+      `sha256=${'0'.repeat(64)}`,
+      `${good}, ${good}`,
+      `sha256=${'0'.repeat(64)}, ${good}`,
+      ` ${good} x`,
+      server.message('invoice1', 'InvoiceSettled', { secret: 'of another shop' }).headers.get('btcpay-sig') ?? '',
+    ]
+    for (const signature of wrong) {
+      const sent = new Headers(signature === undefined ? {} : { 'btcpay-sig': signature })
+      expect(btcpay.readMessage({ body, headers: sent })).rejects.toBeInstanceOf(BadSignature)
+    }
+    for (const at of [0, body.length >> 1, body.length - 1]) {
+      const changed = Buffer.from(body)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expect(btcpay.readMessage({ body: changed, headers })).rejects.toBeInstanceOf(BadSignature)
+    }
+  })
+
+  for (const webhookSecret of [undefined, '', '  '])
+    test(`is never believed with the secret ${JSON.stringify(webhookSecret)}, although the server would sign with it`, async () => {
+      const account = { apiUrl: 'http://127.0.0.1:1', storeId: 's', apiKey: 'k', webhookSecret, mode: 'TEST' } as const
+      const body = Buffer.from('{}')
+      const message = { body, headers: signed(body, webhookSecret ?? '') }
+      expect(createBtcpay(account, { ...realPort, now: Date.now }).readMessage(message)).rejects.toBeInstanceOf(BadSignature)
+    })
+
+  test('of another store, of no invoice, or of no JSON at all is about no payment, and has an id all the same', async () => {
+    await using made = await withInvoice()
+    const { server, btcpay } = made
+    const other = server.message('invoice1', 'InvoiceSettled', { storeId: 'another' })
+    expect(await btcpay.readMessage(other)).toEqual({ id: other.deliveryId, payment: undefined })
+    const ids = new Set<string>()
+    for (const text of ['', 'no JSON', '[]', 'null', '"x"', '{"invoiceId":7}', '{"type":"PayoutCreated"}', '\u0000\ud800']) {
+      const body = Buffer.from(text, 'utf8')
+      const read = async () => btcpay.readMessage({ body, headers: signed(body, server.account.webhookSecret) })
+      const { id, payment } = await read()
+      expect(payment).toBeUndefined()
+      expect(id).toMatch(/^[0-9a-f]{64}$/)
+      expect(await read()).toEqual({ id, payment })
+      ids.add(id)
+    }
+    expect(ids.size).toBe(8)
+    const body = Buffer.from('{"invoiceId":"i1","deliveryId":"d1"}')
+    const message = { body, headers: signed(body, server.account.webhookSecret) }
+    expect(await btcpay.readMessage(message)).toEqual({ id: 'd1', payment: { paymentId: undefined, reference: 'i1' } })
+  })
+})
+
+test('in a demonstration the pages of BTCPay pay and redeem, and the shop is told of a payment', async () => {
+  const told = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
+  using shop = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      told.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+      return new Response('OK')
+    },
+  })
+  await using made = await withInvoice({ messagesUrl: `${shop.url}webhooks/payments/btcpay`, under: '/btcpay' })
+  const { btcpay } = made
+  const { reference, clientParameters } = await btcpay.create(order)
+  const name = { paymentId: order.paymentId, amount: order.amount, currency: order.currency, reference }
+  await fetch(String(clientParameters?.['checkoutLink']))
+  expect(await btcpay.readMessage(await told.promise)).toMatchObject({ payment: { paymentId: order.paymentId, reference } })
+  expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
+  const refundId = 'ref_1'
+  const { claimUrl } = await btcpay.refund({ ...name, refundId, whole: true })
+  await fetch(String(claimUrl))
+  expect(await btcpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
+  expect(made.server.violations).toEqual([])
+})

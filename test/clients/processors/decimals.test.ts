@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decimalOf } from '../../../src/clients/processors/amounts.ts'
+import { unitsOf, wholeUnitsOf } from '../../../src/clients/processors/decimals.ts'
+
+const units = fc.integer({ min: 0, max: 100_000_000_000_000 })
+const decimals = fc.integer({ min: 0, max: 4 })
+
+test('a decimal is read as the units that it was written from, with more zeros or fewer, as text or as a number', () => {
+  fc.assert(
+    fc.property(units, decimals, fc.integer({ min: 0, max: 20 }), (amount, places, zeros) => {
+      const text = decimalOf(amount, places)
+      const longer = `${text}${text.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`
+      for (const written of [text, longer, ...(places > 0 ? [text.replace(/\.?0+$/, '')] : [])]) {
+        expect(unitsOf(written, places)).toBe(amount)
+        expect(wholeUnitsOf(written, places)).toBe(amount)
+      }
+      if (amount < 1_000_000_000) expect(unitsOf(Number(text), places)).toBe(amount)
+    }),
+  )
+})
+
+test('what is less than a unit makes a decimal none, or is left out where that is asked for', () => {
+  fc.assert(
+    fc.property(units, decimals, fc.integer({ min: 1, max: 999 }), (amount, places, rest) => {
+      const text = decimalOf(amount, places)
+      const finer = `${text}${places === 0 ? '.' : ''}${String(rest).padStart(3, '0')}`
+      expect(unitsOf(finer, places)).toBeUndefined()
+      expect(wholeUnitsOf(finer, places)).toBe(amount)
+    }),
+  )
+})
+
+test('anything else than a plain number that is exact is none', () => {
+  const odd = [
+    '',
+    ' ',
+    '1 ',
+    ' 1',
+    '-1',
+    '+1',
+    '1e3',
+    '0x10',
+    '1,5',
+    '.5',
+    '1.2.3',
+    'NaN',
+    '1'.repeat(16),
+    '९',
+    null,
+    undefined,
+    true,
+    {},
+    [],
+    ['1'],
+    10n,
+  ]
+  for (const value of [...odd, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e21, 1e-7]) {
+    expect([value, unitsOf(value, 2)]).toEqual([value, undefined])
+    expect([value, wholeUnitsOf(value, 2)]).toEqual([value, undefined])
+  }
+  expect(unitsOf('999999999999999', 2)).toBeUndefined()
+  expect(unitsOf('90071992547409.91', 2)).toBe(Number.MAX_SAFE_INTEGER)
+  expect(unitsOf('90071992547409.92', 2)).toBeUndefined()
+  expect(unitsOf('5.', 2)).toBe(500)
+})

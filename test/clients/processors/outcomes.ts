@@ -1,0 +1,49 @@
+/** How calls of payment processors are made in tests, and what their failures are compared by. */
+import { inspect } from 'node:util'
+import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
+import type { Fault } from './faulty-server.ts'
+
+/** Real sockets, and a deadline that no machine is too slow for. Only what is waited out gets a shorter one. */
+export const realPort = { fetch: createSafeFetch({ allowedNetworks: [] }), trusted: true, timeoutMs: 60_000 }
+export const shortMs = 250
+
+export type Failure = { refused: string } | { unavailable: { neverSent: boolean; counts: boolean } }
+
+/** How a call failed. Whatever else is thrown, or not, fails the test. */
+export async function failure(call: Promise<unknown>): Promise<Failure> {
+  const error = await call.then(
+    (value) => new Error(`nothing failed: ${inspect(value)}`),
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof ProcessorRefused) return { refused: error.code }
+  if (error instanceof ProcessorUnavailable) return { unavailable: { neverSent: error.neverSent, counts: error.counts } }
+  throw error
+}
+
+/** All that an error would tell a log, causes included. */
+export const toldBy = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => '',
+    (error: unknown) => inspect(error, { depth: 20, showHidden: true }),
+  )
+
+export const unknown = { unavailable: { neverSent: false, counts: true } } satisfies Failure
+export const nothingSaid = { unavailable: { neverSent: true, counts: false } } satisfies Failure
+
+/** Everything that says nothing of what became of a request, and counts against the processor. */
+export const silences: readonly Fault[] = [
+  'late',
+  'lost',
+  'unreached',
+  'garbage',
+  'half',
+  ...[500, 502, 503, 504, 408, 425].map((status): Fault => ({ reply: { status, json: {} } })),
+  { reply: { status: 500, text: '<html>' }, done: true },
+  { reply: { status: 200, text: 'null' } },
+  { reply: { status: 200, text: '[]' } },
+  { reply: { status: 200, text: '' } },
+  { reply: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
+]
+
+export const wordFor = (fault: Fault) => (typeof fault === 'string' ? fault : JSON.stringify(fault.reply))

@@ -1,0 +1,125 @@
+/** PayPal's own SDK and our client do the same, each against a stand-in of its own: their requests are the same. The SDK knows no webhooks. */
+import { expect, test } from 'bun:test'
+import {
+  CheckoutPaymentIntent,
+  Client,
+  Environment,
+  OrdersController,
+  PaymentsController,
+  PaypalExperienceUserAction,
+  PaypalWalletContextShippingPreference,
+} from '@paypal/paypal-server-sdk'
+import { createPaypal } from '../../../src/clients/processors/paypal.ts'
+import { type PaypalServer, startPaypal } from './paypal-server.ts'
+import { type Asked, loopbackPort } from './stand-in.ts'
+
+const credentials = { clientId: 'client', secret: 'secret' }
+const paymentId = 'pay_01'
+const refundId = 'ref_01'
+const prefer = 'return=representation'
+
+/** What both sides have to agree on. */
+const said = ({ method, path, query, headers, body }: Asked) => ({
+  method,
+  path,
+  query: [...query],
+  body: path.endsWith('/token') ? Object.fromEntries(new URLSearchParams(body)) : body === '' ? undefined : JSON.parse(body),
+  authorization: headers.get('authorization'),
+  // The SDK sends none with what has no body.
+  contentType: body === '' ? undefined : headers.get('content-type'),
+  key: headers.get('paypal-request-id'),
+  prefer: headers.get('prefer'),
+})
+
+/** The SDK has no setting for its address: its requests are sent to the stand-in on their way out, and nowhere else. */
+function sdkAt({ url }: PaypalServer) {
+  const adapter = async (config: { url?: string; method?: string; headers: Record<string, string>; data?: BodyInit }) => {
+    const { pathname, search } = new URL(config.url ?? '')
+    const headers = Object.fromEntries(Object.entries(config.headers).filter(([, value]) => typeof value === 'string'))
+    const answer = await fetch(url + pathname + search, {
+      method: config.method?.toUpperCase() ?? 'GET',
+      headers,
+      ...(config.data ? { body: config.data } : {}),
+    })
+    return {
+      data: await answer.text(),
+      status: answer.status,
+      statusText: '',
+      headers: Object.fromEntries(answer.headers),
+      config,
+      request: {},
+    }
+  }
+  const client = new Client({
+    clientCredentialsAuthCredentials: { oAuthClientId: credentials.clientId, oAuthClientSecret: credentials.secret },
+    environment: Environment.Sandbox,
+    unstable_httpClientOptions: { adapter },
+  })
+  return { orders: new OrdersController(client), payments: new PaymentsController(client) }
+}
+
+test('a payment is begun, authorized, captured, refunded, its refund found, and another given up, as the SDK of PayPal does it', async () => {
+  await using theirs = await startPaypal(credentials)
+  await using own = await startPaypal(credentials)
+  const { orders, payments } = sdkAt(theirs)
+  const ours = createPaypal({ ...credentials, apiUrl: own.url }, loopbackPort())
+  const experienceContext = {
+    returnUrl: 'https://shop.example/back?a=1',
+    cancelUrl: 'https://shop.example/back?a=1',
+    userAction: PaypalExperienceUserAction.PayNow,
+    shippingPreference: PaypalWalletContextShippingPreference.NoShipping,
+  }
+  const unit = { amount: { currencyCode: 'USD', value: '10.00' }, customId: paymentId }
+  const order = { intent: CheckoutPaymentIntent.Authorize, purchaseUnits: [unit] }
+  const name = { paymentId, amount: 1000, currency: 'USD' }
+
+  const begun = await orders.createOrder({
+    body: { ...order, paymentSource: { paypal: { experienceContext } } },
+    paypalRequestId: paymentId,
+    prefer,
+  })
+  const id = begun.result.id ?? ''
+  const { reference } = await ours.create({ ...name, token: undefined, returnUrl: experienceContext.returnUrl })
+  expect(reference).toBe(id)
+  for (const server of [theirs, own]) server.approve(id)
+
+  await orders.getOrder({ id })
+  const held = (await orders.authorizeOrder({ id, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
+  await orders.getOrder({ id })
+  expect((await ours.retrieve({ ...name, reference }))?.references).toEqual({ authorization: held })
+
+  await orders.getOrder({ id })
+  const capture = { amount: { currencyCode: 'USD', value: '10.00' }, finalCapture: true }
+  const taken =
+    (await payments.captureAuthorizedPayment({ authorizationId: held, body: capture, paypalRequestId: `${paymentId}-capture`, prefer }))
+      .result.id ?? ''
+  const references = (await ours.capture({ ...name, reference })).references ?? {}
+  expect(references).toEqual({ authorization: held, capture: taken })
+
+  const back = { amount: { currencyCode: 'USD', value: '4.05' }, customId: refundId }
+  const refunded =
+    (await payments.refundCapturedPayment({ captureId: taken, body: back, paypalRequestId: refundId, prefer })).result.id ?? ''
+  const refund = { ...name, reference, references, refundId, amount: 405 }
+  expect(await ours.refund({ ...refund, whole: false })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
+  await payments.getRefund({ refundId: refunded })
+  expect(await ours.retrieveRefund({ ...refund, refundReference: refunded })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
+
+  const other = { ...name, paymentId: 'pay_02' }
+  const second =
+    (await orders.createOrder({ body: { ...order, purchaseUnits: [{ ...unit, customId: 'pay_02' }] }, paypalRequestId: 'pay_02', prefer }))
+      .result.id ?? ''
+  await ours.create({ ...other, token: undefined, returnUrl: undefined })
+  for (const server of [theirs, own]) server.approve(second)
+  await orders.getOrder({ id: second })
+  const given = (await orders.authorizeOrder({ id: second, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
+  await orders.getOrder({ id: second })
+  await ours.retrieve({ ...other, reference: second })
+  await orders.getOrder({ id: second })
+  await payments.voidPayment({ authorizationId: given, paypalRequestId: 'pay_02-void', prefer })
+  expect(await ours.void({ ...other, reference: second })).toMatchObject({ state: 'VOIDED' })
+
+  expect(own.requests.map(said)).toEqual(theirs.requests.map(said))
+  expect(own.requests.length).toBe(15)
+  const posts = own.requests.filter(({ method, path }) => method === 'POST' && !path.endsWith('/token'))
+  expect(new Set(posts.map(({ headers }) => headers.get('content-type')))).toEqual(new Set(['application/json']))
+})

@@ -1,0 +1,671 @@
+/** PayPal's client against a server that speaks its reference (paypal-server.ts), over real HTTP. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { NewOutsidePayment } from '../../../src/clients/processors/outside.ts'
+import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal.ts'
+import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal-amounts.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { createNewId } from '../../../src/lib/ids.ts'
+import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { type PaypalServer, startPaypal } from './paypal-server.ts'
+import { deliver, loopbackPort, messagesTo, type Told, thrownBy } from './stand-in.ts'
+
+const secret = 'secret-standin'
+const newId = createNewId(() => Buffer.from(Bun.randomUUIDv7('buffer')))
+
+let server: PaypalServer
+beforeAll(async () => {
+  server = await startPaypal({ secret })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  server.requests.length = 0
+  server.events.length = 0
+})
+
+const client = (account: Partial<PaypalAccount> = {}, port = loopbackPort()) =>
+  createPaypal({ clientId: 'client', secret, webhookId: 'WH-STANDIN', apiUrl: server.url, ...account }, port)
+let shared: ReturnType<typeof client> | undefined
+const paypal = () => (shared ??= client())
+
+const back = 'https://shop.example/back'
+const asked = (more: Partial<NewOutsidePayment> = {}): NewOutsidePayment => ({
+  ...{ paymentId: newId('payment'), amount: 1000, currency: 'USD', method: 'paypal', token: undefined, returnUrl: back },
+  ...more,
+})
+async function approved(more: Partial<NewOutsidePayment> = {}, instrument?: 'good' | 'declined' | 'review') {
+  const payment = asked(more)
+  const { reference } = await paypal().create(payment)
+  server.approve(reference, instrument)
+  return { ...payment, reference }
+}
+async function authorized(more: Partial<NewOutsidePayment> = {}) {
+  const payment = await approved(more)
+  expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED', authorized: payment.amount })
+  return payment
+}
+async function captured(more: Partial<NewOutsidePayment> = {}) {
+  const payment = await authorized(more)
+  const { references, ...answer } = await paypal().capture(payment)
+  expect(answer).toMatchObject({ state: 'CAPTURED', captured: payment.amount })
+  return { ...payment, references: references ?? {} }
+}
+const calls = () => server.requests.map(({ method, path }) => `${method} ${path.replace(/\/[\dA-Z]{15,}/g, '/:id')}`)
+const refused = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await thrownBy(promise)
+  if (!(error instanceof ProcessorRefused)) throw error
+  return error.code
+}
+const unavailable = async (promise: Promise<unknown>) => {
+  const error = await thrownBy(promise)
+  if (!(error instanceof ProcessorUnavailable)) throw error
+  expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain(secret)
+  return { neverSent: error.neverSent, counts: error.counts }
+}
+const happenedPerhaps = { neverSent: false, counts: true }
+const nothingHappened = { neverSent: true, counts: false }
+
+describe('amounts at PayPal', () => {
+  test('are decimals of the currencies that it takes, whole where it takes no decimals, or refused', () => {
+    const table: [number, string, string | undefined][] = [
+      [1000, 'USD', '10.00'],
+      [1, 'USD', '0.01'],
+      [10, 'EUR', '0.10'],
+      [500, 'JPY', '500'],
+      [50_000, 'HUF', '500'],
+      [50_050, 'HUF', undefined],
+      [50_000, 'TWD', '500'],
+      [0, 'USD', undefined],
+      [-5, 'USD', undefined],
+      [1.5, 'USD', undefined],
+      [10_500, 'KWD', undefined],
+      [1_000_000, 'MNT', undefined],
+      [1000, 'AED', undefined],
+      [500, 'ISK', undefined],
+      [100_000_000_000_000, 'USD', '1000000000000.00'],
+    ]
+    for (const [amount, currency, value] of table)
+      expect([currency, amount, paypalMoney({ amount, currency })?.value]).toEqual([currency, amount, value])
+  })
+
+  test('come back as they went, in every currency', () => {
+    fc.assert(
+      fc.property(fc.nat(2 ** 40), fc.constantFrom(...currencies), (amount, currency) => {
+        const money = paypalMoney({ amount, currency })
+        expect(paypalSays({ amount, currency })).toBe(money !== undefined)
+        if (money === undefined) return
+        expect(minorUnitsIn(money, currency)).toBe(amount)
+        expect(BigInt(money.value.replace('.', '')) * 10n ** BigInt(decimalsOf(currency))).toBe(
+          BigInt(amount) * 10n ** BigInt(money.value.split('.')[1]?.length ?? 0),
+        )
+      }),
+    )
+  })
+
+  test('that it cannot say are refused before anything is asked', async () => {
+    const payment = await captured()
+    server.requests.length = 0
+    expect(await refused(paypal().create(asked({ amount: 50_050, currency: 'HUF' })))).toBe('amount_not_supported')
+    expect(await refused(paypal().capture({ ...payment, currency: 'KWD' }))).toBe('amount_not_supported')
+    expect(await refused(paypal().refund({ ...payment, refundId: 'ref_1', amount: 0, whole: false }))).toBe('amount_not_supported')
+    expect(calls()).toEqual([])
+  })
+})
+
+describe('a payment at PayPal', () => {
+  test('is approved by the shopper, authorized and captured by us, and goes back in parts', async () => {
+    const payment = asked()
+    const made = await paypal().create(payment)
+    const { reference } = made
+    expect(made).toEqual({
+      ...{ reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, refunded: 0 },
+      clientParameters: { orderId: reference, clientId: 'client', approveUrl: `${server.url}/checkoutnow?token=${reference}` },
+    })
+    const named = { ...payment, reference }
+    expect(await paypal().retrieve(named)).toEqual(made)
+    const page = await fetch(made.clientParameters?.['approveUrl'] as string, { redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?token=${reference}&PayerID=STANDIN`])
+    const held = await paypal().retrieve(named)
+    expect(held).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, references: { authorization: expect.any(String) } })
+    expect(await paypal().retrieve(named)).toEqual(held)
+    const taken = await paypal().capture(named)
+    // A matcher of Bun's leaves itself in what it is held against.
+    const references = { ...taken.references }
+    expect(taken).toMatchObject({ state: 'CAPTURED', captured: 1000, references: { ...held?.references, capture: expect.any(String) } })
+    const refund = { ...named, references, refundId: newId('refund'), amount: 300, whole: false }
+    expect(await paypal().refund(refund)).toEqual({ reference: expect.any(String), state: 'SUCCEEDED' })
+    server.refundElsewhere(reference, '2.00')
+    expect(await paypal().retrieve(named)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 500 })
+  })
+
+  test('that PayPal’s buttons have approved on the page is begun without an address to return to', async () => {
+    const made = await paypal().create(asked({ returnUrl: undefined }))
+    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: made.reference } })
+    expect(server.requests.at(-1)?.body).not.toContain('payment_source')
+  })
+
+  test('of which PayPal answers no more than the name is read', async () => {
+    server.fail('POST /v2/checkout/orders', ({ status, json }) => {
+      const { id, status: word, links } = json as Record<string, unknown>
+      return { status, json: { id, status: word, links } }
+    })
+    expect(await paypal().create(asked())).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: expect.any(String) } })
+  })
+
+  test('of whole currencies is authorized, captured and refunded', async () => {
+    for (const [amount, currency] of [
+      [500, 'JPY'],
+      [50_000, 'HUF'],
+      [50_000, 'TWD'],
+    ] as const) {
+      const payment = await captured({ amount, currency })
+      expect(await paypal().refund({ ...payment, refundId: newId('refund'), whole: true })).toMatchObject({ state: 'SUCCEEDED' })
+      expect(await paypal().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: amount, refunded: amount })
+    }
+  })
+
+  test('that the shopper’s bank declines has failed, and one that is looked into is processing', async () => {
+    const declined = await paypal().retrieve(await approved({}, 'declined'))
+    expect(declined).toMatchObject({ state: 'FAILED', failureCode: 'INSTRUMENT_DECLINED', authorized: 0 })
+    expect(declined?.clientParameters).toBeUndefined()
+    const payment = await approved({}, 'review')
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'PROCESSING', authorized: 0, captured: 0 })
+    server.settle(payment.reference, 'authorizations', 'CREATED')
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED' })
+    server.settle(payment.reference, 'authorizations', 'DENIED')
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'FAILED', failureCode: 'authorization_denied' })
+  })
+
+  test('that two ask about at once is authorized once', async () => {
+    const payment = await approved()
+    const answers = await Promise.all([1, 2, 3].map(() => paypal().retrieve(payment)))
+    expect(answers.map((answer) => answer?.state)).toEqual(['AUTHORIZED', 'AUTHORIZED', 'AUTHORIZED'])
+    expect(server.orders.get(payment.reference)?.authorizations.length).toBe(1)
+  })
+
+  test('whose capture is looked into is processing, and captured or failed later', async () => {
+    for (const [status, later] of [
+      ['COMPLETED', { state: 'CAPTURED', captured: 1000 }],
+      ['DECLINED', { state: 'FAILED', failureCode: 'capture_declined', captured: 0 }],
+      ['FAILED', { state: 'FAILED', failureCode: 'capture_failed', captured: 0 }],
+      ['REFUNDED', { state: 'CAPTURED', captured: 1000 }],
+      ['PARTIALLY_REFUNDED', { state: 'CAPTURED', captured: 1000 }],
+    ] as const) {
+      const payment = await authorized()
+      server.captureOutcomes.push('PENDING')
+      expect(await paypal().capture(payment)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+      expect(await paypal().capture(payment)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+      server.settle(payment.reference, 'captures', status)
+      expect(await paypal().retrieve(payment)).toMatchObject(later)
+    }
+    const payment = await authorized()
+    server.captureOutcomes.push('DECLINED')
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'capture_declined' })
+    expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED' })
+  })
+
+  test('that was authorized again stands as the authorization that is alive', async () => {
+    const payment = await authorized()
+    const order = server.orders.get(payment.reference)
+    const [first] = order?.authorizations ?? []
+    if (!order || !first) throw new Error('no authorization')
+    order.authorizations.push({ ...first, id: 'LAPSED', status: 'VOIDED' })
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED', references: { authorization: first.id } })
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED' })
+  })
+
+  test('counts as refunded what went back, and not what is on its way or failed', async () => {
+    const payment = await captured()
+    for (const [status, value] of [
+      ['COMPLETED', '1.00'],
+      ['PENDING', '2.00'],
+      ['FAILED', '3.00'],
+    ] as const) {
+      server.refundOutcomes.push(status)
+      server.refundElsewhere(payment.reference, value)
+    }
+    expect(await paypal().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 100 })
+  })
+
+  test('is captured once however often it is asked, and before it is authorized it is told as it stands', async () => {
+    const payment = await captured()
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    expect(server.orders.get(payment.reference)?.captures.length).toBe(1)
+    const open = await paypal().create(asked())
+    expect(await paypal().capture({ ...asked(), ...server.orders.get(open.reference), ...named(open.reference) })).toMatchObject({
+      state: 'REQUIRES_ACTION',
+      captured: 0,
+    })
+  })
+
+  test('is never captured above what the shopper agreed to, although PayPal would take it', async () => {
+    const payment = await authorized()
+    expect(await refused(paypal().capture({ ...payment, amount: 1100 }))).toBe('amount_above_authorization')
+    expect(server.orders.get(payment.reference)?.captures).toEqual([])
+  })
+
+  test('of which another sum was captured than was asked for is not counted as captured, and the sum is told', async () => {
+    const payment = await authorized()
+    server.captureElsewhere(payment.reference, '4.00')
+    const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
+    for (const verb of ['retrieve', 'capture', 'void'] as const) expect(await paypal()[verb](payment)).toMatchObject(short)
+  })
+
+  test('is given up before it is approved without a call, after it is authorized by one, and one that is captured says so', async () => {
+    const open = await paypal().create(asked())
+    expect(await paypal().void(named(open.reference))).toMatchObject({ state: 'VOIDED', captured: 0 })
+    expect(calls().filter((call) => call.endsWith('/void'))).toEqual([])
+    for (const payment of [await authorized(), await authorized({ amount: 500, currency: 'JPY' })])
+      for (let times = 0; times < 2; times++)
+        expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED', authorized: 0, captured: 0 })
+    expect(await paypal().void(await captured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const reviewed = await approved({}, 'review')
+    await paypal().retrieve(reviewed)
+    expect(await paypal().void(reviewed)).toMatchObject({ state: 'VOIDED' })
+  })
+
+  test('that changed between the look and the step is told as it stands then', async () => {
+    const payment = await authorized()
+    server.fail(`/void`, { status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'PREVIOUSLY_CAPTURED' }] } })
+    // It was captured after we looked; here it was not, and so the refusal stands.
+    expect(await refused(paypal().void(payment))).toBe('PREVIOUSLY_CAPTURED')
+    server.fail(`/capture`, (told) => {
+      server.settle(payment.reference, 'authorizations', 'VOIDED')
+      server.orders.get(payment.reference)?.captures.splice(0)
+      return { ...told, status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'AUTHORIZATION_VOIDED' }] } }
+    })
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'VOIDED' })
+    const other = await authorized()
+    server.fail('/capture', { status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'PAYEE_ACCOUNT_RESTRICTED' }] } })
+    expect(await refused(paypal().capture(other))).toBe('PAYEE_ACCOUNT_RESTRICTED')
+  })
+
+  test('in another currency, about another sum or of another payment is no answer, and is not authorized', async () => {
+    const payment = await approved()
+    for (const wrong of [{ amount: 999 }, { currency: 'EUR' }, { paymentId: 'pay_other' }])
+      expect(await unavailable(paypal().retrieve({ ...payment, ...wrong }))).toEqual(happenedPerhaps)
+    expect(server.orders.get(payment.reference)?.authorizations).toEqual([])
+    const unit = (changes: object) => (told: Told) => {
+      const json = told.json as { purchase_units: object[] }
+      return { ...told, json: { ...json, purchase_units: [{ ...json.purchase_units[0], ...changes }] } }
+    }
+    for (const changes of [
+      { amount: { currency_code: 'USD', value: '10.01' } },
+      { amount: { currency_code: 'EUR', value: '10.00' } },
+      { amount: 10 },
+    ]) {
+      server.fail('POST /v2/checkout/orders', unit(changes))
+      expect(await unavailable(paypal().create(asked()))).toEqual(happenedPerhaps)
+    }
+  })
+
+  test('is found by any of PayPal’s names, never heard of where it was not made, and cannot be asked about by ours alone', async () => {
+    const payment = await captured()
+    const { authorization = '', capture = '' } = payment.references
+    for (const references of [{ authorization }, { capture }, payment.references])
+      expect(await paypal().retrieve({ ...payment, reference: undefined, references })).toMatchObject({
+        reference: payment.reference,
+        state: 'CAPTURED',
+      })
+    const unknown = named('5O190127TN364715T')
+    expect(await paypal().retrieve(unknown)).toBeUndefined()
+    expect(await paypal().retrieve({ ...unknown, reference: undefined, references: { capture: 'nothing' } })).toBeUndefined()
+    expect(await refused(paypal().capture(unknown))).toBe('RESOURCE_NOT_FOUND')
+    expect(await refused(paypal().void(unknown))).toBe('RESOURCE_NOT_FOUND')
+    expect(await unavailable(paypal().retrieve({ ...payment, reference: undefined, references: {} }))).toEqual({
+      neverSent: false,
+      counts: false,
+    })
+  })
+
+  test('whose answer was lost is the same one when it is asked for again, as it stands now', async () => {
+    for (const fault of ['lost', 'half', 'garbage'] as const) {
+      const payment = asked()
+      server.fail('POST /v2/checkout/orders', fault)
+      expect(await unavailable(paypal().create(payment))).toEqual(happenedPerhaps)
+      const before = server.orders.size
+      const { reference } = await paypal().create(payment)
+      expect(server.orders.size).toBe(before)
+      server.approve(reference)
+      await paypal().retrieve({ ...payment, reference })
+      expect(await paypal().create(payment)).toMatchObject({ reference, state: 'AUTHORIZED' })
+    }
+    const payment = await authorized()
+    server.fail('/capture', 'lost')
+    expect(await unavailable(paypal().capture(payment))).toEqual(happenedPerhaps)
+    expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const given = await authorized()
+    server.fail('/void', 'lost')
+    expect(await unavailable(paypal().void(given))).toEqual(happenedPerhaps)
+    expect(await paypal().void(given)).toMatchObject({ state: 'VOIDED' })
+  })
+})
+
+/** A payment of which nobody knows more than the order. */
+const named = (reference: string) => {
+  const order = server.orders.get(reference)
+  return { paymentId: order?.custom_id ?? 'pay_1', amount: 1000, currency: 'USD', reference }
+}
+
+describe('a refund at PayPal', () => {
+  test('is made once under our id, in parts up to the whole, and no more', async () => {
+    const payment = await captured()
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    const made = await paypal().refund(refund)
+    expect(await paypal().refund(refund)).toEqual(made)
+    expect(await refused(paypal().refund({ ...refund, refundId: newId('refund'), amount: 601 }))).toBe('REFUND_AMOUNT_EXCEEDED')
+    expect(await paypal().refund({ ...refund, references: {}, refundId: newId('refund'), amount: 600 })).toMatchObject({
+      state: 'SUCCEEDED',
+    })
+    expect(await refused(paypal().refund({ ...refund, refundId: newId('refund'), amount: 1 }))).toBe('CAPTURE_FULLY_REFUNDED')
+    server.forgetKeys()
+    expect(await paypal().refund(refund)).toEqual(made)
+    expect(await refused(paypal().refund({ ...(await authorized()), refundId: newId('refund'), whole: true }))).toBe('not_captured')
+  })
+
+  test('is found by its own name and by ours, and fails after it was made when PayPal says so', async () => {
+    const payment = await captured()
+    server.refundOutcomes.push('PENDING')
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    const { reference, state } = await paypal().refund(refund)
+    expect(state).toBe('PENDING')
+    for (const [status, becomes] of [
+      ['COMPLETED', 'SUCCEEDED'],
+      ['FAILED', 'FAILED'],
+      ['CANCELLED', 'FAILED'],
+    ] as const) {
+      server.settle(payment.reference, 'refunds', status)
+      for (const refundReference of [reference, undefined])
+        expect(await paypal().retrieveRefund({ ...refund, refundReference })).toMatchObject({ reference, state: becomes })
+      expect(await paypal().refund(refund)).toMatchObject({ reference, state: becomes })
+    }
+    expect(
+      await paypal()
+        .retrieveRefund({ ...refund, amount: 300, refundReference: reference })
+        .catch(String),
+    ).toContain('another refund')
+    expect(
+      await paypal()
+        .retrieveRefund({ ...refund, refundId: 'ref_other', refundReference: reference })
+        .catch(String),
+    ).toContain('another refund')
+  })
+
+  test('that was never made is not found, and one whose answer was lost is', async () => {
+    const payment = await captured()
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    expect(await paypal().retrieveRefund({ ...refund, refundReference: undefined })).toBeUndefined()
+    expect(await paypal().retrieveRefund({ ...refund, refundReference: 'unknown' })).toBeUndefined()
+    expect(await paypal().retrieveRefund({ ...refund, reference: 'unknown', refundReference: undefined })).toBeUndefined()
+    server.fail('/refund', 'lost')
+    expect(await unavailable(paypal().refund(refund))).toEqual(happenedPerhaps)
+    const found = await paypal().retrieveRefund({ ...refund, refundReference: undefined })
+    expect(found).toMatchObject({ state: 'SUCCEEDED' })
+    expect<unknown>(await paypal().refund(refund)).toEqual(found)
+  })
+})
+
+describe('the token of an account at PayPal', () => {
+  const tokenCalls = () => calls().filter((call) => call === 'POST /v1/oauth2/token').length
+
+  test('is asked for once for all calls that need one at the same time, and kept while it is good', async () => {
+    let now = Date.now()
+    const own = client({}, loopbackPort({ now: () => now }))
+    await Promise.all([own.create(asked()), own.create(asked()), own.create(asked())])
+    expect(tokenCalls()).toBe(1)
+    now += 32_300_000
+    await own.create(asked())
+    expect(tokenCalls()).toBe(1)
+    now += 100_000
+    await Promise.all([own.create(asked()), own.create(asked())])
+    expect(tokenCalls()).toBe(2)
+  })
+
+  test('that ended before its time is renewed once for all, and what was asked is asked again', async () => {
+    const own = client()
+    await own.create(asked())
+    server.endTokens()
+    server.requests.length = 0
+    const made = await Promise.all([own.create(asked()), own.create(asked()), own.create(asked())])
+    expect(made.map(({ state }) => state)).toEqual(['REQUIRES_ACTION', 'REQUIRES_ACTION', 'REQUIRES_ACTION'])
+    expect(tokenCalls()).toBe(1)
+  })
+
+  test('without a time is asked for again in good time', async () => {
+    for (const seconds of [undefined, 'soon', -1, 10]) {
+      server.life.seconds = seconds
+      const own = client()
+      await own.create(asked())
+      await own.create(asked())
+    }
+    server.life.seconds = 32_400
+  })
+
+  test('that is refused twice says nothing of the payment, and is nobody’s failure', async () => {
+    const own = client()
+    await own.probe()
+    const error = { status: 401, json: { error: 'invalid_token' } }
+    server.requests.length = 0
+    server.fail('POST /v2/checkout/orders', error, error)
+    expect(await unavailable(own.create(asked()))).toEqual(nothingHappened)
+    expect(calls()).toEqual(['POST /v2/checkout/orders', 'POST /v1/oauth2/token', 'POST /v2/checkout/orders'])
+  })
+
+  test('that cannot be had leaves nothing done, and is asked for again by the next call', async () => {
+    const own = client()
+    server.fail(
+      '/v1/oauth2/token',
+      { status: 503 },
+      'garbage',
+      { status: 429 },
+      { status: 200, json: { access_token: 'a b\r\n' } },
+      { status: 401, json: {} },
+    )
+    const means = []
+    for (let times = 0; times < 5; times++) means.push(await unavailable(own.create(asked())))
+    const failing = { neverSent: true, counts: true }
+    expect(means).toEqual([failing, failing, nothingHappened, failing, nothingHappened])
+    expect(await own.create(asked())).toMatchObject({ state: 'REQUIRES_ACTION' })
+  })
+})
+
+describe('an answer of PayPal that says nothing of the payment', () => {
+  test('is told as what it leaves open, and only what is the processor’s own failure counts', async () => {
+    const named = { name: 'X', message: 'no' }
+    const table = [
+      [{ status: 403, json: named }, nothingHappened],
+      [{ status: 429, json: named }, nothingHappened],
+      [
+        { status: 409, json: named },
+        { neverSent: false, counts: false },
+      ],
+      [
+        { status: 404, json: '<html>' },
+        { neverSent: false, counts: false },
+      ],
+      [{ status: 422 }, { neverSent: false, counts: false }],
+      [
+        { status: 415, json: named },
+        { neverSent: false, counts: false },
+      ],
+      [{ status: 500, json: named }, happenedPerhaps],
+      [{ status: 503, json: 'down' }, happenedPerhaps],
+      [{ status: 201 }, happenedPerhaps],
+      [{ status: 201, json: { status: 'CREATED' } }, happenedPerhaps],
+      [{ status: 201, json: { id: '1', status: 'CREATED', purchase_units: [] } }, happenedPerhaps],
+      [
+        { status: 201, json: { id: '1', status: 'constructor', purchase_units: [{ amount: { currency_code: 'USD', value: '10.00' } }] } },
+        happenedPerhaps,
+      ],
+      [
+        { status: 201, json: { id: '1', status: 'COMPLETED', purchase_units: [{ amount: { currency_code: 'USD', value: '10.00' } }] } },
+        happenedPerhaps,
+      ],
+    ] as const
+    for (const [fault, means] of table) {
+      server.fail('POST /v2/checkout/orders', fault)
+      expect([fault, await unavailable(paypal().create(asked()))]).toEqual([fault, means])
+    }
+    server.fail('POST /v2/checkout/orders', { status: 400, json: { name: 'INVALID_REQUEST', details: [{ issue: 'a b' }] } })
+    expect(await refused(paypal().create(asked()))).toBe('INVALID_REQUEST')
+    server.fail('POST /v2/checkout/orders', 'late')
+    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 100 })).create(asked()))).toEqual(happenedPerhaps)
+  })
+})
+
+describe('a message of PayPal', () => {
+  const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
+
+  test('names its payment by our name or by one of PayPal’s, whatever it is about', async () => {
+    const payment = await captured()
+    await paypal().refund({ ...payment, refundId: newId('refund'), amount: 100, whole: false })
+    const types = server.events.map((event) => event['event_type'])
+    expect(types).toEqual([
+      'CHECKOUT.ORDER.APPROVED',
+      'PAYMENT.AUTHORIZATION.CREATED',
+      'PAYMENT.CAPTURE.COMPLETED',
+      'PAYMENT.CAPTURE.REFUNDED',
+    ])
+    for (const event of server.events) {
+      const message = await paypal().readMessage(server.sent(event))
+      expect(message).toMatchObject({ id: event['id'], payment: { paymentId: payment.paymentId, reference: payment.reference } })
+    }
+    const other = { id: 'WH-1', event_type: 'BILLING.PLAN.CREATED', resource: { id: 'P-1' } }
+    expect(await paypal().readMessage(server.sent(other))).toEqual({ id: 'WH-1', payment: undefined })
+  })
+
+  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged one is turned away', async () => {
+    const payment = await captured()
+    await using shop = messagesTo(paypal())
+    const { length } = server.events
+    const messages = server.events.map((event) => server.sent(event))
+    const statuses = await deliver(shop.url, messages, { times: 2, reversed: true })
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
+    for (const { payment: about } of shop.received)
+      expect(await paypal().retrieve({ ...payment, reference: about?.reference })).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const forged = messages.map(({ headers }) => ({ headers, body: Buffer.from('{"id":"WH-1"}') }))
+    server.fail('verify-webhook-signature', { status: 503 })
+    expect(await deliver(shop.url, forged)).toEqual([503, ...forged.slice(1).map(() => 401)])
+  })
+
+  test('is shown to PayPal in the very text that came', async () => {
+    const body = '{ "id":"WH-1",\n "event_type" : "X", "amount": 10.00, "note":"\\u00fc ü", "n": 1e2 }'
+    const { headers } = server.sent({})
+    const asking = paypal().readMessage({ body: Buffer.from(body), headers })
+    await bad(asking)
+    expect(server.requests.at(-1)?.body.endsWith(`"webhook_event":${body}}`)).toBe(true)
+    for (const spaces of [0, 3])
+      expect(await paypal().readMessage(server.sent({ id: 'WH-2', event_type: 'X' }, { spaces }))).toMatchObject({ id: 'WH-2' })
+  })
+
+  test('is not believed when PayPal does not know it, and nobody is asked about one that cannot be good', async () => {
+    const { body, headers } = server.sent({ id: 'WH-1', event_type: 'X' })
+    const changed = (name: string, value: string) => {
+      const other = new Headers(headers)
+      other.set(name, value)
+      return other
+    }
+    await bad(paypal().readMessage({ body: Buffer.from('{"id":"WH-2"}'), headers }))
+    await bad(paypal().readMessage({ body, headers: changed('paypal-transmission-id', crypto.randomUUID()) }))
+    await bad(paypal().readMessage({ body, headers: changed('paypal-transmission-time', '2026-11-22T09:00:01Z') }))
+    await bad(client({ webhookId: 'WH-OTHER' }).readMessage({ body, headers }))
+    server.requests.length = 0
+    const hopeless: [string, string][] = [
+      ['paypal-auth-algo', 'MD5'],
+      ['paypal-cert-url', 'https://paypal.com.evil.example/cert'],
+      ['paypal-cert-url', 'https://evilpaypal.com/cert'],
+      ['paypal-cert-url', 'http://api.paypal.com/cert'],
+      ['paypal-cert-url', 'https://evil.example/?.paypal.com/'],
+      ['paypal-transmission-sig', '","x":"'],
+      ['paypal-transmission-time', 'now'],
+      ['paypal-transmission-id', ''],
+    ]
+    for (const [name, value] of hopeless) await bad(paypal().readMessage({ body, headers: changed(name, value) }))
+    await bad(paypal().readMessage({ body, headers: new Headers() }))
+    for (const text of ['', 'null', '[]', '"x"', '{', '{},"webhook_id":"other"', '{}}{', '\ufeff{}'])
+      await bad(paypal().readMessage({ body: Buffer.from(text), headers }))
+    await bad(paypal().readMessage({ body: Buffer.from([0x7b, 0xff, 0x7d]), headers }))
+    for (const blank of [undefined, '', ' ']) await bad(client({ webhookId: blank }).readMessage({ body, headers }))
+    expect(calls()).toEqual([])
+  })
+
+  test('is not known to be good while PayPal cannot be asked', async () => {
+    const message = server.sent({ id: 'WH-1', event_type: 'X' })
+    server.fail(
+      'verify-webhook-signature',
+      { status: 503 },
+      { status: 429 },
+      { status: 200, json: { verification_status: 'MAYBE' } },
+      { status: 400, json: { name: 'VALIDATION_ERROR' } },
+    )
+    expect(await unavailable(paypal().readMessage(message))).toEqual(happenedPerhaps)
+    expect(await unavailable(paypal().readMessage(message))).toEqual(nothingHappened)
+    expect(await unavailable(paypal().readMessage(message))).toEqual(happenedPerhaps)
+    await bad(paypal().readMessage(message))
+    expect(await paypal().readMessage(message)).toEqual(await paypal().readMessage(message))
+  })
+
+  test('is asked about with few others at a time: a flood of forged ones does not use up what payments need', async () => {
+    const own = client()
+    await own.probe()
+    server.requests.length = 0
+    const flood = Array.from({ length: 30 }, () => thrownBy(own.readMessage({ ...server.sent({ id: 'WH-1' }), body: Buffer.from('{}') })))
+    const errors = await Promise.all(flood)
+    expect(errors.filter((error) => error instanceof BadSignature).length).toBe(8)
+    expect(errors.filter((error) => error instanceof ProcessorUnavailable && !error.counts).length).toBe(22)
+    expect(calls().length).toBe(8)
+    expect(await own.readMessage(server.sent({ id: 'WH-2' }))).toEqual({ id: 'WH-2', payment: undefined })
+  })
+
+  test('without an id has the digest of its text as one', async () => {
+    const message = server.sent({ event_type: 'X' })
+    expect((await paypal().readMessage(message)).id).toMatch(/^sha256:[0-9a-f]{64}$/)
+  })
+
+  test('about a dispute says whose money it is, and one that is told in other words is about its payment only', async () => {
+    const payment = await captured()
+    const dispute = async (resource: object) => {
+      const transactions = [{ seller_transaction_id: payment.references['capture'] }]
+      const event = {
+        id: 'WH-1',
+        event_type: 'CUSTOMER.DISPUTE.UPDATED',
+        resource: { dispute_id: 'PP-D-1', disputed_transactions: transactions, ...resource },
+      }
+      const message = await paypal().readMessage(server.sent(event))
+      expect(message.payment).toMatchObject({ paymentId: payment.paymentId, reference: payment.reference })
+      return message.dispute
+    }
+    const about = { dispute_amount: { currency_code: 'USD', value: '10.00' }, dispute_life_cycle_stage: 'CHARGEBACK' }
+    const told = { reference: 'PP-D-1', amount: 1000, currency: 'USD' }
+    expect(await dispute({ ...about, status: 'UNDER_REVIEW' })).toEqual({ ...told, state: 'OPEN' })
+    for (const [outcome, state] of [
+      ['RESOLVED_BUYER_FAVOUR', 'LOST'],
+      ['RESOLVED_SELLER_FAVOUR', 'WON'],
+    ] as const)
+      expect(await dispute({ ...about, status: 'RESOLVED', dispute_outcome: { outcome_code: outcome } })).toEqual({ ...told, state })
+    expect(await dispute({ ...about, status: 'RESOLVED' })).toBeUndefined()
+    expect(await dispute({ ...about, dispute_life_cycle_stage: 'INQUIRY', status: 'OPEN' })).toBeUndefined()
+    expect(await dispute({ status: 'OPEN' })).toBeUndefined()
+  })
+})
+
+describe('an account of PayPal', () => {
+  test('is a test account or a live one by its host', () => {
+    expect(client().mode).toBe('TEST')
+    expect(client({ apiUrl: 'https://api-m.sandbox.paypal.com' }).mode).toBe('TEST')
+    expect(client({ apiUrl: undefined }).mode).toBe('LIVE')
+    expect(client({ apiUrl: 'https://sandboxes.example' }).mode).toBe('LIVE')
+  })
+
+  test('is proven by a token of its own, and a secret that is not known is told apart from a server that is down', async () => {
+    const own = client()
+    await own.probe()
+    await own.probe()
+    expect(calls()).toEqual(['POST /v1/oauth2/token', 'POST /v1/oauth2/token'])
+    expect(await refused(client({ secret: 'wrong' }).probe())).toBe('credentials')
+    server.fail('/v1/oauth2/token', { status: 503 }, { status: 429 })
+    expect((await unavailable(own.probe())).counts).toBe(true)
+    expect((await unavailable(own.probe())).counts).toBe(false)
+  })
+})

@@ -1,0 +1,608 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { portOfVerb } from '../../../src/clients/processors/call.ts'
+import { BadSignature } from '../../../src/clients/processors/processor.ts'
+import { createQpay, qpayCapabilities } from '../../../src/clients/processors/qpay.ts'
+import type { SafeFetch } from '../../../src/core/outgoing.ts'
+import { currencies } from '../../../src/lib/money.ts'
+import { failure, nothingSaid, realPort, shortMs, silences, toldBy, unknown, wordFor } from './outcomes.ts'
+import { type QpayServer, type QpayServerOptions, startQpayServer } from './qpay-server.ts'
+
+const messagesUrl = 'http://127.0.0.1/webhooks/payments/qpay/callback/8Jq0unguessable'
+const order = {
+  paymentId: 'pay_01k7h8m3vefq7v0x2y4z6a8b9c',
+  amount: 1_000_000,
+  currency: 'MNT',
+  token: undefined,
+  returnUrl: undefined,
+  messagesUrl,
+}
+const asked = { paymentId: order.paymentId, amount: order.amount, currency: 'MNT' }
+const refundId = 'ref_01k7h8m3vefq7v0x2y4z6a8b9c'
+const anHour = 3_600_000
+
+const servers: QpayServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    await server.close()
+    expect(server.violations).toEqual([])
+  }
+})
+
+type Setting = QpayServerOptions & { around?: (fetch: SafeFetch, server: QpayServer) => SafeFetch }
+
+async function merchant({ around = (fetch) => fetch, ...options }: Setting = {}) {
+  const server = await startQpayServer(options)
+  servers.push(server)
+  const port = { ...realPort, now: options.now ?? Date.now, fetch: around(realPort.fetch, server) }
+  const qpay = createQpay(server.account, port)
+  return { server, qpay, port }
+}
+
+/** A merchant with an invoice that waits to be paid. */
+async function withInvoice(setting: Setting = {}) {
+  const made = await merchant(setting)
+  const { reference } = await made.qpay.create(order)
+  return { ...made, reference, name: { ...asked, reference } }
+}
+
+describe('a QPay invoice', () => {
+  test('a QPay invoice asks for the exact amount in tugriks under our id, and gives the page all that it has to show', async () => {
+    const { server, qpay } = await merchant()
+    const made = await qpay.create(order)
+    expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice'])
+    expect(server.requests[1]?.json).toEqual({
+      invoice_code: server.account.invoiceCode,
+      sender_invoice_no: order.paymentId,
+      invoice_receiver_code: 'terminal',
+      invoice_description: order.paymentId,
+      amount: 10_000,
+      callback_url: messagesUrl,
+    })
+    const [invoice] = server.invoices.values()
+    expect(made).toEqual({
+      reference: invoice?.id ?? '',
+      state: 'REQUIRES_ACTION',
+      authorized: 0,
+      captured: 0,
+      clientParameters: {
+        qrText: expect.stringContaining(invoice?.id ?? '?'),
+        qrImage: expect.stringMatching(/^iVBOR/),
+        shortUrl: expect.stringMatching(/^https:\/\/s\.qpay\.mn\//),
+        urls: expect.arrayContaining([
+          {
+            name: 'khanbank',
+            description: 'khanbank апп',
+            logo: 'https://qpay.mn/q/logo/khanbank.png',
+            link: expect.stringMatching(/^khanbank:\/\/q\?qPay_QRcode=/),
+          },
+        ]),
+      },
+    })
+  })
+
+  test('a QPay invoice is refused before any call for what it cannot say: other currencies, parts of a tugrik, nothing, and no address to be told at', async () => {
+    const { server, qpay } = await merchant()
+    for (const [wrong, code] of [
+      [{ currency: 'USD' }, 'amount_not_supported'],
+      [{ currency: 'mnt' }, 'amount_not_supported'],
+      [{ amount: 1_000_050 }, 'amount_not_supported'],
+      [{ amount: 0 }, 'amount_not_supported'],
+      [{ amount: -100 }, 'amount_not_supported'],
+      [{ messagesUrl: `http://127.0.0.1/${'x'.repeat(255)}` }, 'callback_url_not_supported'],
+      [{ messagesUrl: '' }, 'callback_url_not_supported'],
+    ] as const)
+      expect(await failure(qpay.create({ ...order, ...wrong }))).toEqual({ refused: code })
+    expect(server.requests).toEqual([])
+  })
+
+  test('QPay says whole tugriks above nothing and no other currency, and each is written as it is', async () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), fc.integer({ min: 1, max: 99 }), (tugriks, part) => {
+        expect(qpayCapabilities.says({ amount: tugriks * 100, currency: 'MNT' })).toBe(true)
+        expect(qpayCapabilities.says({ amount: tugriks * 100 + part, currency: 'MNT' })).toBe(false)
+      }),
+    )
+    expect(currencies.filter((currency) => qpayCapabilities.saysCurrency(currency))).toEqual(['MNT'])
+    expect(currencies.filter((currency) => qpayCapabilities.says({ amount: 10_000, currency }))).toEqual(['MNT'])
+    for (const amount of [0, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
+      expect(qpayCapabilities.says({ amount, currency: 'MNT' })).toBe(false)
+    const { server, qpay } = await merchant()
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000_000_000 }), async (tugriks) => {
+        const { reference } = await qpay.create({ ...order, amount: tugriks * 100 })
+        expect(server.requests.at(-1)?.text).toContain(`"amount":${BigInt(tugriks)},`)
+        server.pay(reference)
+        expect(await qpay.retrieve({ ...asked, reference, amount: tugriks * 100 })).toMatchObject({
+          state: 'CAPTURED',
+          captured: tugriks * 100,
+        })
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('links that would run in the page, pictures that are none and entries without a name are left out of what the page shows', async () => {
+    const { server, qpay } = await merchant()
+    const urls = [
+      { name: 'bank', link: 'khanbank://q?x=1', logo: 'javascript:alert(1)' },
+      { name: 'bad', link: 'javascript:alert(1)' },
+      { name: 'bad', link: ' JavaScript:alert(1)' },
+      { name: 'bad', link: 'data:text/html,x' },
+      { link: 'khanbank://q' },
+      { name: 7, link: 'khanbank://q' },
+      'bank',
+      null,
+    ]
+    const json = { invoice_id: 'i-1', qr_text: 5, qr_image: '"><script>', qPay_shortUrl: 'javascript:alert(1)', urls }
+    server.fail(/POST \/v2\/invoice/, { reply: { status: 200, json } })
+    expect((await qpay.create(order)).clientParameters).toEqual({ urls: [{ name: 'bank', link: 'khanbank://q?x=1' }] })
+  })
+})
+
+describe('the token of QPay', () => {
+  test('one token is asked for by however many calls at once, and once more when it is refused', async () => {
+    const { server, qpay } = await merchant()
+    await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
+    expect(server.tokensGiven()).toBe(1)
+    server.revokeTokens()
+    const made = await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
+    expect(server.tokensGiven()).toBe(2)
+    expect(server.invoices.size).toBe(24)
+    expect(new Set(made.map(({ reference }) => reference)).size).toBe(12)
+  })
+
+  test('a call that was refused with a token that somebody else has renewed since takes the new one', async () => {
+    const { server, qpay } = await merchant()
+    await qpay.create(order)
+    server.revokeTokens()
+    await qpay.create(order)
+    await qpay.create(order)
+    expect(server.tokensGiven()).toBe(2)
+  })
+
+  for (const expiresIn of ['time', 'duration'] as const)
+    test(`a token whose end is told as a ${expiresIn} is renewed before it ends, and not much sooner`, async () => {
+      let now = Date.UTC(2026, 10, 22)
+      const { server, qpay } = await merchant({ expiresIn, now: () => now })
+      await qpay.create(order)
+      now += 23 * anHour
+      await qpay.create(order)
+      expect(server.tokensGiven()).toBe(1)
+      now += anHour - 30_000
+      await qpay.create(order)
+      expect(server.tokensGiven()).toBe(2)
+      expect(
+        server.requests.every(({ path, headers }) => path.endsWith('/auth/token') || headers.authorization?.startsWith('Bearer ')),
+      ).toBe(true)
+    })
+
+  test('without a token nothing is sent: a server that gives none counts against it, and a password that it does not know does not', async () => {
+    const { server, qpay, port } = await merchant()
+    for (const fault of silences) {
+      const patience = fault === 'late' ? shortMs : port.timeoutMs
+      server.fail(/token/, fault)
+      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).create(order))]).toEqual([
+        wordFor(fault),
+        { unavailable: { neverSent: true, counts: true } },
+      ])
+    }
+    const stranger = createQpay({ ...server.account, password: 'wrong' }, port)
+    expect(await failure(stranger.create(order))).toEqual(nothingSaid)
+    expect(await failure(stranger.probe())).toEqual({ refused: 'credentials' })
+    expect(server.routes().filter((route) => !route.includes('token'))).toEqual([])
+    await qpay.create(order)
+  })
+
+  test('a token that is refused twice says nothing of the payment', async () => {
+    const { server, qpay } = await merchant()
+    for (let time = 0; time < 2; time++) server.fail(/invoice/, { reply: { status: 401, json: { error: 'AUTHENTICATION_FAILED' } } })
+    expect(await failure(qpay.create(order))).toEqual(nothingSaid)
+    expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice', 'POST /v2/auth/token', 'POST /v2/invoice'])
+  })
+
+  test('the probe asks for a token of its own each time', async () => {
+    const { server, qpay, port } = await merchant()
+    await qpay.probe()
+    await qpay.probe()
+    expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/auth/token'])
+    for (const fault of silences) {
+      const patience = fault === 'late' ? shortMs : port.timeoutMs
+      server.fail(/token/, fault)
+      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).probe())]).toEqual([
+        wordFor(fault),
+        unknown,
+      ])
+    }
+    server.fail(/token/, { reply: { status: 429, json: {} } })
+    expect(await failure(qpay.probe())).toEqual(nothingSaid)
+  })
+})
+
+describe('what became of a QPay invoice', () => {
+  for (const amounts of ['text', 'number'] as const)
+    test(`is paid once all of it was paid, with amounts told as ${amounts}`, async () => {
+      const { server, qpay, reference, name } = await withInvoice({ amounts })
+      expect(await qpay.retrieve(name)).toEqual({ reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0 })
+      const payment = server.pay(reference)
+      const paid = { reference, references: { payment }, state: 'CAPTURED', authorized: 1_000_000, captured: 1_000_000 } as const
+      expect(await qpay.retrieve(name)).toEqual(paid)
+      expect(await qpay.capture(name)).toEqual(paid)
+    })
+
+  test('less than all of it is told and is not paid, and more than all of it is told as it is', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { amount: 9_999 })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 999_900 })
+    expect(await qpay.capture(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 999_900 })
+    server.pay(reference, { amount: 1 })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
+    server.pay(reference)
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 2_000_000 })
+  })
+
+  for (const statusOncePaid of ['OPEN', 'CLOSED', 'PAID'] as const)
+    test(`is told by its payments and not by its status, which may be ${statusOncePaid} once it is paid`, async () => {
+      const { server, qpay, reference, name } = await withInvoice({ statusOncePaid })
+      server.pay(reference)
+      expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
+      server.fail(/check/, { reply: { status: 200, json: { count: 0, rows: [] } } })
+      expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
+    })
+
+  test('payments that failed and payments in another currency are no money', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { status: 'FAILED' })
+    server.pay(reference, { currency: 'USD' })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
+  })
+
+  test('a payment that is told twice is one', async () => {
+    const { server, qpay, name } = await withInvoice()
+    const row = { payment_id: 5, payment_status: 'PAID', payment_amount: '5000' }
+    server.fail(/check/, { reply: { status: 200, json: { count: 2, rows: [row, row] } } })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 500_000, references: { payment: '5' } })
+  })
+
+  test('an invoice that there is not is unknown, and without its id nobody can be asked', async () => {
+    const { server, qpay } = await merchant()
+    expect(await qpay.retrieve({ ...asked, reference: crypto.randomUUID() })).toBeUndefined()
+    expect(await failure(qpay.void({ ...asked, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
+    expect(await failure(qpay.capture({ ...asked, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
+    const before = server.requests.length
+    for (const call of [qpay.retrieve, qpay.capture, qpay.void])
+      expect(await failure(call({ ...asked, reference: undefined }))).toEqual({ unavailable: { neverSent: false, counts: false } })
+    expect(server.requests).toHaveLength(before)
+  })
+
+  test('a reference is part of a path and never another path', async () => {
+    const { server, qpay } = await merchant()
+    server.fail(/invoice/, { reply: { status: 404, json: { error: 'INVOICE_NOTFOUND' } } })
+    expect(await qpay.retrieve({ ...asked, reference: '../auth/token?a=b' })).toBeUndefined()
+    expect(server.routes().at(-1)).toBe('GET /v2/invoice/..%2Fauth%2Ftoken%3Fa%3Db')
+  })
+})
+
+test('in a demonstration the page of an invoice pays it once and calls back, and QPay tells of it', async () => {
+  const calls: string[] = []
+  const called = Promise.withResolvers<void>()
+  using listener = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ url, method }) {
+      calls.push(`${method} ${new URL(url).pathname}${new URL(url).search}`)
+      called.resolve()
+      return new Response('SUCCESS')
+    },
+  })
+  const { qpay } = await merchant({ pages: true })
+  const made = await qpay.create({ ...order, messagesUrl: `${listener.url}callback/unguessable` })
+  const page = String(made.clientParameters?.['shortUrl'])
+  expect([(await fetch(page)).status, (await fetch(page)).status]).toEqual([200, 200])
+  await called.promise
+  const found = await qpay.retrieve({ ...asked, reference: made.reference })
+  expect(found).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
+  expect(calls).toEqual([`GET /callback/unguessable?qpay_payment_id=${found?.references?.['payment']}`])
+})
+
+describe('an invoice of QPay that is given up', () => {
+  test('cannot be paid afterwards, and giving it up again changes nothing', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    const given = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
+    expect(await qpay.void(name)).toEqual(given)
+    expect(() => server.pay(reference)).toThrow('cannot be paid')
+    expect(await qpay.void(name)).toEqual(given)
+    expect(await qpay.retrieve(name)).toEqual(given)
+    expect(server.routes().filter((route) => route.startsWith('DELETE'))).toHaveLength(1)
+  })
+
+  test('tells what had come, where that was too little', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { amount: 4_000 })
+    expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'VOIDED', captured: 400_000 })
+  })
+
+  test('is given up where QPay deletes it and says nothing of it afterwards', async () => {
+    const { server, qpay, name } = await withInvoice()
+    server.fail(/DELETE/, { reply: { status: 204 } })
+    expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED', captured: 0 })
+  })
+
+  test('is left alone where it was paid', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference)
+    expect(await qpay.void(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
+    expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([])
+  })
+
+  for (const deletePaid of ['refused', 'accepted'] as const)
+    test(`is captured where it was paid just before, whether the deletion is then ${deletePaid}`, async () => {
+      const { qpay, name } = await withInvoice({
+        deletePaid,
+        around: (fetch, server) => (url, options) => {
+          if (options.method === 'DELETE') for (const id of server.invoices.keys()) server.pay(id)
+          return fetch(url, options)
+        },
+      })
+      expect(await qpay.void(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
+    })
+
+  test('is given up by the second request where the answer to the first was lost', async () => {
+    const { server, qpay, name } = await withInvoice()
+    server.fail(/DELETE/, 'lost')
+    expect(await failure(qpay.void(name))).toEqual(unknown)
+    expect(await qpay.void(name)).toMatchObject({ state: 'VOIDED' })
+  })
+
+  test('is refused with the word of QPay where it says no and the invoice is still open', async () => {
+    for (const field of ['error', 'error_code'] as const) {
+      const { server, qpay, name } = await withInvoice()
+      server.fail(/DELETE/, { reply: { status: 400, json: { [field]: 'MERCHANT_INACTIVE', message: 'secret details' } } })
+      expect(await failure(qpay.void(name))).toEqual({ refused: 'MERCHANT_INACTIVE' })
+    }
+  })
+})
+
+describe('a refund by QPay', () => {
+  const refund = { refundId, whole: true }
+
+  test('sends a card payment back whole, and only once however often it is asked for', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    const payment = server.pay(reference, { type: 'CARD' })
+    expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toBeUndefined()
+    const done = { reference: undefined, state: 'SUCCEEDED' } as const
+    expect(await qpay.refund({ ...name, ...refund })).toEqual(done)
+    expect(await qpay.refund({ ...name, ...refund })).toEqual(done)
+    expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toEqual(done)
+    expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([`DELETE /v2/payment/refund/${payment}`])
+    expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000, refunded: 1_000_000 })
+  })
+
+  test('is refused before any call for a part', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { type: 'CARD' })
+    const before = server.requests.length
+    expect(await failure(qpay.refund({ ...name, refundId, amount: 500_000, whole: false }))).toEqual({ refused: 'refund_not_supported' })
+    expect(server.requests).toHaveLength(before)
+  })
+
+  for (const [what, payments] of [
+    ['a bank transfer', [{ type: 'P2P' }]],
+    ['two payments', [{ type: 'CARD' }, { type: 'CARD' }]],
+    ['a payment of which one more was refunded', [{ type: 'CARD' }, { type: 'CARD', status: 'REFUNDED' }]],
+    ['a payment of another amount', [{ type: 'CARD', amount: 20_000 }]],
+    [
+      'two cards for one invoice',
+      [
+        { type: 'CARD', amount: 4_000 },
+        { type: 'CARD', amount: 6_000 },
+      ],
+    ],
+  ] as const)
+    test(`of ${what} must be made by hand`, async () => {
+      const { server, qpay, reference, name } = await withInvoice()
+      for (const payment of payments) server.pay(reference, payment)
+      expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: 'refund_not_supported' })
+      expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([])
+    })
+
+  test('of what was never paid is refused', async () => {
+    const { qpay, name } = await withInvoice()
+    expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: 'not_paid' })
+  })
+
+  test('whose answer was lost is found where QPay tells of it, and stays unknown where it does not', async () => {
+    for (const refundedRow of ['REFUNDED', 'gone'] as const) {
+      const { server, qpay, reference, name } = await withInvoice({ refundedRow })
+      server.pay(reference, { type: 'CARD' })
+      server.fail(/DELETE/, 'lost')
+      expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual(unknown)
+      const found = qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })
+      if (refundedRow === 'REFUNDED') expect(await found).toEqual({ reference: undefined, state: 'SUCCEEDED' })
+      else expect(await failure(found)).toEqual({ unavailable: { neverSent: false, counts: false } })
+    }
+  })
+
+  test('that QPay refuses is refused with its word, and done where somebody else made it meanwhile', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { type: 'CARD' })
+    for (const [status, code] of [
+      [400, 'TRANSACTION_NOT_APPROVED'],
+      [404, 'PAYMENT_NOTFOUND'],
+      [409, 'PAYMENT_ALREADY_CANCELED'],
+      [422, 'INVALID_AMOUNT'],
+    ] as const) {
+      server.fail(/DELETE/, { reply: { status, json: { error: code, message: 'secret details' } } })
+      expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: code })
+    }
+    server.fail(/DELETE/, { reply: { status: 400, json: { error: 'PAYMENT_ALREADY_CANCELED' } }, done: true })
+    expect(await qpay.refund({ ...name, ...refund })).toMatchObject({ state: 'SUCCEEDED' })
+  })
+})
+
+describe('a failed call of QPay', () => {
+  const verbs = {
+    create: { route: /POST \/v2\/invoice/, call: ({ qpay }) => qpay.create(order) },
+    'retrieve, asking for payments': { route: /check/, call: ({ qpay, name }) => qpay.retrieve(name) },
+    'retrieve, asking for the invoice': { route: /GET/, call: ({ qpay, name }) => qpay.retrieve(name) },
+    void: { route: /DELETE/, call: ({ qpay, name }) => qpay.void(name) },
+    refund: {
+      route: /DELETE/,
+      call: ({ server, qpay, reference, name }) => {
+        if (server.invoices.get(reference)?.payments.length === 0) server.pay(reference, { type: 'CARD' })
+        return qpay.refund({ ...name, refundId, whole: true })
+      },
+    },
+    'find refund': { route: /check/, call: ({ qpay, name }) => qpay.retrieveRefund({ ...name, refundId, refundReference: undefined }) },
+  } satisfies Record<string, { route: RegExp; call: (made: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
+
+  for (const [verb, { route, call }] of Object.entries(verbs)) {
+    test(`${verb}: silence leaves unknown what happened, and counts against QPay`, async () => {
+      for (const fault of silences) {
+        // A deletion is answered with nothing at all.
+        if (route.source === 'DELETE' && typeof fault === 'object' && fault.reply.status === 200) continue
+        const made = await withInvoice()
+        const impatient = {
+          ...made,
+          qpay: createQpay(made.server.account, { ...made.port, timeoutMs: fault === 'late' ? shortMs : made.port.timeoutMs }),
+        }
+        await impatient.qpay.probe()
+        made.server.fail(route, fault)
+        expect([wordFor(fault), await failure(call(impatient))]).toEqual([wordFor(fault), unknown])
+      }
+    })
+
+    test(`${verb}: 403 and 429 say nothing, and nobody's breaker counts them`, async () => {
+      const made = await withInvoice()
+      for (const status of [403, 429]) {
+        made.server.fail(route, { reply: { status, json: { error: 'PERMISSION_DENIED' } } })
+        expect([status, await failure(call(made))]).toEqual([status, nothingSaid])
+      }
+    })
+  }
+
+  test('a refused invoice is refused with the word of QPay, with the status where that is no word, and one in conflict is unknown', async () => {
+    const { server, qpay } = await merchant()
+    for (const [status, json, code] of [
+      [400, { error: 'INVOICE_CODE_INVALID' }, 'INVOICE_CODE_INVALID'],
+      [422, { error_code: 'INVALID_AMOUNT' }, 'INVALID_AMOUNT'],
+      [404, { message: 'no' }, 'http_404'],
+      [400, { error: 'a sentence with <b>markup</b>' }, 'http_400'],
+      [400, null, 'http_400'],
+    ] as const) {
+      server.fail(/invoice/, { reply: { status, json } })
+      expect(await failure(qpay.create(order))).toEqual({ refused: code })
+    }
+    server.fail(/invoice/, { reply: { status: 400, text: '<html>' } })
+    expect(await failure(qpay.create(order))).toEqual({ refused: 'http_400' })
+    server.fail(/invoice/, { reply: { status: 409, json: {} } })
+    expect(await failure(qpay.create(order))).toEqual({ unavailable: { neverSent: false, counts: false } })
+    const wrongCode = createQpay({ ...server.account, invoiceCode: 'OTHER' }, { ...realPort, now: Date.now })
+    expect(await failure(wrongCode.create(order))).toEqual({ refused: 'INVOICE_CODE_INVALID' })
+  })
+
+  test('an invoice whose answer was lost is made once more by whoever asks again: QPay has nothing against it', async () => {
+    const { server, qpay } = await merchant()
+    server.fail(/invoice/, 'lost')
+    expect(await failure(qpay.create(order))).toEqual(unknown)
+    await qpay.create(order)
+    expect(server.invoices.size).toBe(2)
+    expect(qpay.capabilities).toMatchObject({ createRepeatsMs: 0, refundRepeatsMs: 0, findable: false })
+  })
+
+  test('whatever JSON is answered, money is counted only for rows that say PAID', async () => {
+    const made = await withInvoice()
+    const row = fc.record(
+      {
+        payment_id: fc.oneof(fc.string(), fc.integer(), fc.constant(null)),
+        payment_status: fc.constantFrom('PAID', 'NEW', 'paid', 'FAILED', '', null, 1),
+        payment_amount: fc.oneof(fc.constantFrom('10000.00', '10000', 10_000, '1e4', '-1', '10000.005', ' 10000', null, {}), fc.double()),
+        payment_currency: fc.constantFrom('MNT', 'USD', null, undefined),
+      },
+      { requiredKeys: [] },
+    )
+    const answers = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ count: fc.integer(), rows: fc.oneof(fc.jsonValue(), fc.array(fc.oneof(row, fc.jsonValue()))) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(answers, async (json) => {
+        made.server.fail(/check/, { reply: { status: 200, json } })
+        const found = await made.qpay.retrieve(made.name).catch((error: unknown) => error)
+        if (found instanceof Error) expect(await failure(Promise.reject(found))).toEqual(unknown)
+        else if ((found as { captured: number }).captured > 0) expect(JSON.stringify(json)).toContain('"PAID"')
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('no error tells the password, a token, or what QPay wrote', async () => {
+    const made = await withInvoice()
+    const { server, qpay, name } = made
+    const secrets = [
+      server.account.password,
+      Buffer.from(`${server.account.username}:${server.account.password}`).toString('base64'),
+      'access-',
+      'secret details',
+    ]
+    const told: string[] = []
+    const stranger = createQpay({ ...server.account, invoiceCode: 'OTHER' }, { ...realPort, now: Date.now })
+    told.push(await toldBy(stranger.create(order)))
+    for (const [route, fault] of [
+      [/invoice/, 'lost'],
+      [/invoice/, 'garbage'],
+      [/invoice/, { reply: { status: 500, json: { message: 'secret details' } } }],
+    ] as const) {
+      server.fail(route, fault)
+      told.push(await toldBy(qpay.create(order)))
+    }
+    server.fail(/token/, 'lost')
+    server.revokeTokens()
+    told.push(await toldBy(qpay.void(name)))
+    for (const text of told) for (const secret of secrets) expect(text).not.toContain(secret)
+    expect(told.every((text) => text !== '')).toBe(true)
+  })
+})
+
+describe('an account of QPay', () => {
+  test('is for tests on a sandbox and on this machine, and live anywhere else', () => {
+    const account = { username: 'u', password: 'p', invoiceCode: 'c' }
+    const modeAt = (apiUrl?: string) => createQpay({ ...account, apiUrl }, { ...realPort, now: Date.now }).mode
+    expect(modeAt()).toBe('LIVE')
+    for (const url of ['https://merchant-sandbox.qpay.mn/v2', 'http://127.0.0.1:1', 'http://localhost:1/v2', 'http://[::1]:1'])
+      expect([url, modeAt(url)]).toEqual([url, 'TEST'])
+    for (const url of [
+      'https://merchant.qpay.mn/v2/',
+      'https://qpay.example/sandbox',
+      'https://nosandboxes.example',
+      'https://127.0.0.1.example',
+    ])
+      expect([url, modeAt(url)]).toEqual([url, 'LIVE'])
+  })
+
+  test('takes its address with or without the version', async () => {
+    for (const ending of ['', '/', '/v2', '/v2/']) {
+      const { server } = await merchant()
+      await createQpay({ ...server.account, apiUrl: `${server.url}${ending}` }, { ...realPort, now: Date.now }).probe()
+      expect(server.routes()).toEqual(['POST /v2/auth/token'])
+    }
+  })
+
+  test('believes no message: QPay signs none', async () => {
+    const { qpay } = await merchant()
+    expect(qpay.readMessage({ body: new Uint8Array(), headers: new Headers() })).rejects.toBeInstanceOf(BadSignature)
+  })
+
+  test('the calls of one verb share the time of one call', () => {
+    let now = 1_000
+    const verb = portOfVerb({ ...realPort, timeoutMs: 25_000, now: () => now })
+    expect(verb.timeoutMs).toBe(25_000)
+    now += 24_000
+    expect(verb.timeoutMs).toBe(1_000)
+    now += 10_000
+    expect(verb.timeoutMs).toBe(1)
+    now -= 1_000_000
+    expect(verb.timeoutMs).toBe(25_000)
+  })
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { createSharedToken } from '../../../src/clients/processors/shared-token.ts'
+
+const lifeMs = 3_600_000
+
+/** Tokens `1`, `2`, … each of which is given when the test says so. */
+function tokens() {
+  let now = 1_000_000
+  const waiting: PromiseWithResolvers<{ value: string; expiresAt: number }>[] = []
+  const shared = createSharedToken(
+    () => {
+      const next = Promise.withResolvers<{ value: string; expiresAt: number }>()
+      waiting.push(next)
+      return next.promise
+    },
+    () => now,
+  )
+  const give = (at: number) => waiting[at - 1]?.resolve({ value: String(at), expiresAt: now + lifeMs })
+  const refuse = (at: number) => waiting[at - 1]?.reject(new Error(`no token ${at}`))
+  const pass = (ms: number) => {
+    now += ms
+  }
+  return { shared, give, refuse, asked: () => waiting.length, pass }
+}
+
+test('all who need a token while one is being obtained get that one', async () => {
+  const { shared, give, asked } = tokens()
+  const all = [shared.get(), shared.renewed('0'), shared.anew(), shared.get()]
+  give(1)
+  expect(await Promise.all(all)).toEqual(['1', '1', '1', '1'])
+  expect(await shared.get()).toBe('1')
+  expect(asked()).toBe(1)
+})
+
+test('who was refused with a token that is no longer the one gets the one that is, and asks for none', async () => {
+  const { shared, give, asked } = tokens()
+  const first = shared.get()
+  give(1)
+  await first
+  const second = shared.renewed('1')
+  give(2)
+  expect(await second).toBe('2')
+  expect(await shared.renewed('1')).toBe('2')
+  expect(asked()).toBe(2)
+})
+
+test('a token that could not be obtained fails all who waited for it, and the next one asks again', async () => {
+  const { shared, give, refuse, asked } = tokens()
+  const all = Promise.allSettled([shared.get(), shared.get()])
+  refuse(1)
+  expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  const next = shared.get()
+  give(2)
+  expect(await next).toBe('2')
+  expect(asked()).toBe(2)
+})
+
+test('a token is used until shortly before its end', async () => {
+  const { shared, give, asked, pass } = tokens()
+  const first = shared.get()
+  give(1)
+  await first
+  pass(lifeMs - 60_001)
+  expect(await shared.get()).toBe('1')
+  pass(1)
+  const second = shared.get()
+  give(2)
+  expect(await second).toBe('2')
+  expect(asked()).toBe(2)
+})

@@ -1,0 +1,663 @@
+/** Stripe's client against a server that speaks its reference (stripe-server.ts), over real HTTP. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { NewOutsidePayment } from '../../../src/clients/processors/outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { createStripe, type StripeAccount } from '../../../src/clients/processors/stripe.ts'
+import { minorUnits, stripeSays, stripeUnits } from '../../../src/clients/processors/stripe-amounts.ts'
+import { createNewId, encodeSuffix, idBoundary, timeOfId } from '../../../src/lib/ids.ts'
+import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { deliver, loopbackPort, messagesTo, thrownBy } from './stand-in.ts'
+import { type StripeServer, signature, startStripe, thousandthsOf } from './stripe-server.ts'
+
+const secretKey = 'sk_test_standin'
+const webhookSecret = 'whsec_standin'
+const newId = createNewId(() => Buffer.from(Bun.randomUUIDv7('buffer')))
+
+let server: StripeServer
+beforeAll(async () => {
+  server = await startStripe({ secretKey, webhookSecret })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  server.requests.length = 0
+  server.events.length = 0
+})
+
+const client = (account: Partial<StripeAccount> = {}, port = loopbackPort()) =>
+  createStripe({ publishableKey: 'pk_test_standin', secretKey, webhookSecret, apiUrl: server.url, ...account }, port)
+const stripe = () => client()
+
+const usd10 = { amount: 1000, currency: 'USD' }
+const asked = (more: Partial<NewOutsidePayment> = {}): NewOutsidePayment => ({
+  paymentId: newId('payment'),
+  ...usd10,
+  method: 'card',
+  token: undefined,
+  returnUrl: undefined,
+  ...more,
+})
+const back = 'https://shop.example/back'
+
+async function authorized(more: Partial<NewOutsidePayment> = {}) {
+  const payment = asked({ token: 'pm_card_visa', returnUrl: back, ...more })
+  const { reference, state } = await stripe().create(payment)
+  expect(state).toBe('AUTHORIZED')
+  return { ...payment, reference }
+}
+async function captured(more: Partial<NewOutsidePayment> = {}) {
+  const payment = await authorized(more)
+  expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: payment.amount })
+  return payment
+}
+const calls = () => server.requests.map(({ method, path }) => `${method} ${path}`)
+const refused = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await thrownBy(promise)
+  if (!(error instanceof ProcessorRefused)) throw error
+  return error.code
+}
+const unavailable = async (promise: Promise<unknown>) => {
+  const error = await thrownBy(promise)
+  if (!(error instanceof ProcessorUnavailable)) throw error
+  expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain(secretKey)
+  return { neverSent: error.neverSent, counts: error.counts }
+}
+const happenedPerhaps = { neverSent: false, counts: true }
+
+describe('amounts at Stripe', () => {
+  test('every currency of one exponent goes out in its units, and what Stripe cannot say exactly is refused', () => {
+    const table: [number, string, number | undefined][] = [
+      [1000, 'USD', 1000],
+      [500, 'JPY', 500],
+      [500, 'ISK', 50_000],
+      [500, 'UGX', 50_000],
+      [50_000, 'MGA', 500],
+      [50_050, 'MGA', undefined],
+      [10_500, 'KWD', 10_500],
+      [1_234, 'KWD', undefined],
+      [1_000_000, 'MNT', 1_000_000],
+      [50_050, 'HUF', 50_050],
+      [99_999_999, 'USD', 99_999_999],
+      [100_000_000, 'USD', undefined],
+      [999_999, 'ISK', 99_999_900],
+      [1_000_000, 'ISK', undefined],
+      [0, 'USD', undefined],
+      [-1, 'USD', undefined],
+      [1.5, 'USD', undefined],
+      [1000, 'IQD', undefined],
+      [1000, 'CLF', undefined],
+      [1000, 'UYI', undefined],
+      [1000, 'XXX', undefined],
+      [1000, 'usd', undefined],
+    ]
+    for (const [amount, currency, units] of table)
+      expect([currency, amount, stripeUnits({ amount, currency })]).toEqual([currency, amount, units])
+  })
+
+  test('what it says is worth exactly what was asked for and comes back as the same amount, in every currency', () => {
+    const anyAmount = fc.record({ amount: fc.oneof(fc.nat(200_000_000), fc.nat(3000)), currency: fc.constantFrom(...currencies) })
+    fc.assert(
+      fc.property(anyAmount, ({ amount, currency }) => {
+        const units = stripeUnits({ amount, currency })
+        expect(stripeSays({ amount, currency })).toBe(units !== undefined)
+        if (units === undefined) return
+        expect(BigInt(thousandthsOf(units, currency.toLowerCase())) * 10n ** BigInt(decimalsOf(currency))).toBe(BigInt(amount) * 1000n)
+        expect(minorUnits(units, currency)).toBe(amount)
+      }),
+    )
+  })
+
+  test('an amount that it cannot say is refused before anything is asked', async () => {
+    const payment = await captured()
+    server.requests.length = 0
+    expect(await refused(stripe().create(asked({ amount: 1234, currency: 'KWD' })))).toBe('amount_not_supported')
+    expect(await refused(stripe().capture({ ...payment, amount: 1234, currency: 'KWD' }))).toBe('amount_not_supported')
+    expect(await refused(stripe().refund({ ...payment, refundId: 'ref_1', amount: 0, whole: false }))).toBe('amount_not_supported')
+    expect(calls()).toEqual([])
+  })
+
+  test('amounts of currencies with units of their own are authorized, captured and refunded in full', async () => {
+    for (const [amount, currency] of [
+      [500, 'ISK'],
+      [50_000, 'MGA'],
+      [10_500, 'KWD'],
+      [500, 'JPY'],
+    ] as const) {
+      const payment = await captured({ amount, currency })
+      const refund = { ...payment, refundId: newId('refund'), whole: true }
+      expect(await stripe().refund(refund)).toMatchObject({ state: 'SUCCEEDED' })
+      expect(await stripe().retrieve(payment)).toMatchObject({ captured: amount, refunded: amount })
+    }
+  })
+})
+
+describe('a payment at Stripe', () => {
+  test('is begun without a token for the shopper’s page, which cannot capture it, and goes on until it is refunded', async () => {
+    const payment = asked()
+    const made = await stripe().create(payment)
+    expect(made).toEqual({
+      reference: made.reference,
+      state: 'REQUIRES_ACTION',
+      authorized: 0,
+      captured: 0,
+      clientParameters: { clientSecret: `${made.reference}_secret_standin`, publishableKey: 'pk_test_standin' },
+    })
+    const named = { ...payment, reference: made.reference }
+    server.page.pay(made.reference)
+    expect(await stripe().retrieve(named)).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, refunded: 0 })
+    expect(await stripe().capture(named)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    expect(await stripe().refund({ ...named, refundId: newId('refund'), amount: 300, whole: false })).toMatchObject({ state: 'SUCCEEDED' })
+    server.refundElsewhere(made.reference, 200)
+    expect(await stripe().retrieve(named)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 500 })
+  })
+
+  test('that comes with a token is authorized at once: a payment method, a confirmation token, and what a wallet’s own button gave', async () => {
+    for (const token of ['pm_card_visa', 'ctoken_applepay', 'tok_googlepay']) await authorized({ token })
+    expect(calls()).toEqual([
+      'POST /v1/payment_intents',
+      'POST /v1/payment_intents',
+      'POST /v1/payment_methods',
+      'POST /v1/payment_intents',
+    ])
+  })
+
+  test('without an address to return to offers nothing that redirects', async () => {
+    await authorized({ returnUrl: undefined })
+    expect(server.requests[0]?.body).toContain('never')
+  })
+
+  test('that needs the shopper says where they go, and is authorized when they were there', async () => {
+    const payment = asked({ token: 'pm_card_authenticationRequired', returnUrl: back })
+    const made = await stripe().create(payment)
+    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${made.reference}` } })
+    const page = await fetch(made.clientParameters?.['redirectUrl'] as string, { redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?payment_intent=${made.reference}`])
+    expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({ state: 'AUTHORIZED' })
+  })
+
+  test('that is declined has failed with the issuer’s word, and is known by its name', async () => {
+    const payment = asked({ token: 'pm_card_chargeDeclined', returnUrl: back })
+    const made = await stripe().create(payment)
+    expect(made).toMatchObject({ state: 'FAILED', failureCode: 'insufficient_funds', authorized: 0, captured: 0 })
+    const page = await stripe().create(asked())
+    server.page.pay(page.reference, 'pm_card_chargeDeclined')
+    expect(
+      await stripe()
+        .retrieve({ ...payment, paymentId: 'pay_other', reference: made.reference })
+        .catch(String),
+    ).toContain('another payment')
+    expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({
+      state: 'FAILED',
+      failureCode: 'insufficient_funds',
+    })
+  })
+
+  test('with a token that is none, or that is declined before there is a payment, is refused', async () => {
+    expect(await refused(stripe().create(asked({ token: 'pm_unknown', returnUrl: back })))).toBe('resource_missing')
+    expect(await refused(stripe().create(asked({ token: 'tok_expired', returnUrl: back })))).toBe('expired_card')
+    server.requests.length = 0
+    for (const token of ['', 'pm_1&amount=1', 'pm card', 'x'.repeat(300)])
+      expect(await refused(stripe().create(asked({ token, returnUrl: back })))).toBe('token_invalid')
+    expect(calls()).toEqual([])
+  })
+
+  test('that is being worked on there is processing', async () => {
+    expect(await stripe().create(asked({ token: 'ctoken_processing', returnUrl: back }))).toMatchObject({
+      state: 'PROCESSING',
+      captured: 0,
+    })
+  })
+
+  test('is given up before and after it was authorized, and one that is captured says so', async () => {
+    const open = asked()
+    const { reference } = await stripe().create(open)
+    for (let times = 0; times < 2; times++)
+      expect(await stripe().void({ ...open, reference })).toMatchObject({ state: 'VOIDED', failureCode: 'abandoned', authorized: 0 })
+    expect(await stripe().void(await authorized())).toMatchObject({ state: 'VOIDED' })
+    expect(await stripe().void(await captured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+  })
+
+  test('is captured once however often it is asked, and where it cannot be it is told as it stands', async () => {
+    const payment = await captured()
+    expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const open = asked()
+    const { reference } = await stripe().create(open)
+    const named = { ...open, reference }
+    expect(await stripe().capture(named)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
+    server.page.pay(reference)
+    expect(await stripe().capture(named)).toMatchObject({ state: 'CAPTURED' })
+    const lapsed = await authorized()
+    server.lapse(lapsed.reference)
+    expect(await stripe().capture(lapsed)).toMatchObject({ state: 'VOIDED', failureCode: 'automatic' })
+  })
+
+  test('whose capture is declined has failed', async () => {
+    const payment = await authorized()
+    server.fail('/capture', { status: 402, json: { error: { type: 'card_error', code: 'expired_card', message: 'no' } } })
+    expect(await stripe().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'expired_card', captured: 0 })
+  })
+
+  test('of which another sum was captured than was asked for is not counted as captured, and the sum is told', async () => {
+    const payment = await authorized()
+    server.captureElsewhere(payment.reference, 400)
+    const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
+    expect(await stripe().retrieve(payment)).toMatchObject(short)
+    expect(await stripe().capture(payment)).toMatchObject(short)
+    expect(await stripe().void(payment)).toMatchObject(short)
+  })
+
+  test('in another currency, or about another sum, is no answer', async () => {
+    const payment = await authorized()
+    expect(await unavailable(stripe().retrieve({ ...payment, currency: 'EUR' }))).toEqual(happenedPerhaps)
+    const changed = (changes: object) => (told: { status: number; json?: unknown }) => ({
+      ...told,
+      json: { ...(told.json as object), ...changes },
+    })
+    for (const changes of [{ amount: 999 }, { amount: '1000' }, { currency: 'eur' }, { metadata: { payment_id: 'pay_other' } }]) {
+      server.fail('POST /v1/payment_intents', changed(changes))
+      expect(await unavailable(stripe().create(asked({ token: 'pm_card_visa', returnUrl: back })))).toEqual(happenedPerhaps)
+    }
+  })
+
+  test('is never found where it was never made, under either name', async () => {
+    expect(await stripe().retrieve({ ...asked(), reference: 'pi_unknown' })).toBeUndefined()
+    expect(await stripe().retrieve({ ...asked(), reference: undefined })).toBeUndefined()
+    for (const verb of ['capture', 'void'] as const) {
+      expect(await refused(stripe()[verb]({ ...asked(), reference: 'pi_unknown' }))).toBe('resource_missing')
+      expect(await refused(stripe()[verb]({ ...asked(), reference: undefined }))).toBe('resource_missing')
+    }
+  })
+
+  test('is found by our id alone, among more than a page of others, and asked only for those since it was begun', async () => {
+    const first = asked()
+    const { reference } = await stripe().create(first)
+    for (let others = 0; others < 130; others++) await stripe().create(asked())
+    server.requests.length = 0
+    const unnamed = { ...first, reference: undefined }
+    expect(await stripe().retrieve(unnamed)).toMatchObject({ reference, state: 'REQUIRES_ACTION' })
+    expect(calls()).toEqual(['GET /v1/payment_intents', 'GET /v1/payment_intents'])
+    const since = Number(server.requests[0]?.query.get('created[gte]')) * 1000
+    expect(since).toBeLessThan(timeOfId(first.paymentId) ?? 0)
+    expect(await stripe().void(unnamed)).toMatchObject({ reference, state: 'VOIDED' })
+    const foreign = await stripe().create(asked({ paymentId: 'order-7' }))
+    expect(await stripe().retrieve({ ...asked({ paymentId: 'order-7' }), reference: undefined })).toMatchObject({
+      reference: foreign.reference,
+    })
+  })
+})
+
+describe('a create at Stripe that is sent again', () => {
+  test('under our id is the same payment, as it stands now and not as it stood then', async () => {
+    const payment = asked()
+    const { reference } = await stripe().create(payment)
+    server.page.pay(reference)
+    expect(await stripe().create(payment)).toMatchObject({ reference, state: 'AUTHORIZED' })
+    const declined = asked({ token: 'pm_card_chargeDeclined', returnUrl: back })
+    const first = await stripe().create(declined)
+    expect(await stripe().create(declined)).toMatchObject({ reference: first.reference, state: 'FAILED' })
+  })
+
+  test('while the first is being worked at is not known, and opens no breaker', async () => {
+    const payment = asked()
+    const { held, release } = server.hold()
+    const first = stripe().create(payment)
+    await held
+    expect(await unavailable(stripe().create(payment))).toEqual({ neverSent: false, counts: false })
+    release()
+    const { reference } = await first
+    expect(await stripe().create(payment)).toMatchObject({ reference })
+  })
+
+  test('after an answer that was lost is the payment that was made', async () => {
+    for (const fault of ['lost', 'half', 'garbage'] as const) {
+      const payment = asked({ token: 'pm_card_visa', returnUrl: back })
+      server.fail('POST /v1/payment_intents', fault)
+      expect(await unavailable(stripe().create(payment))).toEqual(happenedPerhaps)
+      const found = await stripe().retrieve({ ...payment, reference: undefined })
+      expect(found).toMatchObject({ state: 'AUTHORIZED', authorized: 1000 })
+      expect(await stripe().create(payment)).toMatchObject({ reference: found?.reference ?? '', state: 'AUTHORIZED' })
+    }
+  })
+
+  test('with other fields than before is what was made, and nothing new', async () => {
+    const payment = asked()
+    const { reference } = await stripe().create(payment)
+    const before = server.intents.size
+    expect(await stripe().create({ ...payment, token: 'pm_card_visa', returnUrl: back })).toMatchObject({ reference })
+    expect(await unavailable(stripe().create({ ...payment, amount: 2000 }))).toEqual(happenedPerhaps)
+    expect(server.intents.size).toBe(before)
+  })
+
+  test('under a key that was used for what cannot be found is not known, and nothing is made under another', async () => {
+    const payment = asked()
+    server.storeFailure(payment.paymentId, '/v1/payment_intents', { amount: '7' })
+    const before = server.intents.size
+    expect(await unavailable(stripe().create(payment))).toEqual({ neverSent: false, counts: false })
+    expect(server.intents.size).toBe(before)
+  })
+
+  test('is not stuck behind a failure that Stripe stored: it looks, and asks under the next key, which is the same one every time', async () => {
+    const payment = asked()
+    const fields = {
+      amount: '1000',
+      currency: 'usd',
+      capture_method: 'manual',
+      'automatic_payment_methods[enabled]': 'true',
+      'metadata[payment_id]': payment.paymentId,
+    }
+    server.storeFailure(payment.paymentId, '/v1/payment_intents', fields)
+    server.storeFailure(`${payment.paymentId}-2`, '/v1/payment_intents', fields)
+    const { reference } = await stripe().create(payment)
+    const keys = server.requests.map(({ headers }) => headers.get('idempotency-key') ?? 'look')
+    const turns = keys.filter((key, at) => key !== keys[at - 1])
+    expect(turns).toEqual([payment.paymentId, 'look', `${payment.paymentId}-2`, 'look', `${payment.paymentId}-3`])
+    const again = await Promise.all([stripe().create(payment), stripe().create(payment)])
+    expect(again.map((one) => one.reference)).toEqual([reference, reference])
+
+    const done = asked()
+    server.storeFailure(done.paymentId, '/v1/payment_intents', { ...fields, 'metadata[payment_id]': done.paymentId }, { done: true })
+    const before = server.intents.size
+    expect(await stripe().create(done)).toMatchObject({ state: 'REQUIRES_ACTION' })
+    expect(server.intents.size).toBe(before)
+
+    const hopeless = asked()
+    for (const key of ['', '-2', '-3', '-4'])
+      server.storeFailure(hopeless.paymentId + key, '/v1/payment_intents', { ...fields, 'metadata[payment_id]': hopeless.paymentId })
+    expect(await unavailable(stripe().create(hopeless))).toEqual({ neverSent: false, counts: false })
+  })
+
+  test('after a failure that is new is left to be asked about: nothing else is tried at once', async () => {
+    server.fail('POST /v1/payment_intents', { status: 500, json: { error: { type: 'api_error', message: 'sorry' } } })
+    expect(await unavailable(stripe().create(asked()))).toEqual(happenedPerhaps)
+    expect(calls()).toEqual(['POST /v1/payment_intents'])
+  })
+})
+
+describe('a refund at Stripe', () => {
+  test('is made once under our id, in parts up to the whole, and no more', async () => {
+    const payment = await captured()
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    const made = await stripe().refund(refund)
+    expect(made).toEqual({ reference: made.reference, state: 'SUCCEEDED' })
+    expect(await stripe().refund(refund)).toEqual(made)
+    expect(await refused(stripe().refund({ ...refund, refundId: newId('refund'), amount: 601 }))).toBe('invalid_request_error')
+    expect(await stripe().refund({ ...refund, refundId: newId('refund'), amount: 600 })).toMatchObject({ state: 'SUCCEEDED' })
+    expect(await refused(stripe().refund({ ...refund, refundId: newId('refund'), amount: 1 }))).toBe('charge_already_refunded')
+    const uncaptured = await authorized()
+    expect(await refused(stripe().refund({ ...uncaptured, refundId: newId('refund'), whole: true }))).toBe(
+      'payment_intent_unexpected_state',
+    )
+  })
+
+  test('is found by its own name and by ours, and fails after it was made when the bank says so', async () => {
+    const payment = await captured()
+    server.refundOutcomes.push('pending')
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    const { reference, state } = await stripe().refund(refund)
+    expect(state).toBe('PENDING')
+    for (const [status, becomes] of [
+      ['requires_action', 'PENDING'],
+      ['succeeded', 'SUCCEEDED'],
+      ['canceled', 'FAILED'],
+      ['failed', 'FAILED'],
+    ] as const) {
+      server.settleRefund(reference ?? '', status, 'lost_or_stolen_card')
+      const told = { reference, state: becomes, ...(becomes === 'FAILED' ? { failureCode: 'lost_or_stolen_card' } : {}) }
+      for (const refundReference of [reference, undefined])
+        expect(await stripe().retrieveRefund({ ...refund, refundReference })).toEqual(told)
+      expect(await stripe().refund(refund)).toEqual(told)
+    }
+    expect(await stripe().retrieveRefund({ ...refund, reference: undefined, refundReference: undefined })).toMatchObject({ reference })
+  })
+
+  test('that was never made is not found', async () => {
+    const payment = await captured()
+    const name = { ...payment, refundId: newId('refund') }
+    expect(await stripe().retrieveRefund({ ...name, refundReference: undefined })).toBeUndefined()
+    expect(await stripe().retrieveRefund({ ...name, refundReference: 're_unknown' })).toBeUndefined()
+    expect(await stripe().retrieveRefund({ ...name, reference: 'pi_unknown', refundReference: undefined })).toBeUndefined()
+    expect(
+      await stripe().retrieveRefund({ ...name, paymentId: newId('payment'), reference: undefined, refundReference: undefined }),
+    ).toBeUndefined()
+    expect(await refused(stripe().refund({ ...name, reference: 'pi_unknown', whole: true }))).toBe('resource_missing')
+  })
+
+  test('whose answer was lost is found and made once, and a stored failure is not waited out', async () => {
+    const payment = await captured()
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    server.fail('POST /v1/refunds', 'lost')
+    expect(await unavailable(stripe().refund(refund))).toEqual(happenedPerhaps)
+    const found = await stripe().retrieveRefund({ ...refund, refundReference: undefined })
+    expect(found).toMatchObject({ state: 'SUCCEEDED' })
+    expect<unknown>(await stripe().refund(refund)).toEqual(found)
+    const stuck = { ...refund, refundId: newId('refund'), amount: 100 }
+    const fields = { payment_intent: payment.reference, amount: '100', 'metadata[refund_id]': stuck.refundId }
+    server.storeFailure(stuck.refundId, '/v1/refunds', fields, { done: true })
+    expect(await stripe().refund(stuck)).toMatchObject({ state: 'SUCCEEDED' })
+    const stuckAgain = { ...stuck, refundId: newId('refund') }
+    server.storeFailure(stuckAgain.refundId, '/v1/refunds', { ...fields, 'metadata[refund_id]': stuckAgain.refundId })
+    expect(await stripe().refund(stuckAgain)).toMatchObject({ state: 'SUCCEEDED' })
+    expect(await stripe().retrieve(payment)).toMatchObject({ refunded: 600 })
+  })
+
+  test('of another amount or id than was asked about is no answer', async () => {
+    const payment = await captured()
+    const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
+    const { reference } = await stripe().refund(refund)
+    expect(await unavailable(stripe().retrieveRefund({ ...refund, amount: 300, refundReference: reference }))).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().retrieveRefund({ ...refund, refundId: 'ref_other', refundReference: reference }))).toEqual(
+      happenedPerhaps,
+    )
+  })
+})
+
+describe('an answer of Stripe that says nothing of the payment', () => {
+  test('is told as what it leaves open, and only what is the processor’s own failure counts', async () => {
+    const error = { error: { type: 'invalid_request_error', message: 'no' } }
+    const nothing = { neverSent: true, counts: false }
+    const table = [
+      [{ status: 401, json: error }, nothing],
+      [{ status: 403, json: error }, nothing],
+      [{ status: 429, json: error }, nothing],
+      [{ status: 429, json: 'Too many' }, nothing],
+      [{ status: 400, json: { error: { type: 'invalid_request_error', code: 'rate_limit' } } }, nothing],
+      [
+        { status: 409, json: error },
+        { neverSent: false, counts: false },
+      ],
+      [
+        { status: 404, json: '<html>' },
+        { neverSent: false, counts: false },
+      ],
+      [{ status: 400 }, { neverSent: false, counts: false }],
+      [
+        { status: 418, json: error },
+        { neverSent: false, counts: false },
+      ],
+      [{ status: 500, json: error }, happenedPerhaps],
+      [{ status: 503, json: 'down' }, happenedPerhaps],
+      [{ status: 302, headers: { location: 'https://elsewhere.example' } }, happenedPerhaps],
+      [{ status: 200 }, happenedPerhaps],
+      [{ status: 200, json: [] }, happenedPerhaps],
+      [{ status: 200, json: { object: 'payment_intent', id: 'pi_1' } }, happenedPerhaps],
+      [
+        { status: 200, json: { object: 'payment_intent', id: 'pi_1', currency: 'usd', amount: 1000, status: 'constructor' } },
+        happenedPerhaps,
+      ],
+      [
+        { status: 200, json: { object: 'payment_intent', id: 'pi_1', currency: 'usd', amount: 1000, status: 'requires_capture' } },
+        happenedPerhaps,
+      ],
+      [{ status: 200, json: { object: 'charge', id: 'pi_1', currency: 'usd', amount: 1000, status: 'succeeded' } }, happenedPerhaps],
+    ] as const
+    for (const [fault, means] of table) {
+      server.fail('POST /v1/payment_intents', fault)
+      expect([fault, await unavailable(stripe().create(asked({ token: 'pm_card_visa', returnUrl: back })))]).toEqual([fault, means])
+    }
+  })
+
+  test('or that never comes is a time-out', async () => {
+    server.fail('POST /v1/payment_intents', 'late')
+    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 50 })).create(asked()))).toEqual(happenedPerhaps)
+    const gone = await startStripe()
+    await gone.close()
+    expect(await unavailable(client({ apiUrl: gone.url }).probe())).toEqual(happenedPerhaps)
+  })
+
+  test('in the middle of a capture leaves it to be asked about', async () => {
+    const payment = await authorized()
+    server.fail('/capture', 'lost')
+    expect(await unavailable(stripe().capture(payment))).toEqual(happenedPerhaps)
+    expect(await stripe().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const other = await authorized()
+    const inside = { code: 'payment_intent_unexpected_state', type: 'invalid_request_error', message: 'no' }
+    server.fail('/capture', { status: 400, json: { error: inside } })
+    expect(await stripe().capture(other)).toMatchObject({ state: 'AUTHORIZED' })
+  })
+
+  test('a word of Stripe that is none is not handed on', async () => {
+    server.fail('POST /v1/payment_intents', { status: 400, json: { error: { type: 'sk_test_standin <b>', code: 'a b' } } })
+    expect(await refused(stripe().create(asked()))).toBe('refused')
+  })
+})
+
+describe('a message of Stripe', () => {
+  const event = {
+    id: 'evt_1',
+    object: 'event',
+    type: 'payment_intent.succeeded',
+    data: { object: { object: 'payment_intent', id: 'pi_1', metadata: { payment_id: 'pay_1' } } },
+  }
+  const now = Date.UTC(2026, 10, 22)
+  const reader = (account: Partial<StripeAccount> = {}) => client(account, loopbackPort({ now: () => now }))
+  const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
+
+  test('names its payment by Stripe’s name, and by ours where it has it', async () => {
+    const payment = await captured()
+    await stripe().refund({ ...payment, refundId: newId('refund'), whole: true })
+    for (const sent of server.events) {
+      const isIntent = (sent['type'] as string).startsWith('payment_intent.')
+      expect(await stripe().readMessage(server.sent(sent))).toEqual({
+        id: sent['id'] as string,
+        payment: { paymentId: isIntent ? payment.paymentId : undefined, reference: payment.reference },
+      })
+    }
+    expect(server.events.map(({ type }) => type)).toContain('refund.created')
+  })
+
+  test('comes twice as the same message, and is about no payment where it names none', async () => {
+    expect(await reader().readMessage(server.sent(event, { at: now }))).toEqual(
+      await reader().readMessage(server.sent(event, { at: now - 1000 })),
+    )
+    const payout = { id: 'evt_2', type: 'payout.paid', data: { object: { object: 'payout', id: 'po_1' } } }
+    expect(await reader().readMessage(server.sent(payout, { at: now }))).toEqual({ id: 'evt_2', payment: undefined })
+  })
+
+  test('comes twice and in the wrong order over HTTP, and what it leads to is the same; a forged or old one is turned away', async () => {
+    const payment = await captured()
+    await using shop = messagesTo(stripe())
+    const { length } = server.events
+    const messages = server.events.map((sent) => server.sent(sent))
+    const statuses = await deliver(shop.url, messages, { times: 2, reversed: true })
+    expect(statuses).toEqual(statuses.map(() => 200))
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
+    expect(shop.received.at(-1)?.id).toBe(server.events[0]?.['id'] as string)
+    for (const { payment: about } of shop.received) {
+      const told = await stripe().retrieve({ ...payment, reference: about?.reference })
+      expect(told).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    }
+    const forged = server.events.map((sent) => server.sent(sent, { secret: 'whsec_other' }))
+    const old = server.events.map((sent) => server.sent(sent, { at: Date.now() - 3_600_000 }))
+    expect(new Set(await deliver(shop.url, [...forged, ...old]))).toEqual(new Set([401]))
+  })
+
+  test('about a dispute says whose money it is, and an inquiry takes none', async () => {
+    const payment = await captured({ amount: 500, currency: 'ISK' })
+    const of = async (status: string) => {
+      server.dispute(payment.reference, 'updated', status)
+      return (await stripe().readMessage(server.sent(server.events.at(-1) ?? {}))).dispute
+    }
+    const dispute = { reference: 'dp_standin', amount: 500, currency: 'ISK' }
+    expect(await of('needs_response')).toEqual({ ...dispute, state: 'OPEN' })
+    expect(await of('under_review')).toEqual({ ...dispute, state: 'OPEN' })
+    expect(await of('won')).toEqual({ ...dispute, state: 'WON' })
+    expect(await of('lost')).toEqual({ ...dispute, state: 'LOST' })
+    for (const status of ['warning_needs_response', 'warning_closed', 'prevented', 'constructor']) expect(await of(status)).toBeUndefined()
+  })
+
+  test('is believed by any one of several signatures, and for five minutes', async () => {
+    const { body, headers } = server.sent(event, { at: now })
+    const good = headers.get('stripe-signature') ?? ''
+    const read = (header: string) => reader().readMessage({ body, headers: new Headers({ 'stripe-signature': header }) })
+    const other = signature(body, { at: now, secret: 'whsec_other' })
+    expect(await read(`${other},${good.split(',')[1]}`)).toMatchObject({ id: 'evt_1' })
+    expect(await read(`${good},v1=zz`)).toMatchObject({ id: 'evt_1' })
+    expect(await read(signature(body, { at: now - 300_000, secret: webhookSecret }))).toMatchObject({ id: 'evt_1' })
+    expect(await read(signature(body, { at: now + 3_600_000, secret: webhookSecret }))).toMatchObject({ id: 'evt_1' })
+    await bad(read(signature(body, { at: now - 301_000, secret: webhookSecret })))
+    await bad(read(other))
+    await bad(read(good.replace('v1=', 'v0=').replace(/,v0=0+$/, '')))
+    for (const header of ['', 't=,v1=', 'v1=abc', good.replace(/^t=\d+/, 't=NaN'), good.replace(/^t=\d+/, 't=1e9'), 't', ',,,'])
+      await bad(read(header))
+    await bad(reader().readMessage({ body, headers: new Headers() }))
+    await bad(reader().readMessage({ body: Buffer.concat([body, Buffer.from(' ')]), headers }))
+  })
+
+  test('is never believed without a secret', async () => {
+    for (const blank of [undefined, '', '  \t'])
+      await bad(
+        reader({ webhookSecret: blank })
+          .readMessage(server.sent(event, { at: now, secret: blank || 'x' }))
+          .catch((error) => Promise.reject(error)),
+      )
+  })
+
+  test('that is no JSON, or has no id, is a message about nothing by the digest of what was signed', async () => {
+    const of = async (body: Uint8Array) => {
+      const headers = new Headers({ 'stripe-signature': signature(body, { at: now, secret: webhookSecret }) })
+      return reader().readMessage({ body, headers })
+    }
+    for (const text of ['', 'null', '[]', '{', '{"id":7,"data":null}', '{"__proto__":{"id":"x"}}']) {
+      const message = await of(Buffer.from(text))
+      expect(message).toEqual({ id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), payment: undefined })
+      expect(await of(Buffer.from(text))).toEqual(message)
+    }
+    expect((await of(Buffer.from([0xff, 0xfe]))).payment).toBeUndefined()
+  })
+})
+
+describe('an account of Stripe', () => {
+  test('is a test account or a live one by its key', () => {
+    expect(client({ secretKey: 'sk_test_1' }).mode).toBe('TEST')
+    expect(client({ secretKey: 'rk_test_1', apiUrl: 'https://api.stripe.com' }).mode).toBe('TEST')
+    expect(client({ secretKey: 'sk_live_1' }).mode).toBe('LIVE')
+    expect(client({ secretKey: 'sk_1', apiUrl: undefined }).mode).toBe('LIVE')
+    expect(client({ secretKey: 'sk_1' }).mode).toBe('TEST')
+  })
+
+  test('is proven by a call that changes nothing, and a key that is not known is told apart from a server that is down', async () => {
+    await stripe().probe()
+    expect(calls()).toEqual(['GET /v1/balance'])
+    expect(await refused(client({ secretKey: 'sk_test_wrong' }).probe())).toBe('credentials')
+    server.fail('/v1/balance', { status: 503 }, { status: 429 })
+    expect(await unavailable(stripe().probe())).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().probe())).toEqual({ neverSent: true, counts: false })
+  })
+
+  test('takes messages and makes calls with the same address, whatever it ends with', async () => {
+    await client({ apiUrl: `${server.url}//` }).probe()
+    expect(calls()).toEqual(['GET /v1/balance'])
+  })
+})
+
+test('the time of an id is what it was made from, and other texts have none', () => {
+  const at = Date.UTC(2026, 10, 22, 9, 30)
+  fc.assert(
+    fc.property(fc.nat(2 ** 40), (ms) => {
+      const bytes = Buffer.from(Bun.randomUUIDv7('buffer', ms))
+      expect(timeOfId(`pay_${encodeSuffix(bytes)}`)).toBe(ms)
+    }),
+  )
+  expect(timeOfId(idBoundary('payment', at))).toBeUndefined()
+  for (const text of ['', 'pay_01', 'pay_', `pay_${'u'.repeat(26)}`, crypto.randomUUID()]) expect(timeOfId(text)).toBeUndefined()
+})

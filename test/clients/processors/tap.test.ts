@@ -1,0 +1,759 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { OutsideName, OutsidePayment, OutsideProcessor } from '../../../src/clients/processors/outside.ts'
+import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { createTap } from '../../../src/clients/processors/tap.ts'
+import { says, saysCurrency } from '../../../src/clients/processors/tap-states.ts'
+import { createNewId } from '../../../src/lib/ids.ts'
+import { currencies, decimalsOf } from '../../../src/lib/money.ts'
+import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
+import { startTapServer, tapKeys } from './tap-server.ts'
+
+const madeAt = Date.UTC(2026, 10, 22)
+const hourMs = 3_600_000
+const paymentId = createNewId(() => Bun.randomUUIDv7('buffer', madeAt))('payment')
+const refundId = 'ref_01jd0000000000000000000001'
+const amount = 10_500
+const currency = 'KWD'
+const sum = { amount, currency }
+const returnUrl = 'https://shop.example/thanks'
+const messagesUrl = 'https://shop.example/webhooks/payments/tap'
+const shopper = { name: 'Mariam', email: 'mariam@shop.example', country: 'KW' }
+const newPayment = { paymentId, ...sum, token: undefined, returnUrl, messagesUrl, shopper }
+const knet = { ...newPayment, method: 'knet' }
+
+async function open({ timeoutMs = 30_000, now = () => madeAt } = {}) {
+  const server = await startTapServer()
+  const account = { ...tapKeys, apiUrl: server.apiUrl }
+  const port = loopbackPort({ timeoutMs, now })
+  return { server, account, port, tap: createTap(account, port), [Symbol.asyncDispose]: () => server.close() }
+}
+type Opened = Awaited<ReturnType<typeof open>>
+
+const named = ({ reference, references }: OutsidePayment) => ({
+  paymentId,
+  reference,
+  ...sum,
+  ...(references === undefined ? {} : { references }),
+})
+
+/** An authorization that the shopper gave. */
+async function authorized({ server, tap }: Opened) {
+  const made = await tap.create(newPayment)
+  server.pay(made.reference)
+  return named(made)
+}
+
+/** One whose money was taken. */
+async function captured(opened: Opened) {
+  return named(await opened.tap.capture(await authorized(opened)))
+}
+
+const isCaptured = (told: unknown): told is OutsidePayment =>
+  typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
+
+describe('amounts', () => {
+  const anyCurrency = fc.constantFrom(...currencies)
+
+  test('what is said is written in major units, digit for digit, and what is not is refused before any call', async () => {
+    await using given = await open()
+    const { server, tap } = given
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: -10, max: 100_000_000_000_000 }), anyCurrency, async (amount, currency) => {
+        const before = server.requests.length
+        const asked = { ...newPayment, paymentId: `pay_${before}`, amount, currency }
+        if (says({ amount, currency })) {
+          expect(await tap.create(asked)).toMatchObject({ state: 'REQUIRES_ACTION' })
+          const [, whole = '', fraction = ''] = /"amount":(\d+)(?:\.(\d+))?,/.exec(server.requests.at(-1)?.body ?? '') ?? []
+          expect(BigInt(whole + fraction.padEnd(decimalsOf(currency), '0'))).toBe(BigInt(amount))
+          expect(fraction.length).toBeLessThanOrEqual(decimalsOf(currency))
+        } else {
+          expect(await thrownBy(tap.create(asked))).toEqual(new ProcessorRefused('amount_not_supported'))
+          expect(server.requests.length).toBe(before)
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('what was written comes back as the same amount, to the last digit', async () => {
+    await using given = await open()
+    const said = fc.constantFrom('KWD', 'BHD', 'OMR', 'SAR', 'USD')
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 100_000_000_000_000 }), said, async (amount, currency) => {
+        const made = await given.tap.create({ ...newPayment, paymentId: `pay_${given.server.requests.length}`, amount, currency })
+        given.server.pay(made.reference)
+        expect(await given.tap.retrieve({ paymentId, reference: made.reference, amount, currency })).toMatchObject({ authorized: amount })
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test.each([
+    ['KWD', 1_234, true],
+    ['BHD', 1, true],
+    ['OMR', 10_501, true],
+    ['JOD', 10_500, true],
+    ['JOD', 10_501, false],
+    ['TND', 10_500, true],
+    ['SAR', 1, true],
+    ['USD', 1_000, true],
+    ['JPY', 500, false],
+    ['MNT', 1_000_000, false],
+    ['USD', 0, false],
+    ['USD', 1.5, false],
+    ['USD', Number.NaN, false],
+    ['usd', 100, false],
+  ])('%s %p is said: %p', (currency, amount, expected) => {
+    expect(says({ amount, currency })).toBe(expected)
+    if (expected) expect(saysCurrency(currency)).toBeTrue()
+  })
+
+  test('a part that cannot be said is neither captured nor refunded, and nothing is asked', async () => {
+    await using given = await open()
+    const name = { paymentId, reference: 'chg_x', amount: 1_001, currency: 'JOD' }
+    expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: false }))).toEqual(new ProcessorRefused('amount_not_supported'))
+    expect(await thrownBy(given.tap.capture(name))).toEqual(new ProcessorRefused('amount_not_supported'))
+    expect(given.server.requests).toEqual([])
+  })
+})
+
+describe('a card', () => {
+  test('is authorized on a page, captured by a charge, and refunded from that charge', async () => {
+    await using given = await open()
+    const { server, tap } = given
+    const made = await tap.create(newPayment)
+    expect(made).toEqual({
+      reference: expect.stringMatching(/^auth_/),
+      state: 'REQUIRES_ACTION',
+      authorized: 0,
+      captured: 0,
+      clientParameters: { redirectUrl: `${server.url}/pay/${made.reference}` },
+    })
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v2/authorize/'])
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
+      amount: 10.5,
+      currency: 'KWD',
+      threeDSecure: true,
+      customer: { first_name: 'Mariam', email: 'mariam@shop.example' },
+      source: { id: 'src_card' },
+      reference: { transaction: paymentId, order: paymentId, idempotent: paymentId },
+      redirect: { url: returnUrl },
+      post: { url: messagesUrl },
+      auto: { type: 'VOID', time: 168 },
+    })
+    server.pay(made.reference)
+    expect(await tap.retrieve(named(made))).toEqual({ reference: made.reference, state: 'AUTHORIZED', authorized: amount, captured: 0 })
+
+    const taken = await tap.capture(named(made))
+    expect(taken).toEqual({
+      reference: made.reference,
+      references: { charge: expect.stringMatching(/^chg_/) },
+      state: 'CAPTURED',
+      authorized: amount,
+      captured: amount,
+    })
+    expect(await tap.retrieve(named(taken))).toEqual(taken)
+    expect(await tap.capture(named(taken))).toEqual(taken)
+    expect(await tap.void(named(taken))).toEqual(taken)
+    expect(server.all('charge')).toHaveLength(1)
+
+    const refund = { ...named(taken), refundId, amount: 1_234, whole: false }
+    const back = await tap.refund(refund)
+    expect(back).toEqual({ reference: expect.stringMatching(/^re_/), state: 'PENDING' })
+    expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({
+      charge_id: taken.references?.['charge'],
+      amount: 1.234,
+      currency: 'KWD',
+      reason: 'requested_by_customer',
+      reference: { merchant: refundId, idempotent: refundId },
+      post: { url: messagesUrl },
+    })
+    server.settleRefunds()
+    const name = { ...refund, refundReference: back.reference }
+    expect(await tap.retrieveRefund(name)).toEqual({ reference: back.reference, state: 'SUCCEEDED' })
+    expect(await tap.retrieveRefund({ ...name, refundReference: undefined })).toEqual({ reference: back.reference, state: 'SUCCEEDED' })
+    expect(await tap.retrieveRefund({ ...name, refundId: 'ref_other', refundReference: undefined })).toBeUndefined()
+  })
+
+  test.each([
+    ['declined', '505'],
+    ['abandoned', '301'],
+    ['failed', '401'],
+  ] as const)('that is %s has failed, with the processor’s word for why', async (how, code) => {
+    await using given = await open()
+    const made = await given.tap.create(newPayment)
+    given.server.pay(made.reference, how)
+    expect(await given.tap.retrieve(named(made))).toMatchObject({ state: 'FAILED', failureCode: code, authorized: 0, captured: 0 })
+  })
+
+  test('in progress is not decided', async () => {
+    await using given = await open()
+    const made = await given.tap.create(newPayment)
+    given.server.pay(made.reference, 'in progress')
+    expect((await given.tap.retrieve(named(made)))?.state).toBe('PENDING')
+    given.server.pay(made.reference)
+    expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
+  })
+
+  test('is one payment however often it is asked for', async () => {
+    await using given = await open()
+    const first = await given.tap.create(newPayment)
+    expect(await given.tap.create(newPayment)).toEqual(first)
+    expect(given.server.objects.size).toBe(1)
+  })
+
+  test.each(['lost', 'half', 'garbage'] as const)('whose answer was %s is the same payment when it is asked for again', async (fault) => {
+    await using given = await open()
+    given.server.fail('/authorize/', fault)
+    expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
+    const made = await given.tap.create(newPayment)
+    expect(given.server.all('authorize').map(({ id }) => id)).toEqual([made.reference])
+  })
+
+  test('whose answer was lost is not said to be unknown: nobody can ask for it by our id', async () => {
+    await using given = await open()
+    const { tap } = given
+    const name = { paymentId, reference: undefined, ...sum }
+    const calls = [tap.retrieve(name), tap.capture(name), tap.void(name), tap.refund({ ...name, refundId, whole: true })]
+    for (const call of [...calls, tap.retrieveRefund({ ...name, refundId, refundReference: undefined })])
+      expect(await thrownBy(Promise.resolve(call))).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+  })
+
+  test('can be given up once it is authorized', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    expect((await given.tap.void(name)).state).toBe('VOIDED')
+    expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
+    expect((await given.tap.void(name)).state).toBe('VOIDED')
+    expect((await given.tap.capture(name)).state).toBe('VOIDED')
+  })
+
+  test('that waits for its shopper cannot be given up, and is told as it stands', async () => {
+    await using given = await open()
+    const made = await given.tap.create(newPayment)
+    expect((await given.tap.void(named(made))).state).toBe('REQUIRES_ACTION')
+  })
+
+  test('whose capture is declined has failed, and what was held is given back', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.declineCapture()
+    given.server.fail('/void', { status: 500 })
+    const taken = await given.tap.capture(name)
+    expect(taken).toMatchObject({ state: 'FAILED', failureCode: '505', captured: 0 })
+    expect(await given.tap.retrieve(named(taken))).toEqual(taken)
+    expect(await given.tap.capture(name)).toEqual(taken)
+    expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
+  })
+
+  test.each(['lost', 'half', 'garbage'] as const)('whose capture’s answer was %s is captured once', async (fault) => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/charges/', fault)
+    expect(await thrownBy(given.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    expect(await given.tap.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
+    expect(given.server.all('charge')).toHaveLength(1)
+  })
+
+  test('whose capture’s answer was lost a day ago is found among all charges, and not captured again', async () => {
+    let now = madeAt
+    await using given = await open({ now: () => now })
+    const { server, tap } = given
+    const name = await authorized(given)
+    server.fail('/charges/', 'lost')
+    expect(await thrownBy(tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    for (let others = 0; others < 120; others++) server.stranger()
+    const charges = server.all('charge').length
+    now += 24 * hourMs
+    server.forgetKeys()
+    expect(await tap.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount, references: { charge: expect.any(String) } })
+    expect(server.all('charge')).toHaveLength(charges)
+    // And so it is for a refund.
+    expect((await tap.refund({ ...name, refundId, whole: true })).state).toBe('PENDING')
+  })
+
+  test('whose capture’s answer was lost cannot be given up: it is told to be captured', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/charges/', 'lost')
+    expect(await thrownBy(given.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    expect((await given.tap.retrieve(name))?.state).toBe('AUTHORIZED')
+    expect(await given.tap.void(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
+  })
+
+  test('that cannot be given up although nobody took the money says so', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/void', { status: 400, json: { errors: [{ code: '1117' }] } })
+    expect(await thrownBy(given.tap.void(name))).toEqual(new ProcessorRefused('1117'))
+  })
+
+  test('is captured a day later where nothing was', async () => {
+    await using given = await open({ now: () => madeAt + 30 * hourMs })
+    expect(await given.tap.capture(await authorized(given))).toMatchObject({ state: 'CAPTURED' })
+  })
+
+  test('by a token of the page is authorized without the page', async () => {
+    await using given = await open()
+    const made = await given.tap.create({ ...newPayment, token: 'tok_of_the_page' })
+    expect(JSON.parse(given.server.requests[0]?.body ?? '').source).toEqual({ id: 'tok_of_the_page' })
+    expect(made.reference).toStartWith('auth_')
+  })
+
+  test('that it never heard of is undefined, and cannot be taken or given up', async () => {
+    await using given = await open()
+    const name = { paymentId, reference: 'auth_unknown', ...sum }
+    expect(await given.tap.retrieve(name)).toBeUndefined()
+    expect(await given.tap.retrieve({ ...name, reference: 'chg_unknown' })).toBeUndefined()
+    for (const verb of ['capture', 'void'] as const)
+      expect(await thrownBy(given.tap[verb](name))).toEqual(new ProcessorRefused('not_found'))
+  })
+})
+
+describe('a wallet', () => {
+  const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', signedMessage: '{"tag":"…"}' }
+  const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { publicKeyHash: 'tq', transactionId: '93' } }
+
+  test.each([google, apple])('%p becomes a token by the secret key, and then an authorization', async (given) => {
+    await using opened = await open()
+    const token = JSON.stringify(given)
+    const made = await opened.tap.create({ ...newPayment, method: 'wallet', token, shopper: { ...shopper, ip: '192.0.2.1' } })
+    expect(made).toMatchObject({ state: 'AUTHORIZED', authorized: amount })
+    const [exchange, payment] = opened.server.requests.map(({ body }) => JSON.parse(body))
+    expect(exchange).toEqual({ type: given === google ? 'googlepay' : 'applepay', token_data: given, client_ip: '192.0.2.1' })
+    expect(payment.source).toEqual({ id: expect.stringMatching(/^tok_/) })
+  })
+})
+
+describe('a local method', () => {
+  test.each([
+    ['knet', 'src_kw.knet'],
+    ['mada', 'src_sa.mada'],
+    ['benefit', 'src_bh.benefit'],
+    ['naps', 'src_qa.qpay'],
+  ])('%s takes the money without us', async (method, source) => {
+    await using given = await open()
+    const { server, tap } = given
+    expect(tap.capabilities.capturesItself).toContain(method)
+    const made = await tap.create({ ...newPayment, method })
+    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', authorized: 0, captured: 0 })
+    expect(made.reference).toStartWith('chg_')
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ source: { id: source } })
+    expect(JSON.parse(server.requests[0]?.body ?? '')).not.toHaveProperty('auto')
+    // Nobody can forbid it to be paid.
+    expect((await tap.void(named(made))).state).toBe('REQUIRES_ACTION')
+    expect((await tap.capture(named(made))).state).toBe('REQUIRES_ACTION')
+    server.pay(made.reference)
+    for (const told of [await tap.retrieve(named(made)), await tap.capture(named(made)), await tap.void(named(made))])
+      expect(told).toEqual({ reference: made.reference, state: 'CAPTURED', authorized: amount, captured: amount })
+    await tap.refund({ ...named(made), refundId, whole: true })
+    server.settleRefunds()
+    expect(await tap.retrieveRefund({ ...named(made), refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
+  })
+
+  test('that there is not is refused before any call', async () => {
+    await using given = await open()
+    for (const method of ['paypal', 'crypto', 'constructor', ''])
+      expect(await thrownBy(given.tap.create({ ...newPayment, method }))).toEqual(new ProcessorRefused('method_not_supported'))
+    expect(given.server.requests).toEqual([])
+  })
+})
+
+describe('a refund', () => {
+  test('is one refund however often it is asked for, within a day and after it', async () => {
+    await using given = await open()
+    const { server, tap } = given
+    const refund = { ...(await captured(given)), refundId, amount: 400, whole: false }
+    server.fail('POST /v2/refunds/', { status: 200, json: { message: 'not a list' } }, 'lost')
+    expect(await thrownBy(tap.refund(refund))).toBeInstanceOf(ProcessorUnavailable)
+    expect(await thrownBy(tap.refund(refund))).toBeInstanceOf(ProcessorUnavailable)
+    const lost = server.all('refund')
+    const made = await tap.refund(refund)
+    server.forgetKeys()
+    expect(await tap.refund(refund)).toEqual(made)
+    expect(server.all('refund').length).toBeLessThanOrEqual(Math.max(lost.length, 1))
+    server.settleRefunds()
+    expect((await tap.refund(refund)).state).toBe('SUCCEEDED')
+  })
+
+  test('is found among many of one charge', async () => {
+    await using given = await open()
+    const { server, tap } = given
+    const name = await captured(given)
+    await tap.refund({ ...name, refundId, amount: 400, whole: false })
+    for (let others = 0; others < 60; others++) await tap.refund({ ...name, refundId: `ref_${others}`, amount: 10, whole: false })
+    server.settleRefunds()
+    const found = await tap.retrieveRefund({ ...name, refundId, refundReference: undefined, amount: 400 })
+    expect(found?.state).toBe('SUCCEEDED')
+  })
+
+  test.each([
+    ['DECLINED', 'FAILED'],
+    ['FAILED', 'FAILED'],
+    ['RESTRICTED', 'FAILED'],
+    ['CANCELLED', 'FAILED'],
+    ['TIMED_OUT', 'FAILED'],
+    ['ACCEPTED', 'PENDING'],
+    ['UNKNOWN', 'PENDING'],
+    ['REFUNDED', 'SUCCEEDED'],
+  ] as const)('that ends as %s is %s', async (status, state) => {
+    await using given = await open()
+    const { server, tap } = given
+    const name = await captured(given)
+    const made = await tap.refund({ ...name, refundId, whole: true })
+    server.refundsEnd(status, '501')
+    server.settleRefunds()
+    const told = await tap.retrieveRefund({ ...name, refundId, refundReference: made.reference })
+    expect(told).toEqual({ reference: made.reference, state, ...(state === 'FAILED' ? { failureCode: '501' } : {}) })
+  })
+
+  test('is refused of what was not captured, and of more than is left', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: true }))).toEqual(new ProcessorRefused('not_captured'))
+    const taken = named(await given.tap.capture(name))
+    const tooMuch = { ...taken, refundId, amount: amount + 1, whole: false }
+    expect(await thrownBy(given.tap.refund(tooMuch))).toEqual(new ProcessorRefused('1101'))
+  })
+
+  test('of another amount than was asked for is not told as ours', async () => {
+    await using given = await open()
+    const name = await captured(given)
+    const { reference } = await given.tap.refund({ ...name, refundId, amount: 400, whole: false })
+    const error = await thrownBy(Promise.resolve(given.tap.retrieveRefund({ ...name, refundId, refundReference: reference, amount: 500 })))
+    expect(error).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+  })
+})
+
+describe('failures', () => {
+  const verbs: Record<string, (tap: OutsideProcessor, name: OutsideName & typeof sum) => Promise<unknown>> = {
+    'POST /v2/authorize/': (tap) => tap.create(newPayment),
+    'POST /v2/charges/': (tap) => tap.create(knet),
+    'GET /v2/authorize/': (tap, name) => tap.retrieve(name),
+    '/void': (tap, name) => tap.void(name),
+    'POST /v2/refunds/list': (tap, name) => tap.refund({ ...name, references: { charge: 'chg_1' }, refundId, whole: true }),
+    'GET /v2/charges/': (tap, name) => tap.retrieve({ ...name, references: { charge: 'chg_1' } }),
+  }
+  const routes = Object.keys(verbs)
+
+  async function met(route: string, ...faults: Parameters<Opened['server']['fail']>[1][]) {
+    await using given = await open()
+    const name = await authorized(given)
+    if (route === 'POST /v2/authorize/') given.server.forgetKeys()
+    given.server.fail(route, ...faults)
+    return await thrownBy(Promise.resolve(verbs[route]?.(given.tap, name)))
+  }
+
+  test.each(routes)('of the network and of the processor itself leave %s unknown, and count', async (route) => {
+    for (const fault of ['lost', { status: 500 }, { status: 502, json: '<html>' }, { status: 200, json: '<html>' }] as const)
+      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+  })
+
+  test('an answer that does not come in time leaves the payment unknown, and counts', async () => {
+    await using given = await open({ timeoutMs: 100 })
+    given.server.fail('POST', 'late')
+    expect(await thrownBy(given.tap.create(newPayment))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+  })
+
+  test.each(routes)('401, 403, 409 and 429 say nothing of %s, and open nobody’s breaker', async (route) => {
+    for (const status of [401, 403, 429])
+      expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
+    for (const status of [409, 418])
+      expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
+  })
+
+  test('400 refuses with the code of the first error, and keeps no more of it than a word', async () => {
+    const reply = (json: unknown) => ({ status: 400, json })
+    for (const route of ['POST /v2/authorize/', 'POST /v2/charges/', '/void']) {
+      expect(await met(route, reply({ errors: [{ code: '1125', description: 'No.' }] }))).toEqual(new ProcessorRefused('1125'))
+      expect(await met(route, reply({ errors: [{ code: 'card 4242 4242 4242 4242' }] }))).toEqual(new ProcessorRefused('refused'))
+      expect(await met(route, reply('<html>'))).toEqual(new ProcessorRefused('refused'))
+    }
+  })
+
+  test('a list that is refused is not an empty list', async () => {
+    expect(await met('POST /v2/refunds/list', { status: 400, json: { errors: [{ code: '1', description: 'Bad limit' }] } })).toBeInstanceOf(
+      ProcessorUnavailable,
+    )
+    expect(await met('POST /v2/refunds/list', { status: 200, json: {} })).toBeInstanceOf(ProcessorUnavailable)
+  })
+
+  test('402 with a payment in it is that payment, and without one is a refusal', async () => {
+    await using given = await open()
+    const declined = { id: 'auth_1', status: 'DECLINED', amount: 10.5, currency, response: { code: '505' } }
+    given.server.fail('/authorize/', { status: 402, json: declined }, { status: 402, json: { errors: [{ code: '1125' }] } })
+    expect(await given.tap.create(newPayment)).toMatchObject({ reference: 'auth_1', state: 'FAILED', failureCode: '505' })
+    expect(await thrownBy(given.tap.create(newPayment))).toEqual(new ProcessorRefused('1125'))
+  })
+
+  test('a capture that is refused while the money is held says so', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('/charges/', { status: 400, json: { errors: [{ code: '1117' }] } })
+    expect(await thrownBy(given.tap.capture(name))).toEqual(new ProcessorRefused('1117'))
+  })
+
+  test.each([
+    [{}, 'nothing'],
+    [null, 'null'],
+    [{ id: '../x', status: 'AUTHORIZED', amount: 10.5, currency }, 'an id that is none'],
+    [{ id: 'auth_1', status: 'DELIGHTED', amount: 10.5, currency }, 'an unknown status'],
+    [{ id: 'auth_1', status: 'constructor', amount: 10.5, currency }, 'a status that every object has'],
+    [{ id: 'auth_1', status: 'AUTHORIZED', currency }, 'no amount'],
+    [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.499, currency }, 'another amount'],
+    [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.5001, currency }, 'an amount that there is not'],
+    [{ id: 'auth_1', status: 'AUTHORIZED', amount: 10.5, currency: 'BHD' }, 'another currency'],
+    [{ id: 'auth_2', status: 'AUTHORIZED', amount: 10.5, currency }, 'another payment'],
+    [{ id: 'auth_1', status: 'CAPTURED', amount: 1.05, currency }, 'less'],
+  ])('an answer %j (%s) says nothing of the payment', async (json) => {
+    await using given = await open()
+    given.server.fail('GET', { status: 200, json })
+    const error = await thrownBy(Promise.resolve(given.tap.retrieve({ paymentId, reference: 'auth_1', ...sum })))
+    expect(error).toBeInstanceOf(ProcessorUnavailable)
+  })
+
+  test('whatever is answered to whatever is asked, it is a payment, a refusal or nothing said; and money is only what was asked for', async () => {
+    let replies: { status: number; json: unknown }[] = []
+    await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
+    const tap = createTap({ ...tapKeys, apiUrl: server.url }, loopbackPort({ now: () => madeAt + 30 * hourMs }))
+    const name = { paymentId, reference: 'auth_1', ...sum }
+    const refund = { ...name, references: { charge: 'chg_1' }, refundId, whole: true }
+    const calls = [
+      () => tap.create(newPayment),
+      () => tap.create(knet),
+      () => tap.retrieve(name),
+      () => tap.retrieve(refund),
+      () => tap.capture(name),
+      () => tap.void(name),
+      () => tap.refund(refund),
+      () => tap.refund({ ...refund, references: {} }),
+      () => tap.retrieveRefund({ ...refund, refundReference: undefined }),
+      () => tap.retrieveRefund({ ...refund, refundReference: 're_1' }),
+      () => tap.probe(),
+    ]
+    const half = fc.record(
+      {
+        id: fc.oneof(fc.constantFrom('auth_1', 'chg_1', 're_1'), fc.string()),
+        status: fc.oneof(fc.constantFrom('CAPTURED', 'AUTHORIZED', 'INITIATED', 'VOID', 'REFUNDED', 'DECLINED'), fc.string()),
+        amount: fc.oneof(fc.constantFrom(10.5, '10.500'), fc.double(), fc.string()),
+        currency: fc.constantFrom(currency, 'BHD', 'x'),
+        reference: fc.oneof(fc.record({ transaction: fc.constant(paymentId), merchant: fc.constant(refundId) }), fc.jsonValue()),
+        transaction: fc.jsonValue(),
+        customer: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    const list = fc.record({ charges: fc.array(half), refunds: fc.array(half), has_more: fc.boolean() })
+    const json = fc.oneof(half, half, list, fc.jsonValue())
+    const reply = fc.record({ status: fc.constantFrom(200, 200, 400, 402, 404), json })
+    await fc.assert(
+      fc.asyncProperty(fc.array(reply, { minLength: 5, maxLength: 5 }), fc.constantFrom(...calls), async (given, call) => {
+        replies = given
+        const told: unknown = await Promise.resolve(call()).catch((error: unknown) => error)
+        if (told instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(told.name)
+        else if (isCaptured(told)) expect(told.captured).toBe(amount)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('an authorization never counts as money, whatever it says', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    given.server.fail('GET', { status: 200, json: { id: name.reference, status: 'CAPTURED', amount: '10.500', currency } })
+    expect(await given.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+    given.server.fail('GET', { status: 200, json: { id: name.reference, status: 'UNKNOWN', amount: 10.5, currency } })
+    expect(await given.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+  })
+
+  test('an answer to a create about another kind of payment is none', async () => {
+    await using given = await open()
+    given.server.fail('/authorize/', { status: 200, json: { id: 'chg_1', status: 'CAPTURED', amount: 10.5, currency } })
+    expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
+  })
+
+  test('hold no secrets', async () => {
+    for (const fault of ['lost', { status: 200, json: '<html>' }, { status: 401 }, { status: 400 }] as const) {
+      const error = (await met('POST /v2/authorize/', fault)) as Error
+      const shown = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
+      for (const secret of [tapKeys.secretKey, tapKeys.publishableKey]) expect(shown).not.toContain(secret)
+    }
+  })
+})
+
+describe('messages', () => {
+  test('of a payment tell which one it is as the processor knows it, and are known by what was signed', async () => {
+    await using given = await open()
+    const { server, tap } = given
+    const name = await authorized(given)
+    const message = server.message(name.reference)
+    const about = { paymentId, reference: name.reference }
+    const told = await tap.readMessage(message)
+    expect(told).toEqual({ id: message.headers.get('hashstring') ?? '', payment: about })
+    expect(await tap.readMessage(message)).toEqual(told)
+    const { references } = await tap.capture(name)
+    const charge = references?.['charge'] ?? ''
+    expect((await tap.readMessage(server.message(charge))).payment).toEqual({ paymentId, reference: charge, references: { charge } })
+    const { reference: refund = '' } = await tap.refund({ ...name, references: { charge }, refundId, whole: true })
+    expect((await tap.readMessage(server.message(refund))).payment).toEqual({ paymentId, reference: charge, references: { charge } })
+  })
+
+  test('name the payment whose answer was lost', async () => {
+    await using given = await open()
+    given.server.fail('/charges/', 'lost')
+    expect(await thrownBy(given.tap.create(knet))).toBeInstanceOf(ProcessorUnavailable)
+    const [lost] = given.server.all('charge')
+    given.server.pay(lost?.id ?? '')
+    const { payment } = await given.tap.readMessage(given.server.message(lost?.id ?? ''))
+    expect(payment).toMatchObject({ paymentId, reference: lost?.id })
+  })
+
+  test('come to the address that was sent with the payment, once the shopper paid on the page', async () => {
+    await using given = await open()
+    const arrived = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
+    await using shop = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        arrived.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+        return new Response()
+      },
+    })
+    const made = await given.tap.create({ ...newPayment, messagesUrl: `http://127.0.0.1:${shop.port}/` })
+    const page = await fetch(String(made.clientParameters?.['redirectUrl']), { redirect: 'manual' })
+    expect(page.headers.get('location')).toBe(returnUrl)
+    expect((await given.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: made.reference })
+    expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
+  })
+
+  test('that come twice and in the wrong order are the same messages about the same payment', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    const first = given.server.message(name.reference)
+    const { references } = await given.tap.capture(name)
+    const second = given.server.message(references?.['charge'] ?? '')
+    await using shop = messagesTo(given.tap)
+    expect(await deliver(shop.url, [first, second], { times: 2, reversed: true })).toEqual([200, 200, 200, 200])
+    expect(new Set(shop.received.map(({ id }) => id)).size).toBe(2)
+    expect(shop.received.map(({ payment }) => payment?.paymentId)).toEqual([paymentId, paymentId, paymentId, paymentId])
+    const forged = { ...first, headers: new Headers({ hashstring: '0'.repeat(64) }) }
+    expect(await deliver(shop.url, [forged])).toEqual([401])
+  })
+
+  test('believe nothing that was not signed', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    const forged = given.server.message(name.reference, (body) => ({
+      ...body,
+      reference: { ...(body['reference'] as object), transaction: 'pay_of_somebody_else', order: 'x' },
+      metadata: { payment_id: 'x' },
+      object: 'refund',
+      charge_id: 'chg_other',
+    }))
+    expect((await given.tap.readMessage(forged)).payment).toEqual({ paymentId, reference: name.reference })
+  })
+
+  test.each([
+    ['id', 'auth_other'],
+    ['amount', 10.501],
+    ['currency', 'BHD'],
+    ['status', 'CAPTURED'],
+    ['transaction', { created: '1' }],
+    ['reference', { gateway: 'g', payment: 'p' }],
+  ])('whose %s is another do not come from the processor', async (field, value) => {
+    await using given = await open()
+    const name = await authorized(given)
+    const changed = given.server.message(name.reference, (body) => ({ ...body, [field]: value }))
+    expect(await thrownBy(given.tap.readMessage(changed))).toBeInstanceOf(BadSignature)
+  })
+
+  test('are signed over the amount in all its decimals, however it was written', async () => {
+    await using given = await open()
+    for (const [amount, currency] of [
+      [1_000, 'KWD'],
+      [100, 'SAR'],
+      [10_500, 'JOD'],
+      [1_234, 'BHD'],
+    ] as const) {
+      const made = await given.tap.create({ ...newPayment, paymentId: `pay_${currency}`, amount, currency })
+      given.server.pay(made.reference)
+      for (const rewritten of [
+        (body: Record<string, unknown>) => body,
+        (body: Record<string, unknown>) => ({ ...body, amount: String(body['amount']) }),
+      ])
+        expect((await given.tap.readMessage(given.server.message(made.reference, rewritten))).payment?.reference).toBe(made.reference)
+    }
+  })
+
+  test('signed by another key, or by none, do not come from the processor; one by a former key does', async () => {
+    await using given = await open()
+    const name = await authorized(given)
+    const former = given.server.message(name.reference, undefined, 'sk_test_former')
+    expect(await thrownBy(given.tap.readMessage(former))).toBeInstanceOf(BadSignature)
+    const rotated = createTap({ ...given.account, formerSecretKeys: ['', 'sk_test_former'] }, given.port)
+    expect((await rotated.readMessage(former)).payment?.paymentId).toBe(paymentId)
+    const blank = createTap({ ...given.account, secretKey: '' }, given.port)
+    expect(await thrownBy(blank.readMessage(given.server.message(name.reference, undefined, '')))).toBeInstanceOf(BadSignature)
+    const { body } = former
+    for (const hashstring of ['', 'zz', '0'.repeat(64)])
+      expect(await thrownBy(given.tap.readMessage({ body, headers: new Headers({ hashstring }) }))).toBeInstanceOf(BadSignature)
+    expect(await thrownBy(given.tap.readMessage({ body, headers: new Headers() }))).toBeInstanceOf(BadSignature)
+  })
+
+  test('that are no JSON, or no payment, do not come from the processor', async () => {
+    await using given = await open()
+    for (const text of [
+      '',
+      '<xml>',
+      '[]',
+      'null',
+      '{}',
+      '{"id":"auth_1"}',
+      '{"id":"auth_1","amount":1e400,"currency":"KWD","status":"X"}',
+    ]) {
+      const headers = new Headers({ hashstring: '0'.repeat(64) })
+      expect(await thrownBy(given.tap.readMessage({ body: Buffer.from(text), headers }))).toBeInstanceOf(BadSignature)
+    }
+  })
+})
+
+describe('an account', () => {
+  test('is probed by a read that creates nothing, also while it has no charge', async () => {
+    await using given = await open()
+    await given.tap.probe()
+    expect(given.server.requests.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
+      'POST /v2/charges/list {"limit":1}',
+    ])
+    given.server.stranger()
+    await given.tap.probe()
+    const stranger = createTap({ ...given.account, secretKey: 'sk_test_other' }, given.port)
+    expect(await thrownBy(stranger.probe())).toEqual(new ProcessorRefused('credentials'))
+    given.server.fail('POST', { status: 503 }, { status: 429 }, { status: 400, json: {} })
+    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: true })
+    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+  })
+
+  test.each([
+    ['sk_test_abc', undefined, 'TEST'],
+    ['sk_live_abc', undefined, 'LIVE'],
+    ['sk_live_abc', 'http://127.0.0.1:4000/v2', 'LIVE'],
+    ['sk_abc', undefined, 'LIVE'],
+    ['sk_abc', 'http://127.0.0.1:4000/v2', 'TEST'],
+  ] as const)('with the key %s at %s is in mode %s', (secretKey, apiUrl, mode) => {
+    expect(createTap({ secretKey, apiUrl }, loopbackPort()).mode).toBe(mode)
+  })
+
+  test('has its capabilities as data', () => {
+    const { says: _, saysCurrency: __, ...data } = createTap(tapKeys, loopbackPort()).capabilities
+    expect(data).toEqual({
+      capturesItself: ['knet', 'mada', 'benefit', 'naps'],
+      createRepeatsMs: 82_800_000,
+      refundRepeatsMs: 82_800_000,
+      findable: false,
+      refunds: 'any',
+      wallets: true,
+    })
+  })
+})

@@ -1,0 +1,26 @@
+/** What merchants file of their business, and operators who decide about it. */
+import type { Answer, TestApp } from './app.ts'
+import { ok } from './selling.ts'
+
+export const business = {
+  cohort: 'US_COMPANY',
+  legalName: 'Planted Trading LLC',
+  registrationNumber: 'Planted-4711',
+  country: 'US',
+  owners: [
+    { name: 'Planted Haddad', share: 60 },
+    { name: 'Planted Okafor', share: 40 },
+  ],
+}
+
+type Merchant = { readonly token: string }
+
+/** Files a business, and answers the record. */
+export const filed = async (app: TestApp, { token }: Merchant, change: object = {}): Promise<Answer['body']> =>
+  ok(await app.call('POST', '/kyb', { token, body: { ...business, ...change } }), 201).body
+
+/** Has a merchant's business approved. */
+export async function approved(app: TestApp, merchant: Merchant, operator: Merchant, change: object = {}): Promise<Answer['body']> {
+  const { id } = await filed(app, merchant, change)
+  return ok(await app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'APPROVED' } })).body
+}

@@ -37,11 +37,4 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   } as const),
 )
 
-/** What begins like a secret key, and so is none that a browser may see (Stripe, Tap, Checkout.com: `sk_`; Stripe's restricted: `rk_`). */
-export const looksSecret = (key: string): boolean => /^\s*(sk|rk)_/i.test(key)
-
-/** Of test or of real money, where a key says so itself; undefined where it does not. */
-export function modeOfKey(key: string): 'TEST' | 'LIVE' | undefined {
-  if (/^(pk|sk|rk)_(test|sbox)_/.test(key)) return 'TEST'
-  return /^(pk|sk|rk)_(live_)?/.test(key) ? 'LIVE' : undefined
-}
+export { looksSecret, modeOfKey } from '../../lib/processor-keys.ts'

@@ -1,7 +1,7 @@
 /** What the keys and hosts of payment processors say of themselves. */
 
-/** What begins like a secret key, and so is none that a browser may see (Stripe, Tap, Checkout.com: `sk_`; Stripe's restricted: `rk_`). */
-export const looksSecret = (key: string): boolean => /^\s*(sk|rk)_/i.test(key)
+/** What begins like a secret, and so is nothing that a browser may see (Stripe, Tap, Checkout.com: `sk_`; Stripe's restricted keys: `rk_`, and of webhooks: `whsec_`). */
+export const looksSecret = (key: string): boolean => /^\s*(sk|rk|whsec)_/i.test(key)
 
 /** Of test or of real money, where a key says so itself; undefined where it does not, as live keys of Checkout.com. */
 export function modeOfKey(key: string): 'TEST' | 'LIVE' | undefined {

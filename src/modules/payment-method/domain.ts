@@ -38,3 +38,18 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
 )
 
 export { looksSecret, modeOfKey } from '../../lib/processor-keys.ts'
+
+/** A shop belongs to one at most. */
+export type Partnership = { readonly name: string; readonly defaultCardProcessor: CardProcessor; readonly shopIds: string[] }
+
+export const partnershipsMax = 1_000
+/** Of all partnerships together: as many as a body of a megabyte holds. */
+export const partnershipShopsMax = 20_000
+
+/** What an operator does to a processor by hand. */
+export const breakerActions = ['isolate', 'restore'] as const
+export type BreakerAction = (typeof breakerActions)[number]
+
+/** What the resolver looks at, and what may come of it. */
+export const steps = ['SHOP_CONFIG', 'PARTNERSHIP', 'KYB_COHORT', 'BREAKER', 'PUBLISHABLE_KEY'] as const
+export const outcomes = ['SELECTED', 'DISABLED', 'NO_MATCH', 'SKIPPED_OPEN', 'NO_KEY', 'NO_CURRENCY'] as const

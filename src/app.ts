@@ -20,6 +20,8 @@ import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
+import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
+import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
@@ -36,6 +38,8 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(paymentMethodRoutes(deps))
+    .use(resolverRoutes(deps))
     .use(kybRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
@@ -53,6 +57,7 @@ export function createApp(deps: AppDeps) {
     .use(auditRoutes(deps))
     .use(kybAdminRoutes(deps))
     .use(shopAdminRoutes(deps))
+    .use(paymentMethodAdminRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)

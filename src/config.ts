@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { logLevels } from './lib/log.ts'
 import { blockOf } from './lib/networks.ts'
+import { isThisMachine, looksSecret, modeOfKey } from './lib/processor-keys.ts'
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {
@@ -81,6 +82,27 @@ const databaseUrl = (text: string) => {
 const path = (text: string) => {
   if (!/^(\/[\w-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
   return text
+}
+/** Of a payment processor's API: keys are sent there. */
+const apiUrl = (text: string) => {
+  const url = URL.parse(text)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
+  if (!url || !isSafe || url.username || url.password || url.search || url.hash)
+    throw new Error('an https URL without credentials and query; http on this machine only')
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+/** What is sent in headers: no spaces, no quotes, nothing but ASCII. */
+const token = (text: string) => {
+  if (!/^[\x21\x23-\x26\x28-\x7e]{1,300}$/.test(text)) throw new Error('at most 300 characters of ASCII without spaces and quotes')
+  return text
+}
+const publicKey = (text: string) => {
+  if (looksSecret(text)) throw new Error('a publishable key: this one begins like a secret one')
+  return token(text)
+}
+const secretKey = (text: string) => {
+  if (/^pk_/i.test(text)) throw new Error('a secret key: this one begins like a publishable one')
+  return token(text)
 }
 
 const minutes = 60
@@ -218,6 +240,37 @@ export const settings = {
     'Requests of an address within a minute that change something under a publishable key or none (carts, items, checkouts, clicks), and of a customer; of all customers at one address ten times as many; secret keys, merchants and super admins are not limited',
     integer(1, 1_000_000_000),
   ),
+  STRIPE_PUBLISHABLE_KEY: setting('stripePublishableKey', 'text', undefined, "Stripe's key for payment pages (`pk_…`)", publicKey),
+  STRIPE_SECRET_KEY: secret('stripeSecretKey', 'text', "Stripe's secret key (`sk_…`, `rk_…`); of the same mode", secretKey),
+  STRIPE_WEBHOOK_SECRET: secret('stripeWebhookSecret', 'text', "What Stripe's messages are signed with (`whsec_…`)", token),
+  STRIPE_API_URL: setting('stripeApiUrl', 'URL', 'https://api.stripe.com', "Where Stripe's API is", apiUrl),
+  TAP_PUBLISHABLE_KEY: setting('tapPublishableKey', 'text', undefined, "Tap's key for payment pages (`pk_…`)", publicKey),
+  TAP_SECRET_KEY: secret('tapSecretKey', 'text', "Tap's secret key, which also signs its messages; of the same mode", secretKey),
+  TAP_MERCHANT_ID: setting('tapMerchantId', 'text', undefined, "Tap's name of the merchant, which Google Pay asks for", publicKey),
+  TAP_API_URL: setting('tapApiUrl', 'URL', 'https://api.tap.company/v2', "Where Tap's API is", apiUrl),
+  QPAY_USERNAME: setting('qpayUsername', 'text', undefined, 'User name at QPay (Mongolia)', token),
+  QPAY_PASSWORD: secret('qpayPassword', 'text', 'Password at QPay', token),
+  QPAY_INVOICE_CODE: setting('qpayInvoiceCode', 'text', undefined, "QPay's code of the invoices, which payment pages are told", publicKey),
+  QPAY_API_URL: setting('qpayApiUrl', 'URL', 'https://merchant.qpay.mn/v2', "Where QPay's API is; its sandbox is of mode TEST", apiUrl),
+  CHECKOUT_PUBLISHABLE_KEY: setting('checkoutPublishableKey', 'text', undefined, "Checkout.com's public key (`pk_…`)", publicKey),
+  CHECKOUT_SECRET_KEY: secret('checkoutSecretKey', 'text', "Checkout.com's secret key (`sk_…`); of the same mode", secretKey),
+  CHECKOUT_WEBHOOK_SECRET: secret('checkoutWebhookSecret', 'text', "What Checkout.com's messages are signed with", token),
+  CHECKOUT_CHANNEL_ID: setting('checkoutChannelId', 'text', undefined, "Checkout.com's processing channel (`pc_…`)", publicKey),
+  CHECKOUT_API_URL: setting(
+    'checkoutApiUrl',
+    'URL',
+    undefined,
+    "Where Checkout.com's API is, with the account's own prefix; unset: its common host, or its sandbox under keys that say so",
+    apiUrl,
+  ),
+  PAYPAL_CLIENT_ID: setting('paypalClientId', 'text', undefined, 'Client id of the PayPal app, which payment pages are told', publicKey),
+  PAYPAL_SECRET: secret('paypalSecret', 'text', 'Secret of the PayPal app', token),
+  PAYPAL_WEBHOOK_ID: setting('paypalWebhookId', 'text', undefined, "PayPal's id of the webhook whose messages come here", token),
+  PAYPAL_API_URL: setting('paypalApiUrl', 'URL', 'https://api-m.paypal.com', "Where PayPal's API is; its sandbox is of mode TEST", apiUrl),
+  BTCPAY_STORE_ID: setting('btcpayStoreId', 'text', undefined, 'Store at the BTCPay server', token),
+  BTCPAY_API_KEY: secret('btcpayApiKey', 'text', 'Key to the BTCPay server', token),
+  BTCPAY_WEBHOOK_SECRET: secret('btcpayWebhookSecret', 'text', "What the BTCPay server's messages are signed with", token),
+  BTCPAY_API_URL: setting('btcpayApiUrl', 'URL', undefined, 'Where the BTCPay server is', apiUrl),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
@@ -269,6 +322,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
+  problems.push(...mixedModes(config))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
@@ -278,4 +332,16 @@ function missingSecrets(env: Readonly<Record<string, string | undefined>>): stri
   return ['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY']
     .filter((name) => !env[name]?.trim())
     .map((name) => `${name} must be set when DATABASE_URL names a Postgres server`)
+}
+
+/** Test money and real money never meet in one account: what its two keys say of themselves must agree. */
+function mixedModes(config: Config): string[] {
+  const pairs = [
+    ['STRIPE', config.stripePublishableKey, config.stripeSecretKey],
+    ['TAP', config.tapPublishableKey, config.tapSecretKey],
+    ['CHECKOUT', config.checkoutPublishableKey, config.checkoutSecretKey],
+  ] as const
+  return pairs
+    .filter(([, open, hidden]) => open && hidden && modeOfKey(open) !== modeOfKey(hidden))
+    .map(([name]) => `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`)
 }

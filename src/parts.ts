@@ -16,6 +16,7 @@ import { kybParts } from './modules/kyb/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
+import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
@@ -44,6 +45,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
+    .add(paymentMethodParts)
     .add(customerParts)
     .add(catalogParts)
     .add(blogParts)

@@ -2,7 +2,7 @@ import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath } from './http/hot.ts'
+import { orderPath, resolverPath } from './http/hot.ts'
 import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
@@ -12,11 +12,14 @@ const drainLookMs = 20
 const quietLooks = { afterRequests: 50, atFirst: 8 }
 const gatherLooksMax = 150
 
+type HotPath = [path: string, param: string, answer: 'fetchRecord' | 'fetchOrder' | 'fetchResolved']
+
 /** The paths of the records that are read most, and what answers them. */
-const hotPaths = ({ apiV3Prefix }: Config): [path: string, answer: 'fetchRecord' | 'fetchOrder'][] => [
-  ['/product-v2/public/:id', 'fetchRecord'],
-  [`${apiV3Prefix}/product-v2/public/:id`, 'fetchRecord'],
-  [orderPath, 'fetchOrder'],
+const hotPaths = ({ apiV3Prefix }: Config): HotPath[] => [
+  ['/product-v2/public/:id', 'id', 'fetchRecord'],
+  [`${apiV3Prefix}/product-v2/public/:id`, 'id', 'fetchRecord'],
+  [orderPath, 'id', 'fetchOrder'],
+  [resolverPath, 'shopUrl', 'fetchResolved'],
 ]
 
 /** Says in words why an address cannot be listened on. */
@@ -81,12 +84,12 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
       routes: Object.fromEntries(
-        hotPaths(deps.config).map(([path, answer]) => [
+        hotPaths(deps.config).map(([path, param, answer]) => [
           path,
           {
             GET: (request: BunRequest<string>, self: Server<undefined>) => {
               count()
-              return edge[answer](request, request.params['id'] ?? '', self)
+              return edge[answer](request, request.params[param] ?? '', self)
             },
           },
         ]),

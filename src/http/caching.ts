@@ -50,8 +50,11 @@ type Entry = Answer & { staleAt: number }
 export type AnswerCache = {
   /** The kept answer to exactly this path and query, if it still holds. */
   kept(path: string): Answer | undefined
-  /** Answers a public GET: with what is kept, else with the JSON that `compute` gives. */
-  respond(request: Request, compute: () => Promise<string>): Promise<Response>
+  /**
+   * Answers a public GET: with what is kept, else with the JSON that `compute` gives.
+   * @param path what it is kept under; unless told otherwise, path and query as they came
+   */
+  respond(request: Request, compute: () => Promise<string>, path?: string): Promise<Response>
 }
 
 const entriesMax = 2_000
@@ -79,8 +82,7 @@ export function createAnswerCache({ version, now }: { version: () => number | un
 
   return {
     kept,
-    async respond(request, compute) {
-      const path = pathAndQuery(request.url)
+    async respond(request, compute, path = pathAndQuery(request.url)) {
       const staleAt = now() + agesMs
       const { body, etag } =
         kept(path) ??
@@ -90,5 +92,23 @@ export function createAnswerCache({ version, now }: { version: () => number | un
         }))
       return publicJson(request, body, etag)
     },
+  }
+}
+
+/**
+ * One version of several things, each by its own: another whenever one of them is. Undefined while one of them cannot be told.
+ * @returns numbers that are never met again
+ */
+export function versionOf(...parts: readonly (() => number | undefined)[]): () => number | undefined {
+  let seen: readonly (number | undefined)[] = []
+  let version = 0
+  return () => {
+    const now = parts.map((part) => part())
+    if (now.includes(undefined)) return undefined
+    if (now.some((one, nth) => one !== seen[nth])) {
+      seen = now
+      version++
+    }
+    return version
   }
 }

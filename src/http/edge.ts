@@ -16,6 +16,8 @@ export type Edge = {
   fetchRecord(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of an order. */
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
+  /** The same for a request whose path is that of a shop's payment page. */
+  fetchResolved(request: Request, shopUrl: string, server?: Peer): Response | Promise<Response>
   /** From now on every answer ends its connection, and requests that come wait for `drain`. */
   hold(): void
   /** Answers those that wait, and refuses new work from now on. */
@@ -181,6 +183,11 @@ export function createEdge({
     fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
+    fetchResolved(request, shopUrl, server) {
+      // Callers are counted by their address.
+      if (server) peers.set(request, server)
+      return respond(request, server, (requestId) => hot.resolved(request, shopUrl, requestId))
+    },
     hold() {
       phase = 'holding'
     },

@@ -3,6 +3,7 @@ import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
+import type { WriteLimit } from './write-limit.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visibleFrom: number }
@@ -30,6 +31,8 @@ export type HotReads = {
   record(request: Request, id: string, requestId: string): Response | undefined
   /** An order by its id, for a key of its shop. */
   order(request: Request, id: string, requestId: string): Response | undefined
+  /** What a payment page of a shop was told before, while its caller may ask. */
+  resolved(request: Request, shopUrl: string, requestId: string): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
 }
@@ -38,11 +41,14 @@ type HotDeps<Kept extends HotRecord> = {
   records: HotRecords<Kept>
   orders: HotOrders
   answers: AnswerCache
+  resolver: { readonly answers: Pick<AnswerCache, 'kept'>; readonly limit: WriteLimit; readonly limitKey: (request: Request) => string }
   now: () => number
   /** Of the app that answers what is left; already filled. */
   routeTable: RouteTable
 }
 
+/** The route of payment pages, as it is declared. */
+export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
 /** The route of orders, as it is declared. */
 export const orderPath = '/v2/orders/:id'
 
@@ -53,7 +59,7 @@ const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>
   key.scopes.includes('server') && isOpenedBy(rule, key) && decidesAlone(rule, key)
 
 /** @throws when no route of the app answers orders */
-export function createHotReads<Kept extends HotRecord>({ records, orders, answers, now, routeTable }: HotDeps<Kept>): HotReads {
+export function createHotReads<Kept extends HotRecord>({ records, orders, answers, resolver, now, routeTable }: HotDeps<Kept>): HotReads {
   const orderAccess = routeTable.get('GET', orderPath)?.access
   if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
   const orderRule: AccessRule = accessRules[orderAccess]
@@ -74,6 +80,13 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const key = orders.keyNow(presented)
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
+    },
+    resolved(request, shopUrl, requestId) {
+      const kept = resolver.answers.kept(shopUrl)
+      // Whoever is one too many is not counted here: the route refuses them.
+      if (!kept || resolver.limit.take(resolver.limitKey(request)) !== undefined) return undefined
+      const { body, etag } = kept
+      return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
     },
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))

@@ -66,6 +66,7 @@ const tagDescriptions: Record<string, string> = {
   Blogs: 'Blog posts.',
   Customers: "A shop's customers and their address books.",
   'Gift cards': 'Issued by a shop, and put on carts.',
+  'Payment methods': 'How a shop may be paid, and what its payment page is told of it.',
   Carts: 'What a shopper is about to buy, and the checkout.',
   Orders: 'What was bought, paid, refunded and sent.',
   Affiliates: 'Partners who send shoppers to a shop, and what they earn.',

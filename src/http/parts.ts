@@ -4,7 +4,7 @@ import type { Deps } from '../core/deps.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createBodyRoom } from './body-room.ts'
-import { createAnswerCache } from './caching.ts'
+import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peers } from './peers.ts'
@@ -18,8 +18,14 @@ const agentMax = 200
 /** Of files that are not whole: three of the largest. */
 const uploadRoomBytes = 64 * 1024 * 1024
 
+/** Checkout resolver (specification, limits): requests of a client address within a minute. */
+const resolverPerMinute = 60
+
+/** What the HTTP layer needs of payment methods. */
+type Given = Deps & { readonly breakers: { version(): number } }
+
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config }: Deps, peers: Peers) {
+export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
@@ -31,6 +37,10 @@ export function httpParts({ db, clock, config }: Deps, peers: Peers) {
   return {
     /** Whole public answers, kept while the database does not change. */
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
+    /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
+    resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
+    /** Of those who ask for that, and of nothing else. */
+    resolverLimit: createWriteLimit({ most: resolverPerMinute, now: clock.now }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,

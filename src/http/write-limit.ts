@@ -28,13 +28,14 @@ type Counts = {
 export function createWriteLimit({ most, now, keysMax = callersMax }: { most: number; now: () => number; keysMax?: number }): WriteLimit {
   /** The one who was quiet the longest comes first. */
   const callers = new Map<string, Counts>()
+  /** Stands behind those that were forgotten: to begin anew each time would walk over the places of all that are gone. */
+  const quietest = callers.keys()
 
   function countsOf(key: string, second: number): Counts {
     const counts = callers.get(key) ?? { bySecond: new Uint32Array(windowSeconds), newest: second, total: 0 }
     callers.delete(key)
     callers.set(key, counts)
-    const [quietest] = callers.keys()
-    if (callers.size > keysMax && quietest !== undefined) callers.delete(quietest)
+    if (callers.size > keysMax) callers.delete(quietest.next().value ?? key)
     forgetUntil(counts, second)
     return counts
   }

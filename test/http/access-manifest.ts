@@ -28,6 +28,10 @@ export const accessManifest: Record<string, Access> = {
   'POST /shops/v2/private-key/rotate': 'merchant',
   'POST /shops/v2/custody/wallet': 'merchant',
 
+  'GET /shops/v2/payment-methods': 'merchant',
+  'PUT /shops/v2/payment-methods': 'merchant',
+  'GET /checkout/:shopUrl/payment-intent-resolver': 'public',
+
   'POST /kyb': 'merchant',
   'GET /kyb': 'merchant',
 
@@ -110,6 +114,10 @@ export const accessManifest: Record<string, Access> = {
   'GET /admin/shops': 'superAdmin',
   'GET /admin/shops/:id': 'superAdmin',
   'PATCH /admin/shops/:id': 'superAdmin',
+  'GET /admin/partnerships': 'superAdmin',
+  'PUT /admin/partnerships': 'superAdmin',
+  'GET /admin/operations/breakers': 'superAdmin',
+  'POST /admin/operations/breakers/:processor': 'superAdmin',
 
   'GET /locations/countries': 'integration',
 

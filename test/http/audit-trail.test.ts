@@ -111,10 +111,21 @@ const changes: Record<string, Prepare> = {
   'DELETE /webhook-endpoints/:id': async (shop) => ({
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
   }),
+  'PUT /shops/v2/payment-methods': () => ({ path: '/shops/v2/payment-methods', body: { paypal: { enabled: false } } }),
   'POST /kyb': () => ({ path: '/kyb', body: business }),
   'POST /admin/kyb/:id/decision': async (shop) => ({
     path: `/admin/kyb/${(await filed(shop.app, shop)).id}/decision`,
     body: { decision: 'REJECTED', reason: planted },
+    shopId: null,
+  }),
+  'PUT /admin/partnerships': ({ shop }) => ({
+    path: '/admin/partnerships',
+    body: { data: [{ name: 'Malls', defaultCardProcessor: 'tap', shopIds: [shop.id] }] },
+    shopId: null,
+  }),
+  'POST /admin/operations/breakers/:processor': () => ({
+    path: '/admin/operations/breakers/stripe',
+    body: { action: 'isolate' },
     shopId: null,
   }),
   'PATCH /admin/shops/:id': ({ shop }) => ({ path: `/admin/shops/${shop.id}`, body: { status: 'SUSPENDED' } }),

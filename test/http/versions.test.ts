@@ -40,6 +40,21 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: '/shops/v2/shipping-methods',
     body: (nth) => ({ data: [{ code: 'post', title: 'Post', price: money(nth) }] }),
   }),
+  'PUT /shops/v2/payment-methods': () => ({
+    read: '/shops/v2/payment-methods',
+    path: '/shops/v2/payment-methods',
+    body: (nth) => ({ paypal: { enabled: true, clientId: `client-${nth}` } }),
+  }),
+  'PUT /admin/partnerships': async ({ app, shop }) => {
+    const { token } = await app.superAdmin()
+    const path = '/admin/partnerships'
+    return {
+      read: path,
+      path,
+      body: (nth) => ({ data: [{ name: `Chain ${nth}`, defaultCardProcessor: 'tap', shopIds: [shop.id] }] }),
+      token,
+    }
+  },
   'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titled }),
   'DELETE /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}` }),
   'DELETE /product-v2/:id/variants/:variantId': async (shop) => {

@@ -6,6 +6,35 @@ type Case = { field: keyof Config; byDefault: unknown; good: [text: string, valu
 
 const long = (character: string) => character.repeat(32)
 
+const spaced = 'with spaces in it'
+/** A setting that is sent as it is. */
+const plain = (field: keyof Config, good: string, ...bad: string[]): Case => ({
+  field,
+  byDefault: undefined,
+  good: [[good, good]],
+  bad: [spaced, '"quoted-value"', 'x'.repeat(301), ...bad],
+})
+const secretLooking = ['sk_test_0123456789', 'RK_live_0123456789']
+const apiUrl = (field: keyof Config, byDefault: string | undefined): Case => ({
+  field,
+  byDefault,
+  good: [
+    ['https://sandbox.example/v2/', 'https://sandbox.example/v2'],
+    ['http://127.0.0.1:4711', 'http://127.0.0.1:4711'],
+    ['http://[::1]:4711/x', 'http://[::1]:4711/x'],
+    ['http://localhost:4711', 'http://localhost:4711'],
+  ],
+  bad: [
+    'api.example',
+    'http://api.example.com',
+    'http://10.0.0.1:8080/',
+    'http://localhost.example',
+    'https://user:pass@api.example',
+    'https://api.example/?key=x',
+    'https://api.example/#fragment',
+  ],
+})
+
 /** Every setting there is: its default, values that are taken, and values that stop the start. */
 const cases: Partial<Record<keyof typeof settings, Case>> = {
   HOST: {
@@ -128,6 +157,31 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   UNPAID_ORDERS_PER_ADDRESS: { field: 'unpaidOrdersPerAddress', byDefault: 50, good: [['1', 1]], bad: ['0', 'many'] },
   UNPAID_ORDERS_PER_SHOP: { field: 'unpaidOrdersPerShop', byDefault: 5000, good: [['1', 1]], bad: ['0', 'many'] },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },
+  STRIPE_PUBLISHABLE_KEY: plain('stripePublishableKey', 'pk_test_abc', ...secretLooking),
+  STRIPE_SECRET_KEY: plain('stripeSecretKey', 'rk_live_abc', 'pk_test_0123456789'),
+  STRIPE_WEBHOOK_SECRET: plain('stripeWebhookSecret', 'whsec_abc'),
+  STRIPE_API_URL: apiUrl('stripeApiUrl', 'https://api.stripe.com'),
+  TAP_PUBLISHABLE_KEY: plain('tapPublishableKey', 'pk_live_abc', ...secretLooking),
+  TAP_SECRET_KEY: plain('tapSecretKey', 'sk_test_abc', 'pk_test_0123456789'),
+  TAP_MERCHANT_ID: plain('tapMerchantId', '599424', ...secretLooking),
+  TAP_API_URL: apiUrl('tapApiUrl', 'https://api.tap.company/v2'),
+  QPAY_USERNAME: plain('qpayUsername', 'SOUK'),
+  QPAY_PASSWORD: plain('qpayPassword', 'p4ss!'),
+  QPAY_INVOICE_CODE: plain('qpayInvoiceCode', 'SOUK_INVOICE', ...secretLooking),
+  QPAY_API_URL: apiUrl('qpayApiUrl', 'https://merchant.qpay.mn/v2'),
+  CHECKOUT_PUBLISHABLE_KEY: plain('checkoutPublishableKey', 'pk_sbox_abc', ...secretLooking),
+  CHECKOUT_SECRET_KEY: plain('checkoutSecretKey', 'sk_abc', 'pk_sbox_0123456789'),
+  CHECKOUT_WEBHOOK_SECRET: plain('checkoutWebhookSecret', 'abc'),
+  CHECKOUT_CHANNEL_ID: plain('checkoutChannelId', 'pc_abc', ...secretLooking),
+  CHECKOUT_API_URL: apiUrl('checkoutApiUrl', undefined),
+  PAYPAL_CLIENT_ID: plain('paypalClientId', 'AbC-1', ...secretLooking),
+  PAYPAL_SECRET: plain('paypalSecret', 'EfG'),
+  PAYPAL_WEBHOOK_ID: plain('paypalWebhookId', '8PT'),
+  PAYPAL_API_URL: apiUrl('paypalApiUrl', 'https://api-m.paypal.com'),
+  BTCPAY_STORE_ID: plain('btcpayStoreId', 'AbC'),
+  BTCPAY_API_KEY: plain('btcpayApiKey', 'abc'),
+  BTCPAY_WEBHOOK_SECRET: plain('btcpayWebhookSecret', 'abc'),
+  BTCPAY_API_URL: apiUrl('btcpayApiUrl', undefined),
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
   DRAIN_SECONDS: {
     field: 'drainSeconds',
@@ -236,7 +290,30 @@ describe('the settings', () => {
 
   test('the settings mark what is secret, so that no listing shows a default for it', () => {
     const secrets = names.filter((name) => settings[name].secret)
-    expect(secrets.sort()).toEqual(['ENCRYPTION_KEY', 'FX_RATES_URL', 'INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN'])
+    expect<string[]>(secrets.sort()).toEqual([
+      ...['BTCPAY_API_KEY', 'BTCPAY_WEBHOOK_SECRET', 'CHECKOUT_SECRET_KEY', 'CHECKOUT_WEBHOOK_SECRET', 'ENCRYPTION_KEY', 'FX_RATES_URL'],
+      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'STRIPE_SECRET_KEY'],
+      ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
+    ])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()
+  })
+
+  test.each(['STRIPE', 'TAP', 'CHECKOUT'])('the settings refuse keys of %s that are of test money and of real money together', (name) => {
+    const keys = (open: string, hidden: string) => ({ [`${name}_PUBLISHABLE_KEY`]: open, [`${name}_SECRET_KEY`]: hidden })
+    for (const [open, hidden] of [
+      ['pk_test_a', 'sk_live_a'],
+      ['pk_live_a', 'sk_test_a'],
+      ['pk_a', 'sk_sbox_a'],
+      ['pk_sbox_a', 'sk_a'],
+    ] as const)
+      expect(problemsOf(keys(open, hidden))).toEqual([
+        `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`,
+      ])
+    for (const [open, hidden] of [
+      ['pk_test_a', 'sk_test_a'],
+      ['pk_live_a', 'sk_live_a'],
+      ['pk_a', 'sk_a'],
+    ] as const)
+      expect(problemsOf(keys(open, hidden))).toEqual([])
   })
 })

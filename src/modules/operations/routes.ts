@@ -5,6 +5,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
+import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
 
@@ -29,7 +30,7 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   }
 }
 
-export const healthRoutes = (deps: HttpDeps) => {
+export const healthRoutes = (deps: HttpDeps & PaymentMethodDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
@@ -60,7 +61,7 @@ export const healthRoutes = (deps: HttpDeps) => {
     )
     .get(
       '/metrics',
-      ({ request }) => {
+      async ({ request }) => {
         const token = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
         const known = deps.config.metricsToken !== undefined && token !== undefined && sameSecret(token, deps.config.metricsToken)
         if (!known && !isFromHere(request, deps)) {
@@ -68,7 +69,7 @@ export const healthRoutes = (deps: HttpDeps) => {
             ? new AppError('FORBIDDEN', 'Metrics are for this machine, or for a metrics token')
             : new AppError('UNAUTHENTICATED', 'The metrics token is not valid')
         }
-        return new Response(metrics(deps, deps.requestCounts), {
+        return new Response(await metrics(deps, deps.requestCounts), {
           headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
         }) as never
       },

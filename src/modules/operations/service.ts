@@ -1,5 +1,7 @@
 import type { Deps } from '../../core/deps.ts'
-import { counter, gauge } from '../../lib/prometheus.ts'
+import { lets } from '../../lib/breaker.ts'
+import { counter, gauge, labelled } from '../../lib/prometheus.ts'
+import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
 
 export type Check = { name: string; ok: boolean }
@@ -23,10 +25,19 @@ export async function readiness({
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }
 
+type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree'> & Pick<PaymentMethodDeps, 'breakers' | 'paymentMethodStore'>
+
 /** The instance in figures, in Prometheus' text format. */
-export function metrics({ db, build, diskFree }: Pick<Deps, 'db' | 'build' | 'diskFree'>, requests: { lines(): string[] }): string {
+export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }): Promise<string> {
+  const { db, build, diskFree, breakers } = deps
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()
+  let isolated: readonly string[] = []
+  // A database that is away leaves the figures of this process.
+  await store.holds(async () => {
+    isolated = await isolatedProcessors(deps)
+    return true
+  })
   const lines = [
     ...requests.lines(),
     ...counter('souk_database_writes_total', 'Writes acknowledged.', db.stats.writes),
@@ -36,6 +47,12 @@ export function metrics({ db, build, diskFree }: Pick<Deps, 'db' | 'build' | 'di
     ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
     ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
     ...(free === undefined ? [] : gauge('souk_disk_free_bytes', 'Space left for the data directory.', free)),
+    ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
+      ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
+    ]),
+    ...labelled('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
+      ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
+    ]),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',
     `souk_build_info{version="${build.version}"} 1`,

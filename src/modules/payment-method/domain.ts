@@ -37,11 +37,19 @@ export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   } as const),
 )
 
-/** What begins like a secret key, and so is none that a browser may see (Stripe, Tap, Checkout.com: `sk_`; Stripe's restricted: `rk_`). */
-export const looksSecret = (key: string): boolean => /^\s*(sk|rk)_/i.test(key)
+export { looksSecret, modeOfKey } from '../../lib/processor-keys.ts'
 
-/** Of test or of real money, where a key says so itself; undefined where it does not. */
-export function modeOfKey(key: string): 'TEST' | 'LIVE' | undefined {
-  if (/^(pk|sk|rk)_(test|sbox)_/.test(key)) return 'TEST'
-  return /^(pk|sk|rk)_(live_)?/.test(key) ? 'LIVE' : undefined
-}
+/** A shop belongs to one at most. */
+export type Partnership = { readonly name: string; readonly defaultCardProcessor: CardProcessor; readonly shopIds: string[] }
+
+export const partnershipsMax = 1_000
+/** Of all partnerships together: as many as a body of a megabyte holds. */
+export const partnershipShopsMax = 20_000
+
+/** What an operator does to a processor by hand. */
+export const breakerActions = ['isolate', 'restore'] as const
+export type BreakerAction = (typeof breakerActions)[number]
+
+/** What the resolver looks at, and what may come of it. */
+export const steps = ['SHOP_CONFIG', 'PARTNERSHIP', 'KYB_COHORT', 'BREAKER', 'PUBLISHABLE_KEY'] as const
+export const outcomes = ['SELECTED', 'DISABLED', 'NO_MATCH', 'SKIPPED_OPEN', 'NO_KEY', 'NO_CURRENCY'] as const

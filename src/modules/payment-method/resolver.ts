@@ -6,9 +6,11 @@ import {
   type CardProcessor,
   cohortDefaults,
   type Method,
+  type outcomes,
   type ProcessorName,
   processorNames,
   type ShopMethods,
+  type steps,
   takesWallets,
 } from './domain.ts'
 
@@ -34,8 +36,6 @@ export type ResolverInput = {
   readonly accounts: Readonly<Partial<Record<ProcessorName, PublicAccount>>>
 }
 
-export const steps = ['SHOP_CONFIG', 'PARTNERSHIP', 'KYB_COHORT', 'BREAKER', 'PUBLISHABLE_KEY'] as const
-export const outcomes = ['SELECTED', 'DISABLED', 'NO_MATCH', 'SKIPPED_OPEN', 'NO_KEY', 'NO_CURRENCY'] as const
 type Step = (typeof steps)[number]
 type Outcome = (typeof outcomes)[number]
 export type ChainLink = {

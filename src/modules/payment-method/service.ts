@@ -1,0 +1,105 @@
+import type { Writer } from '../../../db/engine.ts'
+import type { Change } from '../../core/change.ts'
+import { AppError } from '../../core/errors.ts'
+import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { lets } from '../../lib/breaker.ts'
+import { differenceOf } from '../audit/domain.ts'
+import { audited } from '../audit/index.ts'
+import { approvedCohortOf } from '../kyb/index.ts'
+import { publicShopNamed } from '../shop/index.ts'
+import { accountsFor, hostsIn, payableFor } from './accounts.ts'
+import { processorsSaying } from './currencies.ts'
+import { looksSecret, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
+import type { PaymentMethodDeps } from './parts.ts'
+import { type Resolved, type ResolverInput, resolve } from './resolver.ts'
+import { type MethodWarning, warningsOf } from './warnings.ts'
+
+export type PaymentMethods = ShopMethods & { readonly warnings: MethodWarning[]; readonly version: number }
+type AboutShop = Pick<ShopContext, 'id' | 'merchantId' | 'mode' | 'currency'>
+
+/**
+ * What a payment page of a shop is told.
+ * @param name its handle
+ * @throws AppError NOT_FOUND, also for one that is suspended
+ */
+export async function resolvePaymentMethods(deps: PaymentMethodDeps, name: string): Promise<Resolved> {
+  return resolve(await situationOf(deps, await publicShopNamed(deps, name)))
+}
+
+/** All that the resolver decides by. */
+async function situationOf(
+  deps: PaymentMethodDeps,
+  { id, merchantId, mode, currency }: AboutShop,
+  { methods: given, tx }: { methods?: ShopMethods; tx?: Writer } = {},
+): Promise<ResolverInput> {
+  const store = deps.paymentMethodStore
+  const [row, partnership, kybCohort, isolated] = await Promise.all([
+    given ? undefined : store.methodsOf(id, tx),
+    store.partnershipOf(id, tx),
+    approvedCohortOf(deps, merchantId, tx),
+    store.isolations(tx),
+  ])
+  const methods = given ?? row?.methods ?? {}
+  return {
+    shop: { mode, currency, methods },
+    partnership: partnership ?? null,
+    kybCohort: kybCohort ?? null,
+    says: processorsSaying(currency),
+    open: openOf(deps, new Set(isolated.map(({ processor }) => processor))),
+    accounts: accountsFor({ mode, methods }, deps.instanceAccounts[mode]),
+  }
+}
+
+/** Processors that nothing is to be sent to for now: by hand, or because the host of the instance's account does not answer. */
+function openOf({ breakers, config }: Pick<PaymentMethodDeps, 'breakers' | 'config'>, isolated: ReadonlySet<ProcessorName>) {
+  const hosts = hostsIn(config)
+  return new Set(
+    processorNames.filter((processor) => {
+      const host = hosts[processor]
+      return isolated.has(processor) || (host !== undefined && !lets(breakers.of({ processor, host })))
+    }),
+  )
+}
+
+const warningsFor = (deps: PaymentMethodDeps, input: ResolverInput): MethodWarning[] =>
+  warningsOf(input, payableFor(input.shop, deps.instanceAccounts[input.shop.mode]))
+
+/** What a shop says of the ways to pay in it, with what of that can never be chosen. */
+export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop): Promise<PaymentMethods> {
+  const row = await deps.paymentMethodStore.methodsOf(shop.id)
+  const methods = row?.methods ?? {}
+  return { ...methods, warnings: warningsFor(deps, await situationOf(deps, shop, { methods })), version: row?.version ?? 1 }
+}
+
+/**
+ * Replaces all that a shop says of the ways to pay in it.
+ * @throws AppError INVALID for a key that looks secret, and for one without the processor that it is of; PRECONDITION_FAILED
+ */
+export async function setPaymentMethods(deps: PaymentMethodDeps, by: Change<ShopContext>, methods: ShopMethods): Promise<PaymentMethods> {
+  assertPublic(methods)
+  const { shop } = by
+  return audited(deps, by, { action: 'shop.payment_methods_set', subject: shop.id }, async (tx, tell) => {
+    const before = await deps.paymentMethodStore.methodsOf(shop.id, tx)
+    const version = before?.version ?? 1
+    assertExpected(by.expected, version)
+    const row = { shopId: shop.id, methods, updatedAt: deps.clock.now(), version: version + 1 }
+    unlessStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
+    tell(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
+    return { ...methods, warnings: warningsFor(deps, await situationOf(deps, shop, { methods, tx })), version: row.version }
+  })
+}
+
+/** Whatever is saved here is told to every page that asks. */
+function assertPublic({ card, paypal, wallet }: ShopMethods): void {
+  const shown = {
+    'card.publishableKey': card?.publishableKey,
+    'paypal.clientId': paypal?.clientId,
+    'wallet.merchantIdentifier': wallet?.merchantIdentifier,
+  }
+  for (const [field, value] of Object.entries(shown))
+    if (value !== undefined && looksSecret(value))
+      throw new AppError('INVALID', `${field} (body): begins like a secret key, and every payment page would show it`)
+  if (card?.publishableKey !== undefined && card.processor === undefined)
+    throw new AppError('INVALID', 'card.processor (body): must stand beside card.publishableKey')
+}

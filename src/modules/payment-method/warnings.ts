@@ -1,0 +1,65 @@
+/** What a merchant is told when they save ways to pay that no shopper will ever see, or could not pay by. */
+import { type Method, type ProcessorName, takesWallets } from './domain.ts'
+import { type ChainLink, type Resolved, type ResolverInput, resolve } from './resolver.ts'
+
+export type MethodWarning = { readonly method: Method; readonly message: string }
+
+/**
+ * @param payable processors with a secret key behind what the page begins with
+ * @returns why something that was asked for can never be chosen, however the processors are; nothing for what is only down
+ */
+export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorName>): MethodWarning[] {
+  const { methods } = input.shop
+  const resolved = resolve({ ...input, open: new Set() })
+  const messages: Record<Method, (string | undefined)[]> = {
+    card: [methods.card?.enabled ? cardTrouble(input, resolved) : undefined, unpaid(resolved.card?.processor, payable)],
+    paypal: [
+      methods.paypal?.enabled && !resolved.paypal.enabled ? reasonOf(input, resolved, 'paypal', 'paypal') : undefined,
+      unpaid(resolved.paypal.enabled ? 'paypal' : undefined, payable),
+    ],
+    crypto: [
+      methods.crypto?.enabled && !resolved.crypto.enabled ? reasonOf(input, resolved, 'crypto', 'btcpay') : undefined,
+      unpaid(resolved.crypto.enabled ? 'btcpay' : undefined, payable),
+    ],
+    wallet: [
+      methods.wallet?.enabled ? walletTrouble(input, resolved) : undefined,
+      unpaid(resolved.wallet.tokenProvider ?? undefined, payable),
+    ],
+  }
+  return (Object.keys(messages) as Method[]).flatMap((method) =>
+    messages[method].flatMap((message) => (message === undefined ? [] : [{ method, message }])),
+  )
+}
+
+function cardTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
+  const asked = input.shop.methods.card?.processor
+  if (asked !== undefined) return reasonOf(input, resolved, 'card', asked)
+  return resolved.card ? undefined : 'No card processor applies: choose one, with its publishable key'
+}
+
+function walletTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
+  const asked = input.shop.methods.wallet?.tokenProvider
+  if (asked !== undefined && !takesWallets(asked)) return `${asked} takes no wallet tokens`
+  if (asked !== undefined) return reasonOf(input, resolved, 'wallet', asked)
+  return resolved.wallet.enabled ? undefined : 'No processor takes wallet tokens: choose one that does, by tokenProvider'
+}
+
+/** Why a processor is not the one that was chosen; undefined when it is. */
+function reasonOf(
+  { shop: { currency, mode } }: ResolverInput,
+  { meta }: Resolved,
+  method: Method,
+  name: ProcessorName,
+): string | undefined {
+  const links: readonly ChainLink[] = meta.chain.filter((link) => link.method === method && link.candidate === name)
+  if (links.some(({ outcome }) => outcome === 'SELECTED')) return undefined
+  if (links.some(({ outcome }) => outcome === 'NO_CURRENCY')) return `${name} cannot take payments in ${currency}`
+  return name === 'btcpay' || name === 'paypal'
+    ? `There are no credentials of mode ${mode} for ${name}`
+    : `There is no publishable key of mode ${mode} for ${name}`
+}
+
+const unpaid = (name: ProcessorName | undefined, payable: ReadonlySet<ProcessorName>): string | undefined =>
+  name === undefined || payable.has(name)
+    ? undefined
+    : `No payment can be made by ${name}: there is no secret key for the account that the page is told of`

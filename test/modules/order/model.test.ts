@@ -68,10 +68,13 @@ async function tell({ carts, batches }: Story, database: Ground['database']): Pr
   for (const { purpose, lines } of end.refunds) note(purpose !== 'REFUND' ? purpose : lines.length > 0 ? 'refund of lines' : 'refund')
 }
 
-/** Only a message may be answered by 503: its sender comes again. */
+/** By 503 is answered a message, whose sender comes again, and a payment after one of which its processor does not say whether it may still succeed. */
+const mayBeUnavailable = (what: string, { message }: Json) =>
+  what === 'message' || (what === 'checkout' && /^The processor does not say/.test(message))
+
 function assertAnswer(what: string, { status, body, text }: Answer): void {
   note(`${what} ${status}`)
-  if (status >= 500 && !(what === 'message' && status === 503)) throw new Error(`${what}: ${status} ${text}`)
+  if (status >= 500 && !(status === 503 && mayBeUnavailable(what, body))) throw new Error(`${what}: ${status} ${text}`)
   for (const amount of amountsIn(body)) if (!Number.isSafeInteger(amount)) throw new Error(`${what}: an amount of ${amount}`)
 }
 

@@ -84,7 +84,7 @@ test('every route names a query parameter that it does not know, and refuses it,
     [
       ...['GET /', 'GET /docs', 'GET /docs/json', 'GET /docs/favicon.svg', 'GET /docs/page.css', 'GET /docs/page.js'],
       ...['GET /docs/swagger-ui-bundle.js', 'GET /docs/swagger-ui-bundle.js.LICENSE.txt', 'GET /docs/swagger-ui.css'],
-      ...['GET /health/live', 'GET /health/ready', 'GET /metrics'],
+      ...['GET /health/live', 'GET /health/ready', 'GET /metrics', 'GET /checkout/:shopUrl/payment-intent-resolver'],
       ...['POST /webhooks/payments/:processor', 'POST /webhooks/payments/:processor/:shopId'],
     ].sort(),
   )
@@ -254,6 +254,7 @@ describe('how much JSON a route takes', () => {
           'PUT /collection-v2/:id/products',
         ],
         ...['POST /blogs', 'PATCH /blogs/:id', 'PUT /shops/v2/tax-rates', 'PUT /shops/v2/shipping-methods'],
+        ...['PUT /shops/v2/payment-methods', 'PUT /admin/partnerships'],
       ].sort(),
     )
     const { token } = await app.merchant()

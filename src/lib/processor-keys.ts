@@ -17,3 +17,6 @@ export function modeOfHost(apiUrl: string): 'TEST' | 'LIVE' {
 
 /** Whether a URL's host is this machine by a name that no other machine has. */
 export const isThisMachine = (host: string): boolean => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(host)
+
+/** Whether an account's money is real: by its key where that says so, else by its host. */
+export const modeOf = (apiUrl: string, key = ''): 'TEST' | 'LIVE' => modeOfKey(key) ?? modeOfHost(apiUrl)

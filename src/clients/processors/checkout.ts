@@ -1,10 +1,10 @@
 /** Checkout.com: cards by its payment sessions (Flow) or by a token of the page, wallets by their tokens. */
 import { createHash, createHmac } from 'node:crypto'
+import { modeOf } from '../../lib/processor-keys.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
 import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
-import { modeOf } from './modes.ts'
 import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 

@@ -1,7 +1,8 @@
 /** PayPal: orders that the shopper approves, authorized and captured by us. Reference: developer.paypal.com, Orders v2 and Payments v2. */
+
+import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, parsedMessage, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
-import { modeOf } from './modes.ts'
 import type {
   Capabilities,
   NewOutsidePayment,

@@ -2,11 +2,12 @@
  * QPay of Mongolia, version 2: invoices that the shopper pays from a bank's app. Paying takes the money without us, and there is no
  * authorization. Nothing is found by our id, nothing may be sent twice, and only whole card payments can be sent back.
  */
+
+import { modeOf } from '../../lib/processor-keys.ts'
 import { rescaled } from './amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
 import { unitsOf } from './decimals.ts'
-import { modeOf } from './modes.ts'
 import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { clientParametersOf } from './qpay-page.ts'

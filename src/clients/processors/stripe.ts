@@ -1,8 +1,8 @@
 /** Stripe: payment intents, authorized by the shopper's page or by a token, and captured by us. Reference: docs.stripe.com/api. */
 import { timeOfId } from '../../lib/ids.ts'
+import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
-import { modeOf } from './modes.ts'
 import type { Capabilities, NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
 import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'

@@ -1,8 +1,8 @@
 /** Tap: cards and wallets by an authorization, and the Gulf's own methods, which take the money without us. Reference: developers.tap.company. */
 import { timeOfId } from '../../lib/ids.ts'
+import { modeOf } from '../../lib/processor-keys.ts'
 import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
-import { modeOf } from './modes.ts'
 import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund, ProcessorMessage } from './outside.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import {

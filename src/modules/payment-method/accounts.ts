@@ -1,6 +1,6 @@
 /** The instance's own accounts with processors, as its settings have them. */
 import type { Config } from '../../config.ts'
-import { modeOfHost, modeOfKey } from '../../lib/processor-keys.ts'
+import { modeOf, modeOfHost, modeOfKey } from '../../lib/processor-keys.ts'
 import { type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PublicAccount } from './resolver.ts'
 
@@ -73,7 +73,7 @@ function byKeys(
 ): InstanceAccounts {
   const key = publishableKey ?? secretKey
   if (key === undefined) return {}
-  const account = { mode: modeOfKey(key) ?? modeOfHost(apiUrl), publishableKey, merchantId }
+  const account = { mode: modeOf(apiUrl, key), publishableKey, merchantId }
   return { [name]: { account, canPay: secretKey !== undefined } }
 }
 

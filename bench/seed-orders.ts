@@ -3,8 +3,9 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { unifiedTransactions } from '../db/schema/ledger.ts'
+import { payments } from '../db/schema/payments.ts'
 import { customers } from '../db/schema/people.ts'
-import { customerTotals, orderEvents, orderLines, orderNumbers, orders, payments } from '../db/schema/selling.ts'
+import { customerTotals, orderEvents, orderLines, orderNumbers, orders } from '../db/schema/selling.ts'
 import { createNewId, newCartId } from '../src/lib/ids.ts'
 import type { Order } from '../src/modules/order/domain.ts'
 import { orderView, type WholeOrder } from '../src/modules/order/view.ts'
@@ -222,7 +223,10 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     attemptKey: Bun.hash(id).toString(16).padStart(64, '0'),
     method: 'card' as const,
     processor: 'sandbox',
+    accountId: '',
+    mode: 'TEST' as const,
     processorReference: paymentId,
+    references: {},
     sealedToken: null,
     returnUrl: null,
     clientParameters: {},
@@ -233,6 +237,10 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     refunded: 0,
     status: 'CAPTURED' as const,
     failureCode: null,
+    sentAt: at,
+    askedAt: null,
+    endedAt: null,
+    askAt: null,
     leaseHolder: null,
     leaseUntil: null,
     createdAt: at,

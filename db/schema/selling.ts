@@ -210,6 +210,7 @@ export const orders = table(
     paymentStatus: word('payment_status', [
       'PENDING',
       'AUTHORIZED',
+      'PROCESSING',
       'CAPTURED',
       'FAILED',
       'VOIDED',
@@ -329,86 +330,4 @@ export const orderEvents = table(
     detail: json<Record<string, string | number>>('detail').notNull(),
   },
   (event) => [uniqueIndex('order_events_position').on(event.orderId, event.position)],
-)
-
-/** Whoever is asking a processor holds the row that it asks about, for as long as a call may take: nobody else asks meanwhile. */
-const lease = () => ({
-  leaseHolder: text('lease_holder'),
-  leaseUntil: instant('lease_until'),
-})
-
-export const payments = table(
-  'payments',
-  {
-    id: text('id').primaryKey(),
-    orderId: orderId(),
-    shopId: shopId(),
-    /** The idempotency key of the checkout that began it, hashed: the same request goes on with the same payment. */
-    attemptKey: text('attempt_key').notNull(),
-    method: word('method', ['card', 'paypal', 'crypto', 'wallet']).notNull(),
-    processor: text('processor').notNull(),
-    processorReference: text('processor_reference'),
-    /** What the client handed over for the processor; kept until the processor has answered. */
-    sealedToken: text('sealed_token'),
-    returnUrl: text('return_url'),
-    clientParameters: json<Record<string, string>>('client_parameters').notNull(),
-    amount: money('amount').notNull(),
-    currency: text('currency').notNull(),
-    authorized: money('authorized').notNull(),
-    captured: money('captured').notNull(),
-    refunded: money('refunded').notNull(),
-    status: word('status', ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED']).notNull(),
-    failureCode: text('failure_code'),
-    ...lease(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-  },
-  (payment) => [
-    uniqueIndex('payments_attempt').on(payment.orderId, payment.attemptKey),
-    // One live payment an order.
-    uniqueIndex('payments_live').on(payment.orderId).where(sql`status not in ('FAILED', 'VOIDED')`),
-    index('payments_reference').on(payment.processor, payment.processorReference),
-  ],
-)
-
-export const refunds = table(
-  'refunds',
-  {
-    id: text('id').primaryKey(),
-    orderId: orderId(),
-    shopId: shopId(),
-    /** Null when all of it goes back to gift cards. */
-    paymentId: text('payment_id').references(() => payments.id),
-    processor: text('processor'),
-    processorReference: text('processor_reference'),
-    currency: text('currency').notNull(),
-    /** Through the processor. */
-    amount: money('amount').notNull(),
-    /** Back to gift cards, and to which. */
-    giftCardAmount: money('gift_card_amount').notNull(),
-    giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
-    /** Which lines it is of, and what of each; none: it is an amount of the order as a whole. `restock`: these go back on the shelf. */
-    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean }[]>('lines').notNull().default(sql`'[]'`),
-    reason: text('reason'),
-    /** What it is for: more of the order than money may depend on it. */
-    purpose: word('purpose', ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE']).notNull(),
-    /** The idempotency key of the request, hashed, or what the program itself does it for. */
-    attemptKey: text('attempt_key').notNull(),
-    actor: text('actor').notNull(),
-    status: word('status', ['PENDING', 'SUCCEEDED', 'FAILED']).notNull(),
-    failureCode: text('failure_code'),
-    attempts: int('attempts').notNull(),
-    /** When the processor is asked again; null once it is settled. */
-    resumeAt: instant('resume_at'),
-    /** When the processor was told first: from then on it is asked what it knows before anything is sent again. */
-    sentAt: instant('sent_at'),
-    ...lease(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-  },
-  (refund) => [
-    uniqueIndex('refunds_attempt').on(refund.orderId, refund.attemptKey),
-    index('refunds_order').on(refund.orderId, refund.id),
-    index('refunds_resume').on(refund.resumeAt).where(sql`resume_at is not null`),
-  ],
 )

@@ -116,16 +116,11 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
   const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
-  await placeOrder(
-    deps,
-    { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null },
-    choiceOf(planned, 1),
-    drive.holder,
-  )
+  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }, choiceOf(planned, 1), drive)
 }
 
 /** Whoever places an order of the demo takes it on, also after a fill that broke off. */
-const drive = { holder: 'demo' }
+const drive = { holder: 'demo', unsent: new Set<string>() }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
   ...payment,
@@ -170,7 +165,7 @@ async function payOnceMore(sale: Sale): Promise<void> {
   const begun = await paymentsOf(deps, planned.id)
   const order = await orderOf(sale)
   if (order.status === 'PENDING_PAYMENT' && !begun.some(({ attemptKey }) => attemptKey === choice.attemptKey))
-    await payAgain(deps, order, choice, drive.holder)
+    await payAgain(deps, order, choice, drive)
   await completeOrder(deps, planned.id, drive)
 }
 

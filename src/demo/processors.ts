@@ -2,17 +2,29 @@
  * Stand-ins for the payment processors that the demo's past orders were paid by: nothing of the demo leaves this machine. They
  * keep no books, say yes to all but one token, and take part in every `souk demo`, so that its orders can be refunded.
  */
-import { BadSignature, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
+import { BadSignature, type Capabilities, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
 
 /** What a payment is declined with. */
 export const declinedToken = 'tok_decline'
 
-/** For no mode of shops: checkouts are the sandbox's. Only what the demo itself has placed is paid here. */
+const capabilities: Capabilities = {
+  capturesItself: false,
+  createRepeatsMs: Number.POSITIVE_INFINITY,
+  refundRepeatsMs: Number.POSITIVE_INFINITY,
+  findable: true,
+  refunds: 'any',
+  wallets: false,
+  says: () => true,
+  saysCurrency: () => true,
+}
+
+/** Nothing offers them: checkouts are the sandbox's. Only what the demo itself has placed is paid here. */
 const standIn = (name: string): Processor => {
   const referenceOf = (id: string) => `${name}_demo_${id.slice(id.indexOf('_') + 1)}`
   return {
     name,
-    modes: [],
+    mode: 'TEST',
+    capabilities,
     async create({ paymentId, amount, token }) {
       if (token === declinedToken) throw new ProcessorRefused('card_declined')
       return { reference: referenceOf(paymentId), state: 'AUTHORIZED', authorized: amount, captured: 0 }
@@ -27,7 +39,7 @@ const standIn = (name: string): Processor => {
     void: async ({ paymentId }) => ({ reference: referenceOf(paymentId), state: 'VOIDED', authorized: 0, captured: 0 }),
     retrieveRefund: async () => undefined,
     refund: async ({ refundId }) => ({ reference: referenceOf(refundId), state: 'SUCCEEDED' }),
-    async readWebhook() {
+    async readMessage() {
       throw new BadSignature(name)
     },
     probe: async () => undefined,

@@ -1,7 +1,19 @@
 /** A processor of the test's own, and a shop that is paid through it. */
-import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { type Capabilities, type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import type { TestApp } from './app.ts'
 import { type Selling, sellingIn } from './selling.ts'
+
+/** Promises as the sandbox's. */
+export const capabilities: Capabilities = {
+  capturesItself: false,
+  createRepeatsMs: Number.POSITIVE_INFINITY,
+  refundRepeatsMs: Number.POSITIVE_INFINITY,
+  findable: true,
+  refunds: 'any',
+  wallets: true,
+  says: () => true,
+  saysCurrency: () => true,
+}
 
 /** A processor that does what it is told to, a thing a call. */
 export function scripted(script: Partial<Processor>): Processor {
@@ -10,14 +22,15 @@ export function scripted(script: Partial<Processor>): Processor {
   }
   return {
     name: 'scripted',
-    modes: ['TEST'],
+    mode: 'TEST',
+    capabilities,
     create: unknown,
     retrieve: unknown,
     capture: unknown,
     void: unknown,
     refund: unknown,
     retrieveRefund: async () => undefined,
-    readWebhook: unknown,
+    readMessage: unknown,
     probe: unknown,
     ...script,
   }

@@ -4,7 +4,7 @@ import { decimalsOf } from '../../lib/money.ts'
 import { needed, textAt, valueAt } from './answers.ts'
 import { type Ask, listedBy, type Money, shownBy, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
-import type { OutsideRefund } from './outside.ts'
+import type { RefundAnswer } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
 /** `archived` is undefined while it was not asked for. */
@@ -22,13 +22,13 @@ export function claimNamed(claims: readonly unknown[], refundId: string, money: 
 }
 
 /** A claim that was made just now. */
-export function claimMade(answer: unknown, money: Money): OutsideRefund {
+export function claimMade(answer: unknown, money: Money): RefundAnswer {
   const { id, viewLink } = readClaim(answer, money)
   return { reference: id, state: 'CLAIMABLE', claimUrl: needed(viewLink, 'no link to the claim') }
 }
 
 /** What became of a claim; undefined where the server knows none of that id. */
-export async function becomesOf(ask: Ask, claim: Claim, money: Money): Promise<OutsideRefund | undefined> {
+export async function becomesOf(ask: Ask, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
   const path = `/pull-payments/${encodeURIComponent(claim.id)}`
   const payouts = listedBy(await ask('GET', `${path}/payouts`))
   if (!payouts) return undefined

@@ -3,7 +3,7 @@ import { decimalsOf } from '../../lib/money.ts'
 import { listAt, needed, textAt, valueAt } from './answers.ts'
 import { type Ask, listedBy, type Money, webAddress } from './btcpay-calls.ts'
 import { unitsOf, wholeUnitsOf } from './decimals.ts'
-import type { OutsidePayment } from './outside.ts'
+import type { ProcessorPayment } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
 /** Whether an invoice is of this very amount, as far as it tells: it may be written with more zeros, or fewer. */
@@ -17,7 +17,12 @@ export function isOf(invoice: unknown, { amount, currency }: Money): boolean {
  * told as `captured` all the same, and only what is whole makes it CAPTURED.
  * @throws ProcessorUnavailable for an invoice of another amount or currency than was asked for, whatever became of it
  */
-export async function paymentOf(ask: Ask, pathOf: (reference: string) => string, invoice: unknown, money: Money): Promise<OutsidePayment> {
+export async function paymentOf(
+  ask: Ask,
+  pathOf: (reference: string) => string,
+  invoice: unknown,
+  money: Money,
+): Promise<ProcessorPayment> {
   const reference = needed(textAt(invoice, 'id'), 'no invoice id')
   const status = needed(textAt(invoice, 'status'), 'no status')
   if (!isOf(invoice, money)) throw new ProcessorUnavailable('the invoice is of another amount than was asked for', { counts: false })
@@ -56,7 +61,7 @@ function settledOf(amount: number, paid: number | undefined, detail: string | un
 }
 
 /** Money that came, on an invoice that takes no more. */
-function taken(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): OutsidePayment {
+function taken(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): ProcessorPayment {
   const seen = { reference, authorized: captured, captured }
   if (captured >= amount) return { ...seen, state: 'CAPTURED' }
   return { ...seen, state: ended, ...(ended === 'FAILED' ? { failureCode: 'paid_partial' } : {}) }

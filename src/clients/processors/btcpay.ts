@@ -13,7 +13,7 @@ import { type Ask, aboutPayments, createBtcpayCalls, isGood, listedBy, type Mone
 import { becomesOf, claimMade, claimNamed, messageIdOf } from './btcpay-claims.ts'
 import { isOf, paymentOf } from './btcpay-invoices.ts'
 import { type CallAnswer, type ProcessorPort, saidNothing } from './call.ts'
-import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
+import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
 /** `apiUrl`: the server's own address. `mode`: nothing that it answers tells test coins from real ones. */
@@ -49,7 +49,7 @@ export const btcpayCapabilities: Capabilities = {
 
 type Named = Money & { readonly paymentId: string; readonly reference: string | undefined }
 
-export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const calls = createBtcpayCalls(account, port)
   const asker = () => aboutPayments(calls())
   // The routes of a store are in every version; the shorter ones came with 2.4.
@@ -64,20 +64,20 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   }
 
   /** The payment that several invoices stand for: the one that has come the furthest. */
-  async function furthest(ask: Ask, found: readonly unknown[], money: Money): Promise<OutsidePayment | undefined> {
-    const payments: OutsidePayment[] = []
+  async function furthest(ask: Ask, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
+    const payments: ProcessorPayment[] = []
     for (const invoice of found) payments.push(await paymentOf(ask, pathOf, invoice, money))
     return payments.sort((one, other) => rankOf(one) - rankOf(other))[0]
   }
 
-  async function look(ask: Ask, { paymentId, reference, amount, currency }: Named): Promise<OutsidePayment | undefined> {
+  async function look(ask: Ask, { paymentId, reference, amount, currency }: Named): Promise<ProcessorPayment | undefined> {
     if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
     const answer = await ask('GET', pathOf(reference))
     const invoice = shownBy(answer)
     return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
   }
 
-  async function mustLook(ask: Ask, name: Named): Promise<OutsidePayment> {
+  async function mustLook(ask: Ask, name: Named): Promise<ProcessorPayment> {
     const payment = await look(ask, name)
     if (!payment) throw new ProcessorRefused('not_found')
     return payment
@@ -85,7 +85,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
 
   const markInvalid = (ask: Ask, reference: string) => ask('POST', `${pathOf(reference)}/status`, { status: 'Invalid' })
 
-  async function create({ paymentId, amount, currency, returnUrl }: NewOutsidePayment): Promise<OutsidePayment> {
+  async function create({ paymentId, amount, currency, returnUrl }: NewPayment): Promise<ProcessorPayment> {
     const money = { amount, currency }
     if (!btcpayCapabilities.says(money)) throw new ProcessorRefused('amount_not_supported')
     const ask = asker()
@@ -116,7 +116,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   }
 
   /** Coins that were seen cannot be stopped: such an invoice is left to become what it will. */
-  async function forbid(ask: Ask, name: Named): Promise<OutsidePayment> {
+  async function forbid(ask: Ask, name: Named): Promise<ProcessorPayment> {
     const before = await mustLook(ask, name)
     if (before.state !== 'REQUIRES_ACTION') return before
     const { reference } = before
@@ -192,7 +192,7 @@ function readMessage(
   return { id, payment: { paymentId: textAt(message, 'metadata', 'orderId'), reference } }
 }
 
-const rankOf = ({ state, captured }: OutsidePayment) =>
+const rankOf = ({ state, captured }: ProcessorPayment) =>
   state === 'CAPTURED' ? 0 : captured > 0 ? 1 : state === 'PROCESSING' ? 2 : state === 'REQUIRES_ACTION' ? 3 : 4
 
 /** `{ code, message }`, or a list of `{ path, message }` of which the first path says enough. */

@@ -1,7 +1,7 @@
 /** What Checkout.com can say, and what its words for a payment mean. */
 import { currencies, decimalsOf, isCurrency } from '../../lib/money.ts'
 import { countAt, knownAs, listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import type { OutsideRefund, OutsideState } from './outside.ts'
+import type { PaymentState, RefundAnswer } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -35,7 +35,7 @@ export type Seen = {
   readonly id: string
   /** Ours, as they were told it. */
   readonly ourId: string | undefined
-  readonly state: OutsideState
+  readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
   readonly refunded?: number
@@ -47,7 +47,7 @@ export type Seen = {
 }
 
 /** States by status; money that came counts more than any of them. */
-const states: Readonly<Record<string, OutsideState>> = {
+const states: Readonly<Record<string, PaymentState>> = {
   Active: 'PENDING',
   Requested: 'PENDING',
   Pending: 'PENDING',
@@ -101,7 +101,7 @@ export function seenOf(json: unknown, asked: Asked): Seen {
 
 const differs = (told: unknown, asked: unknown): boolean => told !== undefined && told !== null && told !== asked
 
-function stateOf(stated: OutsideState, captured: number, asked: number): OutsideState {
+function stateOf(stated: PaymentState, captured: number, asked: number): PaymentState {
   if (captured >= asked) return 'CAPTURED'
   return captured > 0 ? 'PROCESSING' : stated
 }
@@ -119,7 +119,7 @@ function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
   return protocol === 'https:' || protocol === 'http:' ? link : undefined
 }
 
-const standing: readonly OutsideState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
+const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
 
 /** A session may be paid more than once. Best first: where most has happened, of those the one that we know, of those the oldest. */
 export const ranked = (payments: readonly Seen[], known: string | undefined): readonly Seen[] =>
@@ -162,7 +162,7 @@ export function actionOf(
 }
 
 /** @throws ProcessorUnavailable for another amount than was asked for */
-export function refundOf({ id, approved, code, amount }: Action, asked: { readonly amount: number }): OutsideRefund {
+export function refundOf({ id, approved, code, amount }: Action, asked: { readonly amount: number }): RefundAnswer {
   if (amount !== undefined && amount !== asked.amount)
     throw new ProcessorUnavailable('the processor told of a refund of another amount', { counts: false })
   if (approved === undefined) return { reference: id, state: 'PENDING' }

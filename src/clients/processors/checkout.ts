@@ -5,7 +5,7 @@ import { sameSecret } from '../../lib/seal.ts'
 import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
 import { type Asked, actionOf, idAt, ranked, refundOf, type Seen, says, saysCurrency, seenOf } from './checkout-states.ts'
-import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, ProcessorMessage } from './outside.ts'
+import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
 /** The settings `CHECKOUT_…`. `publishableKey` opens the exchange of wallet tokens, `apiUrl` has the account's own prefix. */
@@ -37,7 +37,7 @@ const disputeStates: Readonly<Record<string, 'OPEN' | 'WON' | 'LOST'>> = {
  * Our id is their `reference`. The first name of a payment is `ps_…` where the page pays, and `pay_…` where it gave a token; of a session
  * the paid one is `references.payment`, and `references.capture`, `references.void` are what was asked for and is not decided yet (202).
  */
-export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createCheckout(account: CheckoutAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, publishableKey, webhookSecret, channelId } = account
   const mode = modeOf(account.apiUrl ?? '', secretKey)
   const baseUrl = (account.apiUrl ?? `https://api${mode === 'TEST' ? '.sandbox' : ''}.checkout.com`).replace(/\/+$/, '')
@@ -103,7 +103,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** The payment of theirs that a name stands for. Undefined: there is none (yet). */
-  async function find(name: OutsideName & Asked): Promise<Seen | undefined> {
+  async function find(name: PaymentName & Asked): Promise<Seen | undefined> {
     if (name.reference?.startsWith('pay_')) return await read(pathId(name.reference), name)
     const [best, ...others] = ranked(await readAll(name.paymentId, name), name.references?.['payment'])
     // One payment of ours holds one card: what else was authorized under it is given back. Where that fails, the next look does it.
@@ -115,7 +115,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     call('POST', `/payments/${id}/voids`, { body: { reference: paymentId }, idempotencyKey: `${id}-void` })
 
   /** Their id of a payment, by a look only where we do not know it. */
-  async function idOf(name: OutsideName & Asked): Promise<string | undefined> {
+  async function idOf(name: PaymentName & Asked): Promise<string | undefined> {
     const known = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
     return known === undefined ? (await find(name))?.id : pathId(known)
   }
@@ -126,7 +126,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return status === 404 ? [] : json
   }
 
-  async function createSession({ paymentId, amount, currency, returnUrl, shopper }: NewOutsidePayment): Promise<OutsidePayment> {
+  async function createSession({ paymentId, amount, currency, returnUrl, shopper }: NewPayment): Promise<ProcessorPayment> {
     // What it has to hold is not written down anywhere: what we do not know is left out, and the processor may refuse.
     const json = await callPlainly('POST', '/payment-sessions', {
       body: {
@@ -144,7 +144,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return { reference, state: 'PENDING', authorized: 0, captured: 0, clientParameters: { paymentSession: json } }
   }
 
-  async function createByToken(payment: NewOutsidePayment, token: string): Promise<OutsidePayment> {
+  async function createByToken(payment: NewPayment, token: string): Promise<ProcessorPayment> {
     const { paymentId, amount, currency, returnUrl } = payment
     const json = await callPlainly('POST', '/payments', {
       idempotencyKey: paymentId,
@@ -173,7 +173,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return needed(textAt(json, 'token'), 'a wallet token was exchanged for none')
   }
 
-  async function capture(name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const id = await idOf(name)
     if (id === undefined) throw new ProcessorRefused('not_found')
     const { status, json } = await call('POST', `/payments/${id}/captures`, {
@@ -186,7 +186,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     return await sinceAsked(id, { ...name, references: { ...name.references, capture: actionId } })
   }
 
-  async function voidPayment(name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function voidPayment(name: PaymentName & Amount): Promise<ProcessorPayment> {
     // Not only the card that we know of: a session may have been paid with another one since.
     const id = isSession(name) ? (await find(name))?.id : await idOf(name)
     // Nothing cancels a session that nobody has paid yet: whoever asked for it goes on watching.
@@ -199,7 +199,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** What became of what was just accepted (202). A look that fails takes nothing back: it is asked for. */
-  async function sinceAsked(id: string, names: OutsideName & Amount): Promise<OutsidePayment> {
+  async function sinceAsked(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
     const seen = await read(id, names)
       .then((now) => now && undecided(now, names))
       .catch(expected)
@@ -207,7 +207,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** 403: the payment's state does not allow it. What that state is, is read; one that would allow it says nothing. */
-  async function otherwise(id: string, name: OutsideName & Amount, status: number): Promise<OutsidePayment> {
+  async function otherwise(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
     const seen = await read(id, name)
     if (seen === undefined) throw new ProcessorRefused('not_found')
     const now = await undecided(seen, name)
@@ -216,7 +216,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** An authorized payment of which more was asked for reads as if nothing had been: its actions say whether that is decided. */
-  async function undecided(seen: Seen, { paymentId, references }: OutsideName): Promise<Seen> {
+  async function undecided(seen: Seen, { paymentId, references }: PaymentName): Promise<Seen> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
     if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
     const actions = await actionsOf(seen.id)
@@ -262,7 +262,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** Their id of the payment that a refund is of. */
-  async function refundable({ amount: _, ...name }: OutsideName & Amount): Promise<string | undefined> {
+  async function refundable({ amount: _, ...name }: PaymentName & Amount): Promise<string | undefined> {
     return await idOf({ ...name, amount: undefined })
   }
 
@@ -349,10 +349,10 @@ const isOf =
   (payment: unknown): boolean =>
     (textAt(payment, 'reference') ?? paymentId) === paymentId
 
-const isSession = ({ reference }: OutsideName): boolean => reference?.startsWith('ps_') ?? false
+const isSession = ({ reference }: PaymentName): boolean => reference?.startsWith('ps_') ?? false
 
 /** What a session is until somebody pays it. */
-function unpaidSession({ reference }: OutsideName): OutsidePayment {
+function unpaidSession({ reference }: PaymentName): ProcessorPayment {
   if (!reference?.startsWith('ps_')) throw new ProcessorRefused('not_found')
   return { reference, state: 'PENDING', authorized: 0, captured: 0 }
 }
@@ -364,8 +364,8 @@ type Shown = Pick<Seen, 'id' | 'state' | 'authorized' | 'captured' | 'refunded' 
 
 function paymentOf(
   { id, redirectUrl, refunded, failureCode, ...amounts }: Shown,
-  { reference = id, references }: OutsideName,
-): OutsidePayment {
+  { reference = id, references }: PaymentName,
+): ProcessorPayment {
   const names = reference === id ? references : { ...references, payment: id }
   return {
     reference,

@@ -2,7 +2,7 @@
 import { decimalsOf, isCurrency, parseAmount } from '../../lib/money.ts'
 import { decimalOf, rescaled } from './amounts.ts'
 import { textAt } from './answers.ts'
-import type { Capabilities } from './outside.ts'
+import type { Capabilities } from './processor.ts'
 
 type Amount = Parameters<Capabilities['says']>[0]
 export type PaypalMoney = { readonly currency_code: string; readonly value: string }

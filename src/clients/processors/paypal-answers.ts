@@ -1,7 +1,7 @@
 /** What PayPal's objects say: orders with their authorizations, captures and refunds, and events. */
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
-import type { OutsidePayment, OutsideRefund, ProcessorMessage, References } from './outside.ts'
 import { minorUnitsIn } from './paypal-amounts.ts'
+import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
@@ -73,7 +73,7 @@ export const captureIn = ({ captures }: Order): string | undefined => captures.f
  * An order as a payment. What was captured, if it is not the sum that was to be, is told as the number it is, and the payment is PROCESSING,
  * not CAPTURED: nobody may take it for the whole.
  */
-export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; clientId: string }): OutsidePayment {
+export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; clientId: string }): ProcessorPayment {
   const { authorization, captures } = order
   const captured = sumOf(captures.filter(({ status }) => capturedStatuses.includes(status)))
   const standing = captures.length > 0 && captured > 0 ? capturedAs(captured, asked) : standingOf(order)
@@ -91,7 +91,7 @@ export function paymentOf(order: Order, { asked, clientId }: { asked: Amount; cl
   }
 }
 
-type Standing = Pick<OutsidePayment, 'state' | 'failureCode'>
+type Standing = Pick<ProcessorPayment, 'state' | 'failureCode'>
 
 const capturedAs = (captured: number, { amount }: Amount): Standing =>
   captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
@@ -133,7 +133,7 @@ const clientParametersOf = ({ id, approveUrl }: Order, clientId: string): Record
   ...(approveUrl === undefined ? {} : { approveUrl }),
 })
 
-const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
+const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   COMPLETED: 'SUCCEEDED',
   PENDING: 'PENDING',
   FAILED: 'FAILED',
@@ -141,7 +141,7 @@ const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
 }
 
 /** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
-export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): OutsideRefund {
+export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
   const isOurs = (textAt(refund, 'custom_id') ?? refundId) === refundId
   if (!isOurs || minorUnitsIn(valueAt(refund, 'amount'), asked.currency) !== asked.amount)
     throw new ProcessorUnavailable('the processor answered with another refund')

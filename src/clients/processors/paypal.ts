@@ -3,19 +3,11 @@
 import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, parsedMessage, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
-import type {
-  Capabilities,
-  NewOutsidePayment,
-  OutsideName,
-  OutsidePayment,
-  OutsideProcessor,
-  OutsideRefund,
-  ProcessorMessage,
-} from './outside.ts'
 import { type PaypalMoney, paypalMoney, paypalSays, paypalSaysCurrency } from './paypal-amounts.ts'
 import { captureIn, disputeOf, namesIn, type Order, orderOf, paymentOf, refundOf, sumIn } from './paypal-answers.ts'
 import { createPaypalCalls, foundIn, issueOf, NotAllowed, refusal } from './paypal-calls.ts'
 import { verifyPaypalMessage } from './paypal-messages.ts'
+import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 
 export type PaypalAccount = {
@@ -28,8 +20,8 @@ export type PaypalAccount = {
 }
 
 type Amount = { readonly amount: number; readonly currency: string }
-type Refund = Parameters<OutsideProcessor['refund']>[0]
-type RefundName = Parameters<OutsideProcessor['retrieveRefund']>[0]
+type Refund = Parameters<Processor['refund']>[0]
+type RefundName = Parameters<Processor['retrieveRefund']>[0]
 
 const hourMs = 3_600_000
 const capabilities: Capabilities = {
@@ -52,16 +44,16 @@ const verifyingMax = 8
 const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
 
 /** Made once an account: its token is shared by all calls that are made through it. */
-export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): Processor {
   const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
   const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
 
   let verifying = 0
 
-  const seen = (order: Order, asked: Amount): OutsidePayment => paymentOf(order, { asked, clientId })
+  const seen = (order: Order, asked: Amount): ProcessorPayment => paymentOf(order, { asked, clientId })
 
   /** The name of an order, or of that to which one of its further names leads: PayPal finds nothing by ours. */
-  async function orderIdOf({ reference, references = {} }: OutsideName): Promise<string | undefined> {
+  async function orderIdOf({ reference, references = {} }: PaymentName): Promise<string | undefined> {
     if (reference !== undefined) return reference
     const { authorization, capture } = references
     const path =
@@ -73,20 +65,20 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   }
 
   /** @param total what the order has to be about, where that is what is asked for */
-  async function readOrder(name: OutsideName & Amount, total?: number): Promise<Order | undefined> {
+  async function readOrder(name: PaymentName & Amount, total?: number): Promise<Order | undefined> {
     const id = await orderIdOf(name)
     const json = id === undefined ? undefined : foundIn(await call({ method: 'GET', path: orderPath(id) }))
     return json && orderOf(json, { ...name, total })
   }
 
-  async function knownOrder(name: OutsideName & Amount, total?: number): Promise<Order> {
+  async function knownOrder(name: PaymentName & Amount, total?: number): Promise<Order> {
     const order = await readOrder(name, total)
     if (!order) throw new ProcessorRefused('RESOURCE_NOT_FOUND')
     return order
   }
 
   /** What a page got is no use here: the shopper approves the order itself. */
-  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+  async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, currency, amount: total, returnUrl } = payment
     const json = {
       intent: 'AUTHORIZE',
@@ -108,7 +100,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
    * Authorizes what the shopper approved, which nobody else does. No request id: it is done at most once by its nature, while under one an answer
    * that came too early, or a means of payment that was declined, could be repeated for hours.
    */
-  async function authorize(order: Order, name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function authorize(order: Order, name: PaymentName & Amount): Promise<ProcessorPayment> {
     const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
     const issue = answer.status < 400 ? undefined : issueOf(answer)
     if (issue === undefined || standsElsewhere.test(issue)) return seen(await knownOrder({ ...name, reference: order.id }), name)
@@ -117,21 +109,21 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return { ...before, state: 'FAILED', failureCode: issue }
   }
 
-  async function retrieve(name: OutsideName & Amount): Promise<OutsidePayment | undefined> {
+  async function retrieve(name: PaymentName & Amount): Promise<ProcessorPayment | undefined> {
     const order = await readOrder(name, name.amount)
     if (!order) return undefined
     return order.status === 'APPROVED' && !order.authorization ? authorize(order, name) : seen(order, name)
   }
 
   /** Reads the payment again after a step that it did not take; where it stands as before, the step was refused. */
-  async function afterRefusal(refused: ProcessorRefused, name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function afterRefusal(refused: ProcessorRefused, name: PaymentName & Amount): Promise<ProcessorPayment> {
     if (!standsElsewhere.test(refused.code)) throw refused
     const payment = seen(await knownOrder(name), name)
     if (payment.state === 'AUTHORIZED') throw refused
     return payment
   }
 
-  async function capture(name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const amount = moneyOf(name)
     const order = await knownOrder(name)
     const before = seen(order, name)
@@ -153,7 +145,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   }
 
   /** Before the shopper approved there is nothing to give up: without us nothing is ever authorized, and the order lapses. */
-  async function giveUp(name: OutsideName & Amount): Promise<OutsidePayment> {
+  async function giveUp(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const order = await knownOrder(name)
     const { clientParameters, ...before } = seen(order, name)
     if (before.state === 'REQUIRES_ACTION') return { ...before, state: 'VOIDED' }
@@ -169,7 +161,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
 
   const refundIn = ({ refunds }: Order, refundId: string): unknown => refunds.find((refund) => textAt(refund, 'custom_id') === refundId)
 
-  async function refund(asked: Refund): Promise<OutsideRefund> {
+  async function refund(asked: Refund): Promise<RefundAnswer> {
     const { refundId } = asked
     const amount = moneyOf(asked)
     const captured = asked.references?.['capture'] ?? captureIn(await knownOrder(asked))
@@ -185,12 +177,12 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return refundOf(done, { refundId, asked })
   }
 
-  async function readRefund(id: string, asked: { refundId: string } & Amount): Promise<OutsideRefund | undefined> {
+  async function readRefund(id: string, asked: { refundId: string } & Amount): Promise<RefundAnswer | undefined> {
     const found = foundIn(await call({ method: 'GET', path: `/v2/payments/refunds/${encodeURIComponent(id)}` }))
     return found && refundOf(found, { refundId: asked.refundId, asked })
   }
 
-  async function retrieveRefund(name: RefundName): Promise<OutsideRefund | undefined> {
+  async function retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined> {
     const { refundId, refundReference } = name
     if (refundReference !== undefined) return readRefund(refundReference, name)
     const order = await readOrder(name)

@@ -1,70 +1,124 @@
 /** What every payment processor looks like from here. Each one is a file beside this one. */
 
-export type PaymentState = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'CAPTURED' | 'FAILED' | 'VOIDED'
+/** `PROCESSING`: asked for or seen, and not decided yet: an asynchronous capture, coins that are not confirmed. */
+export type PaymentState = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'PROCESSING' | 'CAPTURED' | 'FAILED' | 'VOIDED'
+
+/** A processor's further names for a payment, beside its first one: PayPal's `authorization` and `capture`, Tap's `charge`. */
+export type References = Readonly<Record<string, string>>
 
 /** What a processor says of a payment. Amounts are minor units of the payment's currency. */
 export type ProcessorPayment = {
   /** Its name for the payment. */
   readonly reference: string
+  /** All further names that it has by now; undefined: there are no others. */
+  readonly references?: References
   readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
+  /** What went back, by whoever asked for it; undefined where it does not say. */
+  readonly refunded?: number
   /** Why it failed, in the processor's word: `card_declined`. */
   readonly failureCode?: string
-  /** What the shopper's page needs to go on. */
-  readonly clientParameters?: Readonly<Record<string, string>>
+  /** What the shopper's page needs to go on, as JSON. */
+  readonly clientParameters?: Readonly<Record<string, unknown>>
 }
 
 export type NewPayment = {
-  /** Ours; it makes the request one that may be sent again. */
+  /** Ours; it makes the request one that may be sent again, where the processor has such a thing. */
   readonly paymentId: string
   readonly amount: number
   readonly currency: string
+  /** How the shopper pays, as the checkout says: `card`, `wallet`, `paypal`, `crypto`, or a local method such as `knet`. */
+  readonly method?: string
   /** What the shopper's page got from the processor. */
   readonly token: string | undefined
   readonly returnUrl: string | undefined
+  /** Where the processor's messages about this payment go, for those that are told with each request (Tap, QPay). */
+  readonly messagesUrl?: string
+  /** What some processors ask for. */
+  readonly shopper?: { readonly email?: string; readonly name?: string; readonly country?: string; readonly ip?: string }
 }
 
 /** How to name a payment to its processor: by our id until it has told us its own. */
-export type PaymentName = { readonly paymentId: string; readonly reference: string | undefined }
+export type PaymentName = { readonly paymentId: string; readonly reference: string | undefined; readonly references?: References }
 
 export type RefundAnswer = {
   /** Its name for the refund; undefined where it has made none. */
   readonly reference: string | undefined
-  readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED'
+  /** `CLAIMABLE`: the shopper fetches it at `claimUrl`. */
+  readonly state: 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CLAIMABLE'
+  readonly claimUrl?: string
   readonly failureCode?: string
 }
 
 /** How to name a refund to its processor: by our id until it has told us its own. */
 export type RefundName = PaymentName & { readonly refundId: string; readonly refundReference: string | undefined }
 
+/** What processors promise, and what each of them does not. Durations in milliseconds; 0: never. */
+export type Capabilities = {
+  /** Whether paying takes the money without us: there is no authorization, and to void is to forbid paying. By method where it differs. */
+  readonly capturesItself: boolean | readonly string[]
+  /** For how long a create that is sent again under our id is the same payment. */
+  readonly createRepeatsMs: number
+  /** For how long a refund that is sent again under our id is the same refund. */
+  readonly refundRepeatsMs: number
+  /** Whether `retrieve` finds a payment by our id alone. */
+  readonly findable: boolean
+  /** `any`: as many parts as there are; `whole`: all of it, and only what was paid by card; `claim`: a claim that the shopper redeems. */
+  readonly refunds: 'any' | 'whole' | 'claim'
+  /** Whether it takes the tokens of Apple Pay and Google Pay. */
+  readonly wallets: boolean
+  /** Whether it can say this amount exactly: decided before anything is placed. */
+  says(amount: { readonly amount: number; readonly currency: string }): boolean
+  /** Whether it can say any amount of a currency. */
+  saysCurrency(currency: string): boolean
+}
+
+/** What a processor's message is about. What became of it is asked, not believed: messages come twice, late and out of order. */
+export type ProcessorMessage = {
+  /** The processor's own id of the message; a digest of what it signs where it has none. The same message has the same one. */
+  readonly id: string
+  /** Undefined: about no payment. Some messages tell our id only, and some the processor's only. */
+  readonly payment:
+    | { readonly paymentId: string | undefined; readonly reference: string | undefined; readonly references?: References }
+    | undefined
+  /** Money that the shopper's bank took back, or gave again. */
+  readonly dispute?: {
+    readonly reference: string
+    readonly amount: number
+    readonly currency: string
+    readonly state: 'OPEN' | 'WON' | 'LOST'
+  }
+}
+
 /**
- * Every call may be made again with the same ids and has its effect once. All of them throw ProcessorUnavailable when the
- * outcome is not known, and ProcessorRefused when the processor understood and said no.
+ * A processor, as one account of it sees it. Calls may be made again with the same ids: where the processor does not make that have
+ * its effect once, `capabilities` say so. All of them throw ProcessorUnavailable when the outcome is not known, and ProcessorRefused when
+ * the processor understood and said no.
  */
 export type Processor = {
   readonly name: string
-  /** Whether shops in mode TEST may use it, and those in mode LIVE. */
-  readonly modes: readonly ('TEST' | 'LIVE')[]
+  /** As the account's keys or its host say it. */
+  readonly mode: 'TEST' | 'LIVE'
+  readonly capabilities: Capabilities
   /** The tokens it takes without asking, when there are only a few; undefined: it decides. */
   readonly tokens?: readonly string[]
-  /** Begins a payment, authorized as far as it goes without the shopper; never captured. */
+  /** Begins a payment, authorized as far as it goes without the shopper; never captured by us. */
   create(payment: NewPayment): Promise<ProcessorPayment>
-  /** What became of it; undefined when the processor never heard of it. */
-  retrieve(name: PaymentName): Promise<ProcessorPayment | undefined>
+  /** What became of it; undefined when the processor never heard of it. What it needs of us to go on (PayPal's authorize after approval) is done on the way. */
+  retrieve(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment | undefined>
+  /** Takes the money. PROCESSING where it was only asked for. */
   capture(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
-  /** Gives an authorization up. Of a captured payment it answers that it is captured. */
-  void(name: PaymentName): Promise<ProcessorPayment>
-  refund(refund: PaymentName & { readonly refundId: string; readonly amount: number; readonly currency: string }): Promise<RefundAnswer>
+  /** Gives an authorization up, or forbids paying. Of a captured payment it answers that it is captured. */
+  void(name: PaymentName & { readonly amount: number; readonly currency: string }): Promise<ProcessorPayment>
+  refund(
+    refund: PaymentName & { readonly refundId: string; readonly amount: number; readonly currency: string; readonly whole: boolean },
+  ): Promise<RefundAnswer>
   /** What became of a refund; undefined when the processor never heard of it. */
-  retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined>
-  /**
-   * The payment that a message is about; undefined for messages that are about none. What became of it is asked, not believed:
-   * messages come twice, late and out of order.
-   * @throws BadSignature
-   */
-  readWebhook(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<PaymentName | undefined>
-  /** Whether it answers at all. */
+  retrieveRefund(name: RefundName & { readonly amount: number; readonly currency: string }): Promise<RefundAnswer | undefined>
+  /** Reads a message, by its raw bytes. @throws BadSignature */
+  readMessage(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<ProcessorMessage>
+  /** Whether it answers, and knows the account. @throws ProcessorUnavailable; ProcessorRefused('credentials') for keys that it does not know */
   probe(): Promise<void>
 }
 
@@ -107,4 +161,17 @@ export class ProcessorRefused extends Error {
 /** The message does not come from the processor. */
 export class BadSignature extends Error {
   override readonly name = 'BadSignature'
+}
+
+/**
+ * Waits for an answer so long and no longer: what comes after it is nobody's, and whoever watches the payment finds it.
+ * @param patienceMs milliseconds; undefined: as long as it takes
+ * @throws ProcessorUnavailable
+ */
+export function within<Answer>(patienceMs: number | undefined, answer: Promise<Answer>): Promise<Answer> {
+  if (patienceMs === undefined) return answer
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new ProcessorUnavailable('the processor takes too long')), patienceMs)
+  answer.catch(() => undefined)
+  return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
 }

@@ -8,7 +8,7 @@ import { rescaled } from './amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
 import { unitsOf } from './decimals.ts'
-import type { Capabilities, NewOutsidePayment, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
+import type { Capabilities, NewPayment, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { clientParametersOf } from './qpay-page.ts'
 import { createSharedToken, type Token } from './shared-token.ts'
@@ -47,7 +47,7 @@ type Asked = Named & { readonly amount: number }
 type Ask = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
 
 /** @param port its `now` tells when the token ends; it is shared by all calls of what is returned, so keep that for an account */
-export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const base = baseOf(account.apiUrl ?? apiDefault)
   // A refresh token is left unused: who holds the password can always get a new one, and a refused refresh would cost one call more.
   const tokens = createSharedToken(() => obtainToken(account, base, port), port.now)
@@ -71,7 +71,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     }
   }
 
-  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+  async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, messagesUrl = '' } = payment
     const amount = qpayCapabilities.saysCurrency(payment.currency) ? tugriksOf(payment.amount) : undefined
     if (amount === undefined) throw new ProcessorRefused('amount_not_supported')
@@ -91,7 +91,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
   }
 
-  async function retrieve(name: Asked): Promise<OutsidePayment | undefined> {
+  async function retrieve(name: Asked): Promise<ProcessorPayment | undefined> {
     // Not `undefined`, which would say that there is none.
     if (name.reference === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
     return look(asker(), { ...name, reference: name.reference })
@@ -134,7 +134,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 }
 
 /** What became of an invoice. `captured` is what came in; less than `amount` of it is not paid, and more is more. */
-async function look(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<OutsidePayment | undefined> {
+async function look(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
   const { paid, refunded } = await rowsOf(ask, reference)
   const captured = sumOf(paid) + sumOf(refunded)
   const [payment] = [...paid, ...refunded]
@@ -155,7 +155,7 @@ async function look(ask: Ask, { reference, amount }: { reference: string; amount
 }
 
 /** Deletes an invoice, after which it cannot be paid. Looks before, and again after: somebody may have paid in between. */
-async function forbid(ask: Ask, name: { reference: string; amount: number }): Promise<OutsidePayment> {
+async function forbid(ask: Ask, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
   const before = await look(ask, name)
   if (!before) throw new ProcessorRefused('not_found')
   if (before.state !== 'REQUIRES_ACTION') return before
@@ -167,7 +167,7 @@ async function forbid(ask: Ask, name: { reference: string; amount: number }): Pr
 }
 
 /** Sends a card payment back whole. Of several payments of one invoice none is: a repeated request would send the next one back too. */
-async function sendBack(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<OutsideRefund> {
+async function sendBack(ask: Ask, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
   const before = await rowsOf(ask, reference)
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
   const [payment, ...others] = before.paid
@@ -247,7 +247,7 @@ function tugriksOf(amount: number): number | undefined {
   return tugriks === 0 ? undefined : tugriks
 }
 
-const refundDone: OutsideRefund = { reference: undefined, state: 'SUCCEEDED' }
+const refundDone: RefundAnswer = { reference: undefined, state: 'SUCCEEDED' }
 const cannotRefund = () => new ProcessorRefused('refund_not_supported')
 const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
 const sumOf = (rows: readonly Row[]) => rows.reduce((sum, { amount }) => sum + amount, 0)

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import {
   BadSignature,
+  type Capabilities,
   type PaymentState,
   type Processor,
   type ProcessorPayment,
@@ -26,6 +28,16 @@ const states: Readonly<Record<string, PaymentState>> = {
   CAPTURED: 'CAPTURED',
   DECLINED: 'FAILED',
   VOIDED: 'VOIDED',
+}
+const capabilities: Capabilities = {
+  capturesItself: false,
+  createRepeatsMs: Number.POSITIVE_INFINITY,
+  refundRepeatsMs: Number.POSITIVE_INFINITY,
+  findable: true,
+  refunds: 'any',
+  wallets: true,
+  says: () => true,
+  saysCurrency: () => true,
 }
 /** What a payment is captured with when the shopper's page said nothing. */
 const tokenDefault = 'tok_success'
@@ -60,7 +72,8 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
 
   return {
     name: 'sandbox',
-    modes: ['TEST'],
+    mode: 'TEST',
+    capabilities,
     tokens,
     create: ({ paymentId, amount, currency, token }) =>
       payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),
@@ -78,12 +91,14 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
       const { status } = await call('GET', `refunds/${refundId}`)
       return status === 404 ? undefined : { reference: refundId, state: 'SUCCEEDED' }
     },
-    async readWebhook({ body, headers }) {
+    async readMessage({ body, headers }) {
       if (!sameSecret(headers.get(signatureHeader) ?? '', await signatureOf(body))) throw new BadSignature('sandbox')
       const message = JSON.parse(Buffer.from(body).toString('utf8')) as { type?: unknown; payment?: { id?: unknown } }
       const id = message.payment?.id
       const known = message.type === 'payment.captured' || message.type === 'payment.authorized'
-      return known && typeof id === 'string' ? { paymentId: id, reference: id } : undefined
+      // It numbers none of them: what is signed is the same when the same is said.
+      const digest = createHash('sha256').update(body).digest('hex')
+      return { id: digest, payment: known && typeof id === 'string' ? { paymentId: id, reference: id } : undefined }
     },
     async probe() {
       await call('GET', 'health')

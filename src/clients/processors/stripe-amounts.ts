@@ -1,7 +1,7 @@
 /** Amounts as Stripe counts them (docs.stripe.com/currencies): its units are not ISO 4217's for every currency. */
 import { decimalsOf, isCurrency } from '../../lib/money.ts'
 import { rescaled } from './amounts.ts'
-import type { Capabilities } from './outside.ts'
+import type { Capabilities } from './processor.ts'
 
 type Amount = Parameters<Capabilities['says']>[0]
 

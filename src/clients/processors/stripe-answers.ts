@@ -2,14 +2,14 @@
 import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import { countAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
-import type { OutsidePayment, OutsideRefund, OutsideState, ProcessorMessage } from './outside.ts'
+import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { BadSignature, ProcessorUnavailable } from './processor.ts'
 import { minorUnits } from './stripe-amounts.ts'
 
 type Amount = { readonly amount: number; readonly currency: string }
 
 /** Two of them depend on more than the word: see `stateOf`. */
-const states: Readonly<Record<string, OutsideState>> = {
+const states: Readonly<Record<string, PaymentState>> = {
   requires_payment_method: 'REQUIRES_ACTION',
   requires_confirmation: 'REQUIRES_ACTION',
   requires_action: 'REQUIRES_ACTION',
@@ -30,7 +30,7 @@ const states: Readonly<Record<string, OutsideState>> = {
 export function paymentOf(
   intent: unknown,
   { paymentId, asked, publishableKey }: { paymentId: string; asked: Amount; publishableKey: string | undefined },
-): OutsidePayment {
+): ProcessorPayment {
   const reference = intentOf(intent, paymentId)
   if (textAt(intent, 'currency')?.toUpperCase() !== asked.currency) throw new ProcessorUnavailable('the payment is in another currency')
   const units = (...path: string[]) => minorUnits(countAt(intent, ...path), asked.currency)
@@ -61,14 +61,14 @@ function intentOf(intent: unknown, paymentId: string): string {
 }
 
 /** An intent that was declined waits for another card, and is new but for its last error. */
-const stateOf = (intent: unknown, status: string): OutsideState | undefined =>
+const stateOf = (intent: unknown, status: string): PaymentState | undefined =>
   status === 'requires_payment_method' && (valueAt(intent, 'last_payment_error') ?? undefined) !== undefined
     ? 'FAILED'
     : Object.hasOwn(states, status)
       ? states[status]
       : undefined
 
-const failureOf = (intent: unknown, state: OutsideState): string | undefined =>
+const failureOf = (intent: unknown, state: PaymentState): string | undefined =>
   state === 'FAILED'
     ? (declineOf(valueAt(intent, 'last_payment_error')) ?? 'declined')
     : state === 'VOIDED'
@@ -89,7 +89,7 @@ function clientParametersOf(intent: unknown, publishableKey: string | undefined)
   }
 }
 
-const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
+const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   pending: 'PENDING',
   // Of the shopper: their bank's details, which Stripe asks them for by mail.
   requires_action: 'PENDING',
@@ -99,7 +99,7 @@ const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
 }
 
 /** A refund. @throws ProcessorUnavailable for what is none, or one of another amount, currency or id of ours */
-export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): OutsideRefund {
+export function refundOf(refund: unknown, { refundId, asked }: { refundId: string; asked: Amount }): RefundAnswer {
   if (textAt(refund, 'object') !== 'refund') throw new ProcessorUnavailable('the processor did not answer with a refund')
   const isOurs = (textAt(refund, 'metadata', 'refund_id') ?? refundId) === refundId
   const isSame = textAt(refund, 'currency')?.toUpperCase() === asked.currency

@@ -3,7 +3,7 @@ import { timeOfId } from '../../lib/ids.ts'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { needed, textAt, valueAt } from './answers.ts'
 import type { ProcessorPort } from './call.ts'
-import type { Capabilities, NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund } from './outside.ts'
+import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { stripeSays, stripeSaysCurrency, stripeUnits } from './stripe-amounts.ts'
 import { messageOf, paymentOf, refundOf, verifyStripeSignature } from './stripe-answers.ts'
@@ -19,8 +19,8 @@ export type StripeAccount = {
 }
 
 type Amount = { readonly amount: number; readonly currency: string }
-type Refund = Parameters<OutsideProcessor['refund']>[0]
-type RefundName = Parameters<OutsideProcessor['retrieveRefund']>[0]
+type Refund = Parameters<Processor['refund']>[0]
+type RefundName = Parameters<Processor['retrieveRefund']>[0]
 
 /** Keys are kept for 24 hours at least; the hour is for requests that travel and clocks that differ. */
 const keysLiveMs = 23 * 3_600_000
@@ -38,11 +38,11 @@ const capabilities: Capabilities = {
   saysCurrency: stripeSaysCurrency,
 }
 
-export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, publishableKey, webhookSecret = '', apiUrl = 'https://api.stripe.com' } = account
   const { call, postOnce, findIn } = createStripeCalls({ secretKey, apiUrl }, port)
 
-  const paymentIn = (intent: unknown, { paymentId, amount, currency }: OutsideName & Amount): OutsidePayment =>
+  const paymentIn = (intent: unknown, { paymentId, amount, currency }: PaymentName & Amount): ProcessorPayment =>
     paymentOf(intent, { paymentId, asked: { amount, currency }, publishableKey })
 
   async function readIntent(reference: string): Promise<object | undefined> {
@@ -60,10 +60,10 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return findIn('/v1/payment_intents', fields, (intent) => textAt(intent, 'metadata', 'payment_id') === paymentId)
   }
 
-  const lookFor = ({ paymentId, reference }: OutsideName): Promise<object | undefined> =>
+  const lookFor = ({ paymentId, reference }: PaymentName): Promise<object | undefined> =>
     reference === undefined ? findIntent(paymentId) : readIntent(reference)
 
-  async function referenceOf(name: OutsideName): Promise<string> {
+  async function referenceOf(name: PaymentName): Promise<string> {
     const reference = name.reference ?? textAt(await findIntent(name.paymentId), 'id')
     if (reference === undefined) throw new ProcessorRefused('resource_missing')
     return reference
@@ -81,14 +81,14 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return { payment_method: needed(textAt(answer.json, 'id'), 'id') }
   }
 
-  const confirmed = async (token: string, { paymentId, returnUrl }: NewOutsidePayment): Promise<Fields> => ({
+  const confirmed = async (token: string, { paymentId, returnUrl }: NewPayment): Promise<Fields> => ({
     ...(await payingWith(token, paymentId)),
     confirm: true,
     // Who cannot come back must not be sent away.
     ...(returnUrl === undefined ? { 'automatic_payment_methods[allow_redirects]': 'never' } : { return_url: returnUrl }),
   })
 
-  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+  async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, currency, token } = payment
     const fields = {
       amount: unitsOf(payment),
@@ -117,7 +117,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
    * Moves a payment on that is named. No idempotency key: either step is taken at most once by its nature, while under a key an answer that was
    * given too early ("not authorized yet") would be repeated for a day. A payment that stands elsewhere is told as it stands.
    */
-  async function move(name: OutsideName & Amount, step: 'capture' | 'cancel', fields: Fields): Promise<OutsidePayment> {
+  async function move(name: PaymentName & Amount, step: 'capture' | 'cancel', fields: Fields): Promise<ProcessorPayment> {
     const reference = await referenceOf(name)
     const answer = await call({ method: 'POST', path: `${intentPath(reference)}/${step}`, fields })
     if (answer.status === 200) return paymentIn(answer.json, name)
@@ -144,7 +144,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return answer.json as object
   }
 
-  async function refund(asked: Refund): Promise<OutsideRefund> {
+  async function refund(asked: Refund): Promise<RefundAnswer> {
     const { refundId } = asked
     const units = unitsOf(asked)
     const reference = await referenceOf(asked)
@@ -157,7 +157,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     return refundOf(now, { refundId, asked })
   }
 
-  async function retrieveRefund(name: RefundName): Promise<OutsideRefund | undefined> {
+  async function retrieveRefund(name: RefundName): Promise<RefundAnswer | undefined> {
     const { paymentId, refundId, refundReference } = name
     const reference = name.reference ?? (refundReference === undefined ? textAt(await findIntent(paymentId), 'id') : undefined)
     if (refundReference === undefined && reference === undefined) return undefined

@@ -4,7 +4,7 @@ import { amountMax, decimalsOf, isCurrency, parseAmount } from '../../lib/money.
 import { sameSecret } from '../../lib/seal.ts'
 import { decimalOf } from './amounts.ts'
 import { knownAs, needed, textAt, valueAt, wordOf } from './answers.ts'
-import type { OutsideRefund, OutsideState } from './outside.ts'
+import type { PaymentState, RefundAnswer } from './processor.ts'
 import { ProcessorUnavailable } from './processor.ts'
 
 export type Amount = { readonly amount: number; readonly currency: string }
@@ -37,7 +37,7 @@ function toldAmount(json: unknown): Amount | undefined {
 /** An authorization (`auth_…`) or a charge (`chg_…`) as it reads. */
 export type Seen = {
   readonly id: string
-  readonly state: OutsideState
+  readonly state: PaymentState
   readonly authorized: number
   readonly captured: number
   readonly failureCode?: string
@@ -46,7 +46,7 @@ export type Seen = {
 }
 
 /** TIMEDOUT, CANCELED and VOIDED: spellings differ between its pages. What nobody knows the end of is not over. */
-const states: Readonly<Record<string, OutsideState>> = {
+const states: Readonly<Record<string, PaymentState>> = {
   INITIATED: 'PENDING',
   PENDING: 'PENDING',
   IN_PROGRESS: 'PENDING',
@@ -107,7 +107,7 @@ export function linkAt(json: unknown, ...path: readonly string[]): string | unde
   return protocol === 'https:' || protocol === 'http:' ? link : undefined
 }
 
-const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
+const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   INITIATED: 'PENDING',
   PENDING: 'PENDING',
   ACCEPTED: 'PENDING',
@@ -124,7 +124,7 @@ const refundStates: Readonly<Record<string, OutsideRefund['state']>> = {
 }
 
 /** @throws ProcessorUnavailable for an answer that makes no sense, and for another amount or currency than was asked for */
-export function refundOf(json: unknown, asked: Amount): OutsideRefund {
+export function refundOf(json: unknown, asked: Amount): RefundAnswer {
   const reference = needed(idAt(json, 'id'), 'a refund has no id')
   const status = needed(textAt(json, 'status'), 'a refund has no status').toUpperCase()
   const state = knownAs(refundStates, status)

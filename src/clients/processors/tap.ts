@@ -3,7 +3,7 @@ import { timeOfId } from '../../lib/ids.ts'
 import { modeOf } from '../../lib/processor-keys.ts'
 import { listAt, needed, parsedMessage, textAt, valueAt, wordOf } from './answers.ts'
 import { callProcessor, type ProcessorPort, saidNothing } from './call.ts'
-import type { NewOutsidePayment, OutsideName, OutsidePayment, OutsideProcessor, OutsideRefund, ProcessorMessage } from './outside.ts'
+import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import {
   type Amount,
@@ -33,7 +33,7 @@ export type TapAccount = {
 
 /** 2xx, 400, 402 and 404: what those that are no 2xx mean depends on what was asked. */
 type Answer = { readonly status: number; readonly json: unknown }
-type Named = OutsideName & Amount
+type Named = PaymentName & Amount
 
 /** Methods of one country each: paying takes the money, there is no authorization. */
 const localSources: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const pagesMax = 100
  * The first name of a payment is `auth_…`, or `chg_…` for a local method; `references.charge` is the charge that captured an authorization.
  * Refunds refer to the charge, voids to the authorization.
  */
-export function createTap(account: TapAccount, port: ProcessorPort & { now(): number }): OutsideProcessor {
+export function createTap(account: TapAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, formerSecretKeys = [], apiUrl = 'https://api.tap.company/v2' } = account
   const baseUrl = apiUrl.replace(/\/+$/, '')
   const signingKeys = [secretKey, ...formerSecretKeys].filter((key) => key.trim() !== '')
@@ -117,14 +117,14 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     throw new ProcessorUnavailable('there is more in a list than is read', { counts: false })
   }
 
-  async function theirToken(token: string, shopper: NewOutsidePayment['shopper']): Promise<string> {
+  async function theirToken(token: string, shopper: NewPayment['shopper']): Promise<string> {
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     const json = await make('/tokens', { ...wallet, ...(shopper?.ip === undefined ? {} : { client_ip: shopper.ip }) })
     return needed(idAt(json, 'id'), 'a wallet token was exchanged for none')
   }
 
-  async function create(payment: NewOutsidePayment): Promise<OutsidePayment> {
+  async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, method = 'card', token, returnUrl, messagesUrl, shopper } = payment
     mustSay(payment)
     const local = Object.hasOwn(localSources, method) ? localSources[method] : undefined
@@ -151,7 +151,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   /** The payment as it stands: of an authorization that was captured, the charge says it. */
-  async function look(name: Named, reference: string): Promise<OutsidePayment | undefined> {
+  async function look(name: Named, reference: string): Promise<ProcessorPayment | undefined> {
     if (isCharge(reference)) {
       const json = await read(reference)
       return json === undefined ? undefined : paymentOf(seenOf(json, name), name)
@@ -166,12 +166,12 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return found === undefined ? paymentOf(seen, name) : capturedBy(found, name)
   }
 
-  async function chargeOf(name: Named, charge: string): Promise<OutsidePayment> {
+  async function chargeOf(name: Named, charge: string): Promise<ProcessorPayment> {
     return capturedBy(needed(await read(charge), 'the charge that captured is not there'), name)
   }
 
   /** A capture that is not decided is neither authorized any more nor captured. */
-  function capturedBy(json: unknown, name: Named): OutsidePayment {
+  function capturedBy(json: unknown, name: Named): ProcessorPayment {
     const seen = seenOf(json, name)
     if (!isCharge(seen.id)) throw strange()
     const waits = seen.state === 'PENDING' || seen.state === 'REQUIRES_ACTION'
@@ -180,7 +180,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   /** The charge that captured an authorization, among all charges: its own record is not known to name it. */
-  async function findCharge({ paymentId }: OutsideName, reference: string): Promise<unknown> {
+  async function findCharge({ paymentId }: PaymentName, reference: string): Promise<unknown> {
     let failed: unknown
     for await (const charge of list('charges', {})) {
       const captures = textAt(charge, 'source', 'id') === reference || textAt(charge, 'reference', 'transaction') === paymentId
@@ -191,7 +191,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return failed
   }
 
-  async function capture(name: Named): Promise<OutsidePayment> {
+  async function capture(name: Named): Promise<ProcessorPayment> {
     const reference = named(name)
     const charge = name.references?.['charge']
     if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'the payment is not there')
@@ -226,7 +226,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   const askVoid = (authorization: string): Promise<Answer> => call('POST', `/authorize/${encodeURIComponent(authorization)}/void`, {})
 
-  async function voidPayment(name: Named): Promise<OutsidePayment> {
+  async function voidPayment(name: Named): Promise<ProcessorPayment> {
     const reference = named(name)
     // Nothing cancels a charge that waits for its shopper: whoever asked for it goes on watching.
     if (isCharge(reference) || name.references?.['charge'] !== undefined) {
@@ -246,7 +246,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   /** The charge that a refund is of. Undefined: nothing was charged. */
-  async function chargeIdOf(name: OutsideName): Promise<string | undefined> {
+  async function chargeIdOf(name: PaymentName): Promise<string | undefined> {
     const reference = named(name)
     const known = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
     return known ?? idAt(await findCharge(name, reference), 'id')
@@ -258,7 +258,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     return undefined
   }
 
-  async function refund(asked: Named & { readonly refundId: string }): Promise<OutsideRefund> {
+  async function refund(asked: Named & { readonly refundId: string }): Promise<RefundAnswer> {
     mustSay(asked)
     const { refundId } = asked
     const charge = await chargeIdOf(asked)
@@ -343,7 +343,7 @@ function mustSay(amount: Amount): void {
 }
 
 /** @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none */
-function named({ reference }: OutsideName): string {
+function named({ reference }: PaymentName): string {
   if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id', { counts: false })
   return reference
 }
@@ -362,7 +362,7 @@ function keyLives(paymentId: string, now: number): boolean {
   return madeAt !== undefined && now - madeAt < repeatsMs
 }
 
-function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, references }: OutsideName): OutsidePayment {
+function paymentOf({ id, redirectUrl, ...seen }: Seen, { reference = id, references }: PaymentName): ProcessorPayment {
   return {
     reference,
     ...(references === undefined ? {} : { references }),

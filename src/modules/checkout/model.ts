@@ -19,7 +19,7 @@ export const CheckoutBody = t.Object({
 const payment = t.Object({
   processor: nullable(t.String()),
   status: oneOf([...paymentStatuses, 'NOT_REQUIRED'] as const),
-  clientParameters: t.Record(t.String(), t.String(), { description: 'What the page needs to go on with the processor' }),
+  clientParameters: t.Record(t.String(), t.Unknown(), { description: 'What the page needs to go on with the processor' }),
 })
 export const CheckoutAnswer = t.Object({ order: OrderRecord, payment }, { title: 'Checkout' })
 export const Returned = t.Object(

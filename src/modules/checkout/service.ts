@@ -46,7 +46,7 @@ export type CheckoutRequest = {
 /** What the shopper's page learns: the order, and how its payment stands. */
 export type CheckoutAnswer = {
   order: Omit<OrderView, 'email'> & { email: string | null }
-  payment: { processor: string | null; status: Payment['status'] | 'NOT_REQUIRED'; clientParameters: Record<string, string> }
+  payment: { processor: string | null; status: Payment['status'] | 'NOT_REQUIRED'; clientParameters: Record<string, unknown> }
 }
 
 /**
@@ -118,7 +118,7 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
+  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive)
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */
@@ -150,7 +150,7 @@ async function goOn(
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
-  await payAgain(deps, saga.order, choice, drive.holder)
+  await payAgain(deps, saga.order, choice, drive)
   return completeOrder(deps, id, drive)
 }
 

@@ -1,9 +1,10 @@
-import type { orderEvents, orderGiftCards, orderLines, orders, refunds } from '../../../db/schema/selling.ts'
+import type { refunds } from '../../../db/schema/payments.ts'
+import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayMs, isDay, startOf } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { hasFailed, hasPaid, isUnderWay, type Payment } from '../payment/domain.ts'
+import { hasFailed, hasPaid, isLost, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
@@ -26,15 +27,20 @@ export const orderTransitions = reachable('PENDING_PAYMENT', {
 
 /** What may become of a refund. */
 export const refundTransitions = reachable('PENDING', {
-  PENDING: ['SUCCEEDED', 'FAILED'],
-  SUCCEEDED: [],
+  PENDING: ['SUCCEEDED', 'FAILED', 'CLAIMABLE', 'MANUAL'],
+  // A claim that nobody can redeem any more, and money that came back from the shopper's bank, must still be paid.
+  CLAIMABLE: ['SUCCEEDED', 'MANUAL'],
+  SUCCEEDED: ['MANUAL'],
+  MANUAL: ['SUCCEEDED'],
   FAILED: [],
 } as const satisfies Transitions<Refund['status']>)
 
 export const orderStatuses = statesOf(orderTransitions)
+export const refundStatuses = statesOf(refundTransitions)
 export const orderPaymentStatuses = [
   'PENDING',
   'AUTHORIZED',
+  'PROCESSING',
   'CAPTURED',
   'FAILED',
   'VOIDED',
@@ -95,6 +101,8 @@ export type Move =
   | { readonly kind: 'rest' }
   /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
   | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
+  /** Nobody can know whether its processor has begun it, and nobody waits for it any more. */
+  | { readonly kind: 'abandon'; readonly payment: Payment }
   /** The money came on a payment that had ended: it counts all the same. */
   | { readonly kind: 'accept'; readonly payment: Payment }
   /** All that makes a sale of an order that is paid, or has nothing to pay. */
@@ -115,7 +123,7 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
       const paid = payments.find(hasPaid)
       // Two of them must not both take money: the one that has not is given up first.
       if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
-      return nextPaymentMove(live, order.expiresAt <= now)
+      return live && !isLost(live) ? nextPaymentMove(live, order.expiresAt <= now) : rest
     }
     case 'PAID':
       return { kind: 'confirm' }
@@ -124,8 +132,11 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
     case 'CANCELLED':
       // A sale that was cancelled: the write that gave its money back has undone the rest.
       if (order.confirmedAt !== null) return rest
-      if (live) return { kind: 'void', payment: live }
+      if (live && isLost(live)) return { kind: 'abandon', payment: live }
+      // What is being decided may take days: the stock does not wait for it.
+      if (live && live.status !== 'PROCESSING') return { kind: 'void', payment: live }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
+      if (live) return { kind: 'void', payment: live }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : lastMove({ order, payments })
     case 'CONFIRMED':
     case 'FULFILLED':
@@ -137,7 +148,7 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
 /** What has failed can be tried again on the same page: it is given up as well, before nobody looks at the order any more. */
 function lastMove({ order, payments }: Saga): Move {
   const last = order.resumeAt === null ? undefined : payments.at(-1)
-  return last && hasFailed(last) ? { kind: 'void', payment: last } : rest
+  return last && hasFailed(last) && !isNowhere(last) ? { kind: 'void', payment: last } : rest
 }
 
 /**
@@ -151,11 +162,33 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
   payments.some((one) => one.id !== id && (isUnderWay(one) || hasPaid(one)))
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
-function nextPaymentMove(live: Payment | undefined, isOver: boolean): Move {
-  if (!live) return rest
+function nextPaymentMove(live: Payment, isOver: boolean): Move {
   if (isOver) return live.processorReference === null ? rest : { kind: 'ask', payment: live }
   if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
+}
+
+/** How long an order waits for a payment that is being decided (contract, section 5). */
+export const processingMs = 7 * dayMs
+const pollFirstMs = 30_000
+const pollPauseMaxMs = 10 * 60_000
+const pollPauseProcessingMs = 60 * 60_000
+/** Before an order's time is over its processor is asked once more: a closed tab and a lost message must not lose the sale. */
+const lastLookMs = 60_000
+
+/**
+ * When a payment that waits for its shopper, or is being decided, is asked about next: soon at first, then ever more rarely.
+ * @param payment since when there is it, and what it is by now
+ */
+export function pollAt(
+  { createdAt, status }: Pick<Payment, 'createdAt' | 'status'>,
+  { expiresAt }: Pick<Order, 'expiresAt'>,
+  now: number,
+): number {
+  const pauseMax = status === 'PROCESSING' ? pollPauseProcessingMs : pollPauseMaxMs
+  const next = now + Math.min(pauseMax, Math.max(pollFirstMs, now - createdAt))
+  const last = expiresAt - lastLookMs
+  return last > now + pollFirstMs ? Math.min(next, last) : next
 }
 
 /** How long an order waits for its payment before its stock goes back on the shelf. */

@@ -1,4 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
+import type { PaymentChoice } from '../payment/domain.ts'
 import type { OrderDeps } from './parts.ts'
 import type { WholeOrder } from './view.ts'
 
@@ -8,12 +9,16 @@ export type Drive = {
   readonly holder: string
   /** From this moment on it begins no call any more: what is left is the job's. */
   readonly until?: number
+  /** Payments that it has written down, and of which their processors cannot know yet. */
+  readonly unsent: Set<string>
+  /** The ways that are left to pay, should a processor not begin the payment: the next comes first. */
+  readonly fallbacks?: PaymentChoice[] | undefined
   /** Stores the answer of a request, in the write that makes the order a sale. */
   readonly keep?: ((tx: Writer, sold: WholeOrder) => Promise<void>) | undefined
 }
 
 /** A run that nobody waits for. */
-export const newDrive = ({ newId }: Pick<OrderDeps, 'newId'>): Drive => ({ holder: newId('attempt') })
+export const newDrive = ({ newId }: Pick<OrderDeps, 'newId'>): Drive => ({ holder: newId('attempt'), unsent: new Set() })
 
 /** A request answers within 28 seconds, and one call may take long after this. */
 const requestMs = 15_000
@@ -25,5 +30,6 @@ const requestMs = 15_000
 export const requestDrive = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string, keep?: Drive['keep']): Drive => ({
   holder,
   until: clock.now() + requestMs,
+  unsent: new Set(),
   keep,
 })

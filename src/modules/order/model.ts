@@ -4,7 +4,7 @@ import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
-import { orderPaymentStatuses, orderStatuses } from './domain.ts'
+import { orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
@@ -33,7 +33,10 @@ export const RefundRecord = t.Object(
       { description: 'Which lines it is of; none: an amount of the whole order' },
     ),
     reason: nullable(t.String()),
-    status: oneOf(['PENDING', 'SUCCEEDED', 'FAILED'], { description: 'PENDING: the processor has not answered yet; it is asked again' }),
+    status: oneOf(refundStatuses, {
+      description:
+        'PENDING: the processor has not answered yet; it is asked again. CLAIMABLE: the shopper fetches it at `claimUrl`. MANUAL: it must be paid back by hand',
+    }),
     failureCode: nullable(t.String()),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },

@@ -1,10 +1,28 @@
 import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
-import type { ProcessorPayment } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
-import { askProcessor, noteCapture, noteNothing, noteProgress, paymentsWithin, type Question, takenBy } from '../payment/index.ts'
+import {
+  askProcessor,
+  noteCapture,
+  noteNothing,
+  noteProgress,
+  type PaymentAnswer,
+  paymentsWithin,
+  type Question,
+  takenBy,
+} from '../payment/index.ts'
 import { confirm, paidAs, type SoldParts, soldParts } from './confirming.ts'
-import { cameToNothing, isUnwanted, type Order, type Refund, resumeAfterMs, type Saga } from './domain.ts'
+import {
+  cameToNothing,
+  isUnwanted,
+  type Order,
+  pendingPaymentMs,
+  pollAt,
+  processingMs,
+  type Refund,
+  resumeAfterMs,
+  type Saga,
+} from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -16,19 +34,35 @@ import { returnUnawaited, settleRefund } from './refunds.ts'
  *   to be given up; `taken` while somebody else is asking: then nothing has changed
  */
 export async function askPayment(deps: OrderDeps, question: Question, payment: Payment, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
-  const asked = await askProcessor(deps, question, payment, drive.holder)
+  const isNew = question === 'create' && drive.unsent.delete(payment.id)
+  const asked = await askProcessor(deps, question, payment, {
+    holder: drive.holder,
+    isNew,
+    patienceMs: patienceOf(question, payment, drive),
+  })
   if (asked === 'silent' || asked === 'taken') return asked
   if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
-  const after = await noteAnswer(deps, payment, asked.answer, drive)
+  const after = await noteAnswer(deps, payment, asked.answer, drive, { isGivenUp: true })
   return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
+
+/** Where there is another way to pay, the first one is not waited for until the shopper has gone. */
+const patienceMs = 10_000
+
+/** A token belongs to one processor, and a payment that its shopper can make without us must not be begun beside another. */
+const patienceOf = (question: Question, payment: Payment, drive: Drive): number | undefined =>
+  question === 'create' && mayFallBack(payment, drive) ? patienceMs : undefined
+
+/** Whether another processor may be asked in place of a payment's, should that not begin it. */
+export const mayFallBack = ({ sealedToken }: Pick<Payment, 'sealedToken'>, { fallbacks }: Drive): boolean =>
+  sealedToken === null && fallbacks !== undefined && fallbacks.length > 0
 
 /**
  * Notes an answer. Where it says that a payment can be paid which has ended here, and whose money nobody waits for, its processor is told
  * to give it up.
  * @returns the order as it is then; `silent` when it would not be given up
  */
-export async function takeAnswer(deps: OrderDeps, payment: Payment, answer: ProcessorPayment, drive: Drive): Promise<Saga | 'silent'> {
+export async function takeAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer, drive: Drive): Promise<Saga | 'silent'> {
   const after = await noteAnswer(deps, payment, answer, drive)
   const ended = isOpenThere(after, payment, answer)
   if (!ended || !isUnwanted(after, ended, deps.clock.now())) return after
@@ -38,7 +72,7 @@ export async function takeAnswer(deps: OrderDeps, payment: Payment, answer: Proc
 }
 
 /** A payment that has ended here and, as its processor says, not there. */
-const isOpenThere = ({ payments }: Saga, { id }: Payment, { state }: ProcessorPayment): Payment | undefined =>
+const isOpenThere = ({ payments }: Saga, { id }: Payment, { state }: PaymentAnswer): Payment | undefined =>
   isUnderWay({ status: state }) ? payments.find((one) => one.id === id && hasFailed(one)) : undefined
 
 type Noted = { saga: Saga; refunds: readonly Refund[] }
@@ -47,8 +81,15 @@ type Noted = { saga: Saga; refunds: readonly Refund[] }
  * Writes down what a processor says of a payment. Said twice, late or in another order, it leads to the same: a payment only
  * ever moves on, money counts once, and money that nobody waits for goes back. Money that makes an order paid makes it a sale in the same write.
  */
-export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: ProcessorPayment, drive: Drive): Promise<Saga> {
-  const note = (mayConfirm: boolean) => deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, mayConfirm }), locking)
+export async function noteAnswer(
+  deps: OrderDeps,
+  payment: Payment,
+  answer: PaymentAnswer,
+  drive: Drive,
+  { isGivenUp = false }: { isGivenUp?: boolean } = {},
+): Promise<Saga> {
+  const note = (mayConfirm: boolean) =>
+    deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, isGivenUp, mayConfirm }), locking)
   const { saga, refunds } = await note(true).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
     // Whatever keeps it from becoming a sale, that its money is there must not get lost.
@@ -59,15 +100,16 @@ export async function noteAnswer(deps: OrderDeps, payment: Payment, answer: Proc
   return saga
 }
 
-type Answered = { payment: Payment; answer: ProcessorPayment; drive: Drive; mayConfirm: boolean }
+/** `isGivenUp`: it was asked to take no money any more. */
+type Answered = { payment: Payment; answer: PaymentAnswer; drive: Drive; isGivenUp: boolean; mayConfirm: boolean }
 
-async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer, drive, mayConfirm }: Answered): Promise<Noted> {
+async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer, drive, isGivenUp, mayConfirm }: Answered): Promise<Noted> {
   const { id, orderId } = known
   const mayBeSold = mayConfirm && answer.captured > known.captured
   const [saga, parts] = await Promise.all([lockedSaga(tx, deps, orderId), mayBeSold ? soldParts(tx, deps, orderId) : undefined])
   const payment = saga.payments.find((one) => one.id === id)
   if (!payment) throw new Error('a payment without its order')
-  const about = { saga, payment, answer, drive }
+  const about = { saga, payment, answer, drive, isGivenUp }
   if (answer.captured <= payment.captured) return { saga: await withoutMoney(tx, deps, about), refunds: [] }
   if (saga.order.status !== 'PENDING_PAYMENT') {
     const after = await lateCaptured(tx, deps, about)
@@ -86,7 +128,8 @@ async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer,
 /** Of a payment that has ended, nothing counts but that its money is held for us after all: then it is under way again. */
 async function withoutMoney(tx: Writer, deps: OrderDeps, about: About): Promise<Saga> {
   const { saga, payment, answer, drive } = about
-  const goesOn = isUnderWay(payment) || (answer.state === 'AUTHORIZED' && !isUnwanted(saga, payment, deps.clock.now()))
+  const mayStillPay = answer.state === 'AUTHORIZED' || answer.state === 'PROCESSING'
+  const goesOn = isUnderWay(payment) || (mayStillPay && !isUnwanted(saga, payment, deps.clock.now()))
   if (goesOn) return progress(tx, deps, about)
   return withPayment(saga, await noteNothing(tx, deps, { payment, holder: drive.holder }), undefined)
 }
@@ -98,7 +141,7 @@ async function lockedSaga(tx: Writer, deps: OrderDeps, orderId: string): Promise
   return { order, payments }
 }
 
-type About = { saga: Saga; payment: Payment; answer: ProcessorPayment; drive: Drive }
+type About = { saga: Saga; payment: Payment; answer: PaymentAnswer; drive: Drive; isGivenUp?: boolean }
 
 const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order | undefined): Saga => ({
   order: changed ?? order,
@@ -178,7 +221,7 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
 }
 
 /** Everything else than money. */
-async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About): Promise<Saga> {
+async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive, isGivenUp = false }: About): Promise<Saga> {
   const { order, payments } = saga
   const { state, failureCode } = answer
   const isAwaited = order.status === 'PENDING_PAYMENT'
@@ -186,7 +229,9 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   if (state === 'AUTHORIZED' && !isAwaited) return saga
   const noted = noteProgress(tx, deps, { payment, answer, holder: drive.holder })
   const updatedAt = deps.clock.now()
-  const standing = isAwaited ? standingAt(state, { updatedAt, isPaidOtherwise: payments.some(hasPaid) }) : endedAs(state, order)
+  const isNameless = (answer.reference ?? payment.processorReference) === null
+  const at = { updatedAt, order, payment, isGivenUp, isNameless, isPaidOtherwise: payments.some(hasPaid) }
+  const standing = isAwaited ? standingAt(state, at) : endedAs(state, order)
   if (!standing || !movesOn(payment.status, state)) return withPayment(saga, await noted, undefined)
   const detail = {
     payment: payment.id,
@@ -201,21 +246,42 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   return withPayment(saga, after, changed)
 }
 
+type Standing = {
+  updatedAt: number
+  order: Order
+  payment: Payment
+  isGivenUp: boolean
+  /** Its processor has not told a name of it. */
+  isNameless: boolean
+  isPaidOtherwise: boolean
+}
+
 /** What an order that waits shows of its payment, and when it is looked at again. */
 function standingAt(
   state: PaymentStatus,
-  { updatedAt, isPaidOtherwise }: { updatedAt: number; isPaidOtherwise: boolean },
+  { updatedAt, order, payment, isGivenUp, isNameless, isPaidOtherwise }: Standing,
 ): Partial<Order> | undefined {
+  const { expiresAt } = order
   switch (state) {
     case 'REQUIRES_ACTION':
-      // The shopper is at work now: nobody needs to look before they come back, a message arrives or the order expires.
-      return { attempts: 0, resumeAt: null }
+      // The shopper is at work now. Should their tab be closed and the message lost, somebody looks all the same.
+      return { attempts: 0, resumeAt: pollAt({ ...payment, status: state }, order, updatedAt) }
     case 'AUTHORIZED':
       return { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: updatedAt + resumeAfterMs }
+    case 'PROCESSING': {
+      const asked = { ...payment, status: state }
+      // What was given up is not waited for, and what nobody can ask about no longer than for any other.
+      if (isGivenUp) return { attempts: 0, resumeAt: pollAt(asked, order, updatedAt) }
+      if (isNameless) return { paymentStatus: 'PROCESSING', attempts: 0, resumeAt: null }
+      const until = { expiresAt: Math.max(expiresAt, payment.createdAt + processingMs) }
+      return { ...until, paymentStatus: 'PROCESSING', attempts: 0, resumeAt: pollAt(asked, until, updatedAt) }
+    }
     case 'FAILED':
-    case 'VOIDED':
+    case 'VOIDED': {
       // It may be paid again under a new key; until then it waits, and gives its stock back when its time is over.
-      return { paymentStatus: 'FAILED', attempts: 0, resumeAt: isPaidOtherwise ? updatedAt : null }
+      const soon = Math.min(expiresAt, updatedAt + pendingPaymentMs)
+      return { paymentStatus: 'FAILED', attempts: 0, expiresAt: soon, resumeAt: isPaidOtherwise ? updatedAt : null }
+    }
     case 'PENDING':
     case 'CAPTURED':
       return undefined

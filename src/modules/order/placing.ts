@@ -19,6 +19,7 @@ import {
   resumeAfterMs,
   type Saga,
 } from './domain.ts'
+import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 
@@ -37,7 +38,7 @@ export type Purchase = {
 /**
  * Makes an order of a cart, in one write: its stock is reserved, its gift cards are held and its number is drawn with it, so that
  * of two who want the last one only one has an order, and no number is lost.
- * @param holder who goes on to tell the processor
+ * @param drive the run that goes on to tell the processor
  * @returns the order and its payment
  * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
  */
@@ -45,7 +46,7 @@ export async function placeOrder(
   deps: OrderDeps,
   { snapshot, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
-  holder: string,
+  drive: Drive,
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
@@ -68,7 +69,8 @@ export async function placeOrder(
     if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
     if (await isClose) await assertMayHold(tx, deps, draft)
     const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
-    const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder })] : []
+    const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
+    for (const { id: unsent } of payments) drive.unsent.add(unsent)
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
     return { draft, payments, inserted }
   }, locking)
@@ -79,7 +81,7 @@ export async function placeOrder(
  * Begins another payment for an order whose last one failed.
  * @throws AppError CONFLICT when the order is not waiting for one
  */
-export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice, holder: string): Promise<void> {
+export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentChoice, drive: Drive): Promise<void> {
   const { orderStore: store } = deps
   await deps.db.write(async (tx) => {
     const now = deps.clock.now()
@@ -100,7 +102,8 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
     const anyLive = begun.some((payment) => isUnderWay(payment) || payment.status === 'CAPTURED')
     if (anyLive || !(await store.change(tx, order.id, ['PENDING_PAYMENT'], change)))
       throw new AppError('CONFLICT', 'The order is not waiting for a payment')
-    const { id, processor } = await beginPayment(tx, deps, { order, choice, holder })
+    const { id, processor } = await beginPayment(tx, deps, { order, choice, holder: drive.holder })
+    drive.unsent.add(id)
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_STARTED', detail: { payment: id, processor } })
   }, locking)
 }

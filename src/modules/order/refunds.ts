@@ -67,6 +67,8 @@ export async function beginMoneyBack(
     actor,
     status: 'PENDING',
     failureCode: null,
+    claimUrl: null,
+    settledReference: null,
     attempts: 0,
     resumeAt: now + resumeAfterMs,
     sentAt: now,

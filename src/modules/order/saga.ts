@@ -3,12 +3,13 @@ import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { leaseMs } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
-import { hasFailed, isUnderWay } from '../payment/domain.ts'
-import { endLeases, paymentsWithin } from '../payment/index.ts'
+import { hasFailed, isLost, isNowhere, isUnderWay } from '../payment/domain.ts'
+import { abandonPayment, endLeases, paymentsWithin } from '../payment/index.ts'
 import { confirm, release, soldParts } from './confirming.ts'
-import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, type Saga, undecidedAsksMax } from './domain.ts'
+import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, pollAt, type Saga, undecidedAsksMax } from './domain.ts'
 import { type Drive, newDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
+import { payElsewhere } from './fail-over.ts'
 import type { OrderDeps } from './parts.ts'
 import { acceptPayment, askPayment } from './payments.ts'
 import { returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
@@ -63,7 +64,8 @@ export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Driv
  */
 export async function giveUpPayment(deps: OrderDeps, saga: Saga, drive: Drive): Promise<Saga | 'silent' | 'taken'> {
   const last = paymentOf(saga)
-  if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED') return saga
+  if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isNowhere(last)) return saga
+  if (isLost(last)) return 'silent'
   if (drive.until !== undefined && deps.clock.now() >= drive.until) return 'silent'
   const after = await askPayment(deps, 'void', last, drive)
   return typeof after === 'string' ? after : completeOrder(deps, saga.order.id, drive, after)
@@ -75,16 +77,19 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
   return saga
 }
 
-/** Nothing to do now: nobody needs to look again, unless the processor still owes an answer. */
+/** Nothing to do now: nobody needs to look again, unless the processor still owes an answer, or the shopper is at work there. */
 async function atRest(deps: OrderDeps, saga: Saga, move: Move, drive: Drive): Promise<Saga> {
   const { order } = saga
   const payment = paymentOf(saga)
   if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, drive)
   const now = deps.clock.now()
+  const isAwaited = order.status === 'PENDING_PAYMENT' && payment !== undefined && isUnderWay(payment) && !isLost(payment)
   // Its time is over: the job that ends it gives its payment up.
-  const isEnding = order.status === 'PENDING_PAYMENT' && payment !== undefined && isUnderWay(payment) && order.expiresAt <= now
-  if (order.resumeAt === null || isEnding) return saga
-  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, now), locking)
+  if (isAwaited && order.expiresAt <= now) return saga
+  const isPolled = order.resumeAt !== null && order.resumeAt > now
+  const resumeAt = isAwaited ? (isPolled ? order.resumeAt : pollAt(payment, order, now)) : null
+  if (order.resumeAt === resumeAt) return saga
+  const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, resumeAt, now), locking)
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)
 }
 
@@ -121,10 +126,15 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
       // An answer that leaves the same to do is none: asking on would turn in a circle.
       const isOne = move.kind === 'ask' || hasFailed(move.payment)
       if (after !== 'silent' && (isOne || nextMove(after, deps.clock.now()).kind !== move.kind)) return after
+      const elsewhere = move.kind === 'create' ? await payElsewhere(deps, saga, move.payment, drive) : undefined
+      if (elsewhere) return elsewhere
       const attempts = await postpone(deps, saga, drive)
       if (move.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', move.payment, drive)
       return undefined
     }
+    case 'abandon':
+      await deps.db.write((tx) => abandonPayment(tx, deps, move.payment), locking)
+      return loadSaga(deps, order.id)
     case 'accept':
       return acceptPayment(deps, move.payment, drive)
     case 'confirm':

@@ -1,7 +1,8 @@
 import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
-import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders, payments, refunds } from '../../../db/schema/selling.ts'
+import { payments, refunds } from '../../../db/schema/payments.ts'
+import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Payment } from '../payment/domain.ts'
@@ -104,7 +105,11 @@ const insertEvent = prepare((queries) =>
 )
 const resting = updateOf(
   orders,
-  and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.resumeAt, sql.placeholder('wasToResumeAt'))),
+  and(
+    eq(orders.id, which),
+    eq(orders.status, sql.placeholder('inStatus')),
+    sql`coalesce(${orders.resumeAt}, -1) = coalesce(${sql.placeholder('wasToResumeAt')}, -1)`,
+  ),
 )
 const failing = updateOf(
   orders,
@@ -213,9 +218,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return { number }
     },
     ...orderMoves,
-    /** Notes that nobody needs to look at an order again, unless somebody has changed it since. */
-    async comeToRest(tx: Writer, { id, status, resumeAt }: Order, updatedAt: number): Promise<Order | undefined> {
-      const [order] = await resting(tx, { resumeAt: null, updatedAt }, { which: id, inStatus: status, wasToResumeAt: resumeAt })
+    /** Notes when somebody needs to look at an order again, or that nobody does, unless somebody has changed it since. */
+    async comeToRest(
+      tx: Writer,
+      { id, status, resumeAt: before }: Order,
+      resumeAt: number | null,
+      updatedAt: number,
+    ): Promise<Order | undefined> {
+      const [order] = await resting(tx, { resumeAt, updatedAt }, { which: id, inStatus: status, wasToResumeAt: before })
       changed(tx, id)
       return order
     },

@@ -39,6 +39,8 @@ export function createBreakers(now: () => number) {
     of,
     /** Raised whenever calls to somebody begin or cease to pass. */
     version: () => version,
+    /** Whether calls pass. */
+    passes: (at: BreakerOf): boolean => lets(of(at)),
     /** A call was answered, whatever the answer was: a decline, a refusal, a wrong key. */
     answered: (at: BreakerOf): void => set(at, of(at), succeeded(of(at))),
     /** A call was not answered: a time-out, the network, a fault of the other side (5xx). */

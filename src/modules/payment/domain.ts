@@ -1,4 +1,4 @@
-import type { payments } from '../../../db/schema/selling.ts'
+import type { payments } from '../../../db/schema/payments.ts'
 import { moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
@@ -9,19 +9,21 @@ export type PaymentStatus = Payment['status']
 /**
  * What may become of a payment. One that has failed may be paid after all: the shopper tries again on the same page, and its processor
  * takes the money by itself or holds it for us to take. Where its order waits no more, what was captured is noted on it and refunded;
- * it stays ended.
+ * it stays ended. PROCESSING is asked for or seen, and not decided yet: an asynchronous capture, coins that are not confirmed.
  */
 export const paymentTransitions = reachable('PENDING', {
-  PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
-  REQUIRES_ACTION: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
-  AUTHORIZED: ['CAPTURED', 'FAILED', 'VOIDED'],
+  PENDING: ['REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],
+  REQUIRES_ACTION: ['AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],
+  AUTHORIZED: ['PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'],
+  // Authorized again: what it was asked to take, it did not.
+  PROCESSING: ['AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'],
   CAPTURED: [],
-  FAILED: ['AUTHORIZED', 'CAPTURED'],
+  FAILED: ['AUTHORIZED', 'PROCESSING', 'CAPTURED'],
   VOIDED: ['CAPTURED'],
 } as const satisfies Transitions<PaymentStatus>)
 
 export const paymentStatuses = statesOf(paymentTransitions)
-type OpenPaymentStatus = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED'
+type OpenPaymentStatus = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'PROCESSING'
 
 /** Ended without money; what was captured is no business of this. */
 export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => status === 'FAILED' || status === 'VOIDED'
@@ -30,9 +32,32 @@ export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => statu
 export const isUnderWay = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
   payment.status !== 'CAPTURED' && !hasFailed(payment)
 
+/** Whether it has ended, and there is nothing of it at its processor: it refused to begin it. */
+export const isNowhere = (payment: Pick<Payment, 'status' | 'processorReference' | 'askAt'>): boolean =>
+  hasFailed(payment) && payment.processorReference === null && payment.askAt === null
+
+/** A payment that ended without money is asked about for so long: what was given up, or refused, may be paid all the same. */
+const sweepMs = 72 * 60 * 60_000
+const sweepFirstMs = 10 * 60_000
+const sweepPauseMaxMs = 12 * 60 * 60_000
+
+/** When a payment that ended at `endedAt` is asked about next: ever more rarely, and not after 72 hours (contract, section 5). */
+export function sweepAt(endedAt: number, now: number): number | null {
+  const until = endedAt + sweepMs
+  if (now >= until) return null
+  return Math.min(until, now + Math.min(sweepPauseMaxMs, Math.max(sweepFirstMs, now - endedAt)))
+}
+
 /** Whether what its processor says moves a payment on from where it stands. */
 export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
   (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)
+
+/**
+ * Whether nobody can know if its processor has begun a payment: the answer was lost, and it can neither be asked nor be told again. It is never
+ * simply made again: two could be paid.
+ */
+export const isLost = ({ status, processorReference }: Pick<Payment, 'status' | 'processorReference'>): boolean =>
+  status === 'PROCESSING' && processorReference === null
 
 /** The statuses of payments that are under way. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))

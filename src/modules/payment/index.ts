@@ -1,4 +1,4 @@
-export { noteCapture, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
+export { abandonPayment, noteCapture, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
   type Asked,
@@ -8,9 +8,11 @@ export {
   capturedPayment,
   chooseProcessor,
   endLeases,
+  type PaymentAnswer,
   paymentOfMessage,
   paymentsOf,
   paymentsWithin,
+  promisesOf,
   type Question,
   whatBecameOf,
 } from './service.ts'

@@ -1,25 +1,37 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { ProcessorPayment } from '../../clients/processors/processor.ts'
 import { isFree, leaseOf, noLease } from '../../core/leases.ts'
-import { movesOn, openPaymentStatuses, type Payment } from './domain.ts'
+import { movesOn, openPaymentStatuses, type Payment, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
+import type { PaymentAnswer } from './service.ts'
 
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
 // a payment only ever moves on.
 
 /** @param payment as it stands, locked; `holder`: who asked */
-type Noted = { payment: Payment; answer: ProcessorPayment; holder: string }
+type Noted = { payment: Payment; answer: PaymentAnswer; holder: string }
 
 /**
  * Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer, and gives their
  * lease back: a question is asked without one, and somebody else may have it for a call of theirs.
  */
-const seenBy = ({ payment, answer: { reference }, holder }: Noted, now: number) => ({
-  processorReference: reference,
+const seenBy = ({ payment, answer: { reference, references }, holder }: Noted, now: number) => ({
+  processorReference: reference ?? payment.processorReference,
+  references: { ...payment.references, ...references },
   sealedToken: null,
   ...(isFree(payment, holder, now) ? noLease : {}),
   updatedAt: now,
 })
+
+/** What a payment that ends without money leaves to do: where its processor has it, it is asked about for a while. */
+const endingAs = ({ payment, answer }: Pick<Noted, 'payment' | 'answer'>, now: number) => ({
+  endedAt: now,
+  askAt: (answer.reference ?? payment.processorReference) === null ? null : sweepAt(now, now),
+})
+const underWayAgain = { endedAt: null, askAt: null } as const
+
+/** Whether an answer has a name of the payment that was not known yet. */
+const namesMore = ({ payment, answer }: Pick<Noted, 'payment' | 'answer'>): boolean =>
+  Object.entries(answer.references ?? {}).some(([name, value]) => payment.references[name] !== value)
 
 /**
  * Notes how far a payment has come, short of its money.
@@ -35,19 +47,24 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
   if (!movesOn(status, state)) {
     const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
-    return (tells && (await store.change(tx, id, [status], shown))) || payment
+    return ((tells || namesMore(noted)) && (await store.change(tx, id, [status], shown))) || payment
   }
+  const authorized = Math.max(payment.authorized, answer.authorized)
   switch (state) {
     case 'REQUIRES_ACTION':
       return (await store.move(tx, id, ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
       const lease = isFree(payment, holder, now) ? leaseOf(holder, now) : {}
-      const authorized = { ...seen, ...lease, authorized: answer.authorized, failureCode: null }
-      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'FAILED'], state, authorized)) ?? payment
+      const held = { ...seen, ...lease, ...underWayAgain, authorized: answer.authorized, failureCode: null }
+      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
+    }
+    case 'PROCESSING': {
+      const asked = { ...seen, ...underWayAgain, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
+      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
-      const ended = { ...seen, clientParameters: {}, failureCode: answer.failureCode ?? null }
+      const ended = { ...seen, ...endingAs(noted, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
       return (await store.move(tx, id, openPaymentStatuses, state, ended)) ?? payment
     }
     case 'PENDING':
@@ -89,12 +106,31 @@ export async function noteCapture(
   const taken = takenBy(noted, clock.now())
   const after =
     becomes === 'CAPTURED'
-      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, { ...taken, failureCode: null })
+      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
+          ...taken,
+          ...underWayAgain,
+          failureCode: null,
+        })
       : becomes
-        ? await store.move(tx, payment.id, openPaymentStatuses, becomes, taken)
+        ? await store.move(tx, payment.id, openPaymentStatuses, becomes, { ...taken, ...endingAs(noted, clock.now()) })
         : await store.change(tx, payment.id, [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after
+}
+
+/**
+ * Ends a payment of which nobody can know whether its processor has begun it, or that another one is begun in the place of.
+ * @param isWatched whether its processor can be asked for it by our id, and is for a while: should it be there, it is given up
+ */
+export async function abandonPayment(
+  tx: Writer,
+  { paymentStore: store, clock }: PaymentDeps,
+  { id }: Payment,
+  { isWatched }: { isWatched: boolean } = { isWatched: false },
+): Promise<Payment | undefined> {
+  const now = clock.now()
+  const ended = { ...noLease, sealedToken: null, endedAt: now, askAt: isWatched ? sweepAt(now, now) : null, updatedAt: now }
+  return store.move(tx, id, openPaymentStatuses, 'FAILED', { ...ended, failureCode: 'not_answered' })
 }
 
 /** Notes money that went back. */

@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Processor } from '../../clients/processors/processor.ts'
 import type { Deps } from '../../core/deps.ts'
+import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { createPaymentStore } from './store.ts'
 
 /** What payments need of others: who remembers what of orders, and the processors there are. */
@@ -16,4 +17,4 @@ export const paymentParts = ({ db, orderChanged, sandboxProcessor }: Given, proc
   /** By name. */
   processors: new Map([sandboxProcessor, ...processors].map((processor) => [processor.name, processor])) as ReadonlyMap<string, Processor>,
 })
-export type PaymentDeps = Deps & ReturnType<typeof paymentParts>
+export type PaymentDeps = PaymentMethodDeps & ReturnType<typeof paymentParts>

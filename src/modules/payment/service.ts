@@ -1,12 +1,13 @@
 import type { Writer } from '../../../db/engine.ts'
 import {
   BadSignature,
-  type PaymentName,
+  type NewPayment,
   type Processor,
   type ProcessorPayment,
   ProcessorRefused,
   ProcessorUnavailable,
   type RefundAnswer,
+  within,
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
@@ -14,10 +15,7 @@ import { leaseMs, leaseOf } from '../../core/leases.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
-
-/** The processor of this name that a shop's payments go through; undefined when none is set up. The one place that is asked. */
-const processorFor = ({ processors }: PaymentDeps, { name }: { shopId: string | undefined; name: string }): Processor | undefined =>
-  processors.get(name)
+import { type Bound, calling, processorOf } from './processors.ts'
 
 /**
  * The processor that a checkout is to be paid by: the one that is named, else the shop's.
@@ -28,8 +26,8 @@ export function chooseProcessor(
   shop: Pick<ShopContext, 'id' | 'mode'>,
   { named, token }: { named: string | undefined; token: string | undefined },
 ): Processor {
-  const processor = processorFor(deps, { shopId: shop.id, name: named ?? processorDefault })
-  if (!processor?.modes.includes(shop.mode))
+  const processor = deps.processors.get(named ?? processorDefault)
+  if (processor?.mode !== shop.mode)
     throw new AppError(
       'INVALID',
       `processor (body): ${named === undefined ? 'needed: the shop has no default' : 'not one that the shop can use'}`,
@@ -38,6 +36,9 @@ export function chooseProcessor(
     throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
   return processor
 }
+
+/** Where the processor's messages about a payment go, for those that are told with each request. */
+const messagesUrlOf = async (_deps: PaymentDeps, _payment: Payment): Promise<string | undefined> => undefined
 
 /** An order, as far as it is paid for. */
 type Payable = { id: string; shopId: string; amountDue: number; currency: string }
@@ -60,7 +61,10 @@ export async function beginPayment(
     attemptKey: choice.attemptKey,
     method: choice.method,
     processor: choice.processor,
+    accountId: '',
+    mode: 'TEST',
     processorReference: null,
+    references: {},
     sealedToken: choice.token === undefined ? null : deps.keyring.seal(choice.token, paymentTokenSeal(id)),
     returnUrl: choice.returnUrl ?? null,
     clientParameters: {},
@@ -71,6 +75,10 @@ export async function beginPayment(
     refunded: 0,
     status: 'PENDING',
     failureCode: null,
+    sentAt: now,
+    askedAt: null,
+    endedAt: null,
+    askAt: null,
     ...leaseOf(holder, now),
     createdAt: now,
     updatedAt: now,
@@ -82,21 +90,33 @@ export async function beginPayment(
 /** What may be asked of a processor about a payment. */
 export type Question = 'create' | 'ask' | 'capture' | 'void'
 
+/** What a processor says of a payment; it has no name where none was begun, or nobody knows. */
+export type PaymentAnswer = Omit<ProcessorPayment, 'reference'> & { readonly reference: string | undefined }
+
 /** What came of a question: `taken` while somebody else is asking, `silent` when nothing was said that can be relied on. */
-export type Asked = { readonly answer: ProcessorPayment } | 'silent' | 'taken'
+export type Asked = { readonly answer: PaymentAnswer } | 'silent' | 'taken'
+
+export type AskOptions = {
+  /** Who asks: the holder of the payment's lease. */
+  readonly holder: string
+  /** The payment's row was written by this very run, and nobody has told the processor yet. */
+  readonly isNew?: boolean
+  /** For how long an answer is waited for, in milliseconds; undefined: as long as the processor is given. */
+  readonly patienceMs?: number | undefined
+}
 
 /**
  * Asks a payment's processor. Whatever is more than a question is asked by whoever holds the payment's lease, and by nobody else:
  * it is taken here, unless `holder` has it from the write before. The write that notes the answer gives it back.
  */
-export async function askProcessor(deps: PaymentDeps, question: Question, payment: Payment, holder: string): Promise<Asked> {
-  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
-  if (!processor) {
+export async function askProcessor(deps: PaymentDeps, question: Question, payment: Payment, options: AskOptions): Promise<Asked> {
+  const bound = await processorOf(deps, payment)
+  if (!bound) {
     deps.log.error('payment.processor_missing', traceOf(payment))
     return 'silent'
   }
-  if (question !== 'ask' && !(await takeLease(deps, question, payment, holder))) return 'taken'
-  const answer = await answerOf(deps, processor, question, payment)
+  if (question !== 'ask' && !(await takeLease(deps, question, payment, options.holder))) return 'taken'
+  const answer = await answerOf(deps, bound, { question, payment, ...options })
   if (!answer) return 'silent'
   const { state, failureCode: code } = answer
   const fields = { ...traceOf(payment), question, state, ...(code === undefined ? {} : { code }) }
@@ -110,23 +130,31 @@ const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, paym
 /** Whether the holder has the payment for a call now. One that has ended may be given up all the same: its shopper can try again. */
 async function takeLease({ db, clock, paymentStore }: PaymentDeps, question: Question, payment: Payment, holder: string): Promise<boolean> {
   const now = clock.now()
-  const { leaseHolder, leaseUntil } = payment
+  const { leaseHolder, leaseUntil, sentAt } = payment
   // Taken a moment ago in the write that came to this question: there is a whole call's time left of it.
-  if (leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2) return true
+  const isHeld = leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2
+  if (isHeld && (question !== 'create' || sentAt !== null)) return true
   const which = question === 'void' ? 'notCaptured' : 'underWay'
-  return (await db.write((tx) => paymentStore.lease(tx, payment.id, holder, now, which), locking)) !== undefined
+  const sent = question === 'create' ? { sentAt: sentAt ?? now } : {}
+  return (await db.write((tx) => paymentStore.lease(tx, payment.id, { holder, now, which, sent }), locking)) !== undefined
 }
 
-const nameOf = ({ id, processorReference }: Payment): PaymentName => ({ paymentId: id, reference: processorReference ?? undefined })
+/** How a processor is told which payment is meant. */
+const nameOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
+  paymentId: id,
+  reference: processorReference ?? undefined,
+  references,
+  amount,
+  currency,
+})
 
-async function answerOf(
-  deps: PaymentDeps,
-  processor: Processor,
-  question: Question,
-  payment: Payment,
-): Promise<ProcessorPayment | undefined> {
+type Asking = AskOptions & { readonly question: Question; readonly payment: Payment }
+
+async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promise<PaymentAnswer | undefined> {
+  const { question, payment } = asking
+  const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
-    return await questions[question](deps, processor, payment)
+    return question === 'create' ? await create(deps, bound, asking) : await calling(deps, bound, questions[question](payment))
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
@@ -134,29 +162,66 @@ async function answerOf(
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
+    const isCertain = error instanceof ProcessorUnavailable && error.neverSent
+    if (question === 'create' && !findable) {
+      if (createRepeatsMs > 0) return undefined
+      // What cannot be found by our name is never made again, unless it certainly was not made.
+      if (!isCertain) return lost
+      await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
+    }
+    if (isCertain) return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
-    const known = await found(deps, processor, payment)
+    const known = await found(deps, bound, payment)
     if (known !== 'unheard') return known
     return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
 }
 
-const questions: Record<Question, (deps: PaymentDeps, processor: Processor, payment: Payment) => Promise<ProcessorPayment | undefined>> = {
-  create: ({ keyring }, processor, { id, amount, currency, sealedToken, returnUrl }) =>
-    processor.create({
-      paymentId: id,
-      amount,
-      currency,
-      token: sealedToken === null ? undefined : keyring.unseal(sealedToken, paymentTokenSeal(id)),
-      returnUrl: returnUrl ?? undefined,
-    }),
-  ask: (_, processor, payment) => processor.retrieve(nameOf(payment)),
-  capture: (_, processor, payment) => processor.capture({ ...nameOf(payment), amount: payment.amount, currency: payment.currency }),
-  void: (_, processor, payment) => processor.void(nameOf(payment)),
+const questions: Record<
+  Exclude<Question, 'create'>,
+  (payment: Payment) => (processor: Processor) => Promise<ProcessorPayment | undefined>
+> = {
+  ask: (payment) => (processor) => processor.retrieve(nameOf(payment)),
+  capture: (payment) => (processor) => processor.capture(nameOf(payment)),
+  void: (payment) => (processor) => processor.void(nameOf(payment)),
 }
 
-const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: ProcessorRefused): ProcessorPayment => ({
-  reference: payment.processorReference ?? payment.id,
+/** Nobody can know whether it was begun. */
+const lost: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
+
+/**
+ * Has a payment begun. What may have been told before is told again only while that is the same payment; then the processor is asked what it
+ * knows, and one that cannot be asked leaves it lost.
+ */
+async function create(deps: PaymentDeps, bound: Bound, { payment, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
+  const { createRepeatsMs, findable } = bound.processor.capabilities
+  const { sentAt } = payment
+  const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
+  if (!mayTell) {
+    if (!findable) return lost
+    const known = await calling(deps, bound, questions.ask(payment))
+    if (known) return known
+  }
+  const begun = await newPaymentOf(deps, payment)
+  return calling(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
+}
+
+async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
+  const { id, amount, currency, method, sealedToken, returnUrl } = payment
+  const messagesUrl = await messagesUrlOf(deps, payment)
+  return {
+    paymentId: id,
+    amount,
+    currency,
+    method,
+    token: sealedToken === null ? undefined : deps.keyring.unseal(sealedToken, paymentTokenSeal(id)),
+    returnUrl: returnUrl ?? undefined,
+    ...(messagesUrl === undefined ? {} : { messagesUrl }),
+  }
+}
+
+const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: ProcessorRefused): PaymentAnswer => ({
+  reference: payment.processorReference ?? undefined,
   state,
   authorized: 0,
   captured: 0,
@@ -164,9 +229,9 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
 })
 
 /** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
-async function found(deps: PaymentDeps, processor: Processor, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
+async function found(deps: PaymentDeps, bound: Bound, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await processor.retrieve(nameOf(payment))) ?? 'unheard'
+    return (await calling(deps, bound, questions.ask(payment))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
@@ -174,10 +239,17 @@ async function found(deps: PaymentDeps, processor: Processor, payment: Payment):
   }
 }
 
-/** What a processor says became of a payment, whatever state we know it in; undefined when it does not say. */
+/** What may become of a payment that its processor has perhaps begun: whether it could take money without us, and whether it can be found by our id. */
+export async function promisesOf(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
+  const capabilities = (await processorOf(deps, payment))?.processor.capabilities
+  const { capturesItself = true, findable: isFindable = false } = capabilities ?? {}
+  return { takesItself: typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(payment.method), isFindable }
+}
+
+/** What a processor says became of a payment, whatever state we know it in; undefined when it does not say, or never heard of it. */
 export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | undefined> {
-  const processor = processorFor(deps, { shopId: payment.shopId, name: payment.processor })
-  const known = processor && (await found(deps, processor, payment))
+  const bound = await processorOf(deps, payment)
+  const known = bound && (await found(deps, bound, payment))
   return known === 'unheard' ? undefined : known
 }
 
@@ -201,20 +273,21 @@ export type MoneyBack = {
 export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAnswer | undefined> {
   const { refundId, paymentId, orderId, amount, currency, refundReference, wasSent } = asked
   const payment = await deps.paymentStore.find(paymentId)
-  const processor = payment && processorFor(deps, { shopId: payment.shopId, name: payment.processor })
+  const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
-  if (!processor) {
+  if (!bound) {
     deps.log.error('refund.processor_missing', trace)
     return undefined
   }
-  const name = { ...nameOf(payment), refundId }
+  const whole = amount === payment.captured && payment.refunded === 0
+  const name = { ...nameOf(payment), refundId, amount, currency }
   try {
-    const known = wasSent ? await processor.retrieveRefund({ ...name, refundReference }) : undefined
+    const known = wasSent ? await calling(deps, bound, (processor) => processor.retrieveRefund({ ...name, refundReference })) : undefined
     if (!known && refundReference !== undefined) {
       deps.log.error('refund.forgotten', trace)
       return undefined
     }
-    const answer = known ?? (await processor.refund({ ...name, amount, currency }))
+    const answer = known ?? (await calling(deps, bound, (processor) => processor.refund({ ...name, whole })))
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
     return answer
   } catch (error) {
@@ -238,14 +311,14 @@ export async function paymentOfMessage(
   message: { body: Uint8Array; headers: Headers },
 ): Promise<Payment | undefined> {
   // No processor of today has accounts of single shops.
-  const processor = shopId === undefined ? processorFor(deps, { shopId, name }) : undefined
+  const processor = shopId === undefined ? deps.processors.get(name) : undefined
   if (!processor) throw unsigned()
-  const about = await processor.readWebhook(message).catch((error: unknown) => {
+  const { payment: about } = await processor.readMessage(message).catch((error: unknown) => {
     throw error instanceof BadSignature ? unsigned() : error
   })
   if (!about) return undefined
   const byReference = about.reference === undefined ? undefined : await deps.paymentStore.findByReference(name, about.reference)
-  const payment = byReference ?? (await deps.paymentStore.find(about.paymentId))
+  const payment = byReference ?? (about.paymentId === undefined ? undefined : await deps.paymentStore.find(about.paymentId))
   return payment?.processor === name ? payment : undefined
 }
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
-import { payments } from '../../../db/schema/selling.ts'
+import { payments } from '../../../db/schema/payments.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
 import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
@@ -45,10 +45,14 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     },
     /**
      * Takes a payment for a call to its processor; undefined while somebody else has it.
-     * @param which those under way; or also those that have ended without money, to give them up
+     * @param options `which`: those under way; or also those that have ended without money, to give them up. `sent`: set besides
      */
-    async lease(tx: Writer, id: string, holder: string, now: number, which: keyof typeof leases): Promise<Payment | undefined> {
-      const [payment] = await leases[which](tx, leaseOf(holder, now), { which: id, holder, now, farAhead: now + leaseMs })
+    async lease(
+      tx: Writer,
+      id: string,
+      { holder, now, which, sent }: { holder: string; now: number; which: keyof typeof leases; sent: Partial<Pick<Payment, 'sentAt'>> },
+    ): Promise<Payment | undefined> {
+      const [payment] = await leases[which](tx, { ...leaseOf(holder, now), ...sent }, { which: id, holder, now, farAhead: now + leaseMs })
       return payment
     },
     /** Gives back what somebody holds of an order's payments. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decimalOf, rescaled } from '../../../src/clients/processors/amounts.ts'
 import { countAt, listAt, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
-import type { OutsidePayment } from '../../../src/clients/processors/outside.ts'
 import * as paypal from '../../../src/clients/processors/paypal-answers.ts'
+import type { ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import * as stripe from '../../../src/clients/processors/stripe-answers.ts'
 
@@ -101,7 +101,7 @@ describe('an answer', () => {
     const paths = pathsIn(example)
     const check = (json: unknown) => {
       try {
-        const answer = read(json) as Partial<OutsidePayment>
+        const answer = read(json) as Partial<ProcessorPayment>
         expect(['string', 'undefined']).toContain(typeof answer.reference)
         if (answer.state === 'CAPTURED') expect(answer.captured).toBe(asked.amount)
         for (const amount of [answer.authorized, answer.captured, answer.refunded])

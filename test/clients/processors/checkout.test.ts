@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/checkout-states.ts'
-import type { OutsideName, OutsidePayment, OutsideProcessor } from '../../../src/clients/processors/outside.ts'
+import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { checkoutKeys, checkoutMessage, startCheckoutServer } from './checkout-server.ts'
@@ -25,7 +25,7 @@ async function open(timeoutMs?: number) {
 }
 
 /** A payment that a token authorized. */
-async function authorized(checkout: OutsideProcessor) {
+async function authorized(checkout: Processor) {
   const { reference } = await checkout.create(byToken)
   return { paymentId, reference, ...sum }
 }
@@ -38,14 +38,14 @@ async function captured({ server, checkout }: Awaited<ReturnType<typeof open>>) 
   return name
 }
 
-const named = (name: OutsideName, { reference, references }: { reference: string; references?: Readonly<Record<string, string>> }) => ({
+const named = (name: PaymentName, { reference, references }: { reference: string; references?: Readonly<Record<string, string>> }) => ({
   ...name,
   ...sum,
   reference,
   ...(references === undefined ? {} : { references }),
 })
 
-const isCaptured = (told: unknown): told is OutsidePayment =>
+const isCaptured = (told: unknown): told is ProcessorPayment =>
   typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
 describe('amounts', () => {
@@ -467,7 +467,7 @@ describe('a refund', () => {
 })
 
 describe('failures', () => {
-  const verbs: Record<string, (checkout: OutsideProcessor, name: OutsideName & typeof sum) => Promise<unknown>> = {
+  const verbs: Record<string, (checkout: Processor, name: PaymentName & typeof sum) => Promise<unknown>> = {
     'POST /payments': (checkout) => checkout.create(byToken),
     'POST /payment-sessions': (checkout) => checkout.create(newPayment),
     'GET /payments/': (checkout, name) => checkout.retrieve(name),

@@ -1,9 +1,9 @@
 /** PayPal's client against a server that speaks its reference (paypal-server.ts), over real HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { NewOutsidePayment } from '../../../src/clients/processors/outside.ts'
 import { createPaypal, type PaypalAccount } from '../../../src/clients/processors/paypal.ts'
 import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal-amounts.ts'
+import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
@@ -29,22 +29,22 @@ let shared: ReturnType<typeof client> | undefined
 const paypal = () => (shared ??= client())
 
 const back = 'https://shop.example/back'
-const asked = (more: Partial<NewOutsidePayment> = {}): NewOutsidePayment => ({
+const asked = (more: Partial<NewPayment> = {}): NewPayment => ({
   ...{ paymentId: newId('payment'), amount: 1000, currency: 'USD', method: 'paypal', token: undefined, returnUrl: back },
   ...more,
 })
-async function approved(more: Partial<NewOutsidePayment> = {}, instrument?: 'good' | 'declined' | 'review') {
+async function approved(more: Partial<NewPayment> = {}, instrument?: 'good' | 'declined' | 'review') {
   const payment = asked(more)
   const { reference } = await paypal().create(payment)
   server.approve(reference, instrument)
   return { ...payment, reference }
 }
-async function authorized(more: Partial<NewOutsidePayment> = {}) {
+async function authorized(more: Partial<NewPayment> = {}) {
   const payment = await approved(more)
   expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED', authorized: payment.amount })
   return payment
 }
-async function captured(more: Partial<NewOutsidePayment> = {}) {
+async function captured(more: Partial<NewPayment> = {}) {
   const payment = await authorized(more)
   const { references, ...answer } = await paypal().capture(payment)
   expect(answer).toMatchObject({ state: 'CAPTURED', captured: payment.amount })

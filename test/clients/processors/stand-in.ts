@@ -1,7 +1,7 @@
 /** A server that stands in for a processor: real HTTP on a port of its own, with the faults of a network and of whoever is at the other end. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { OutsideProcessor, ProcessorMessage } from '../../../src/clients/processors/outside.ts'
+import type { Processor, ProcessorMessage } from '../../../src/clients/processors/processor.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 
@@ -88,7 +88,7 @@ export async function deliver(
 }
 
 /** A shop's side of it: reads every message that comes, and answers 200, 401 for a bad signature, and 503 when it cannot tell. */
-export function messagesTo(processor: OutsideProcessor) {
+export function messagesTo(processor: Processor) {
   const received: ProcessorMessage[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',

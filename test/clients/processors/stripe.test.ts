@@ -1,7 +1,7 @@
 /** Stripe's client against a server that speaks its reference (stripe-server.ts), over real HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { NewOutsidePayment } from '../../../src/clients/processors/outside.ts'
+import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createStripe, type StripeAccount } from '../../../src/clients/processors/stripe.ts'
 import { minorUnits, stripeSays, stripeUnits } from '../../../src/clients/processors/stripe-amounts.ts'
@@ -29,7 +29,7 @@ const client = (account: Partial<StripeAccount> = {}, port = loopbackPort()) =>
 const stripe = () => client()
 
 const usd10 = { amount: 1000, currency: 'USD' }
-const asked = (more: Partial<NewOutsidePayment> = {}): NewOutsidePayment => ({
+const asked = (more: Partial<NewPayment> = {}): NewPayment => ({
   paymentId: newId('payment'),
   ...usd10,
   method: 'card',
@@ -39,13 +39,13 @@ const asked = (more: Partial<NewOutsidePayment> = {}): NewOutsidePayment => ({
 })
 const back = 'https://shop.example/back'
 
-async function authorized(more: Partial<NewOutsidePayment> = {}) {
+async function authorized(more: Partial<NewPayment> = {}) {
   const payment = asked({ token: 'pm_card_visa', returnUrl: back, ...more })
   const { reference, state } = await stripe().create(payment)
   expect(state).toBe('AUTHORIZED')
   return { ...payment, reference }
 }
-async function captured(more: Partial<NewOutsidePayment> = {}) {
+async function captured(more: Partial<NewPayment> = {}) {
   const payment = await authorized(more)
   expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: payment.amount })
   return payment

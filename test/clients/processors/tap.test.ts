@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { OutsideName, OutsidePayment, OutsideProcessor } from '../../../src/clients/processors/outside.ts'
+import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createTap } from '../../../src/clients/processors/tap.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/tap-states.ts'
@@ -30,7 +30,7 @@ async function open({ timeoutMs = 30_000, now = () => madeAt } = {}) {
 }
 type Opened = Awaited<ReturnType<typeof open>>
 
-const named = ({ reference, references }: OutsidePayment) => ({
+const named = ({ reference, references }: ProcessorPayment) => ({
   paymentId,
   reference,
   ...sum,
@@ -49,7 +49,7 @@ async function captured(opened: Opened) {
   return named(await opened.tap.capture(await authorized(opened)))
 }
 
-const isCaptured = (told: unknown): told is OutsidePayment =>
+const isCaptured = (told: unknown): told is ProcessorPayment =>
   typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
 
 describe('amounts', () => {
@@ -427,7 +427,7 @@ describe('a refund', () => {
 })
 
 describe('failures', () => {
-  const verbs: Record<string, (tap: OutsideProcessor, name: OutsideName & typeof sum) => Promise<unknown>> = {
+  const verbs: Record<string, (tap: Processor, name: PaymentName & typeof sum) => Promise<unknown>> = {
     'POST /v2/authorize/': (tap) => tap.create(newPayment),
     'POST /v2/charges/': (tap) => tap.create(knet),
     'GET /v2/authorize/': (tap, name) => tap.retrieve(name),

@@ -50,7 +50,7 @@ describe('the states of an order', () => {
     const over = ['CAPTURED', 'FAILED', 'VOIDED']
     for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(!over.includes(status))
     // A shopper may try again on the processor's page.
-    expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'CAPTURED'])
+    expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'PROCESSING', 'CAPTURED'])
     expect(paymentTransitions.VOIDED).toEqual(['CAPTURED'])
   })
 })
@@ -71,6 +71,9 @@ describe('the next move of a saga', () => {
       [[payment('PENDING', known)], 'ask'],
       [[payment('REQUIRES_ACTION', known)], 'ask'],
       [[payment('AUTHORIZED', known)], 'capture'],
+      [[payment('PROCESSING', known)], 'ask'],
+      // Perhaps it was never begun, and it must not be begun twice.
+      [[payment('PROCESSING')], 'rest'],
       [[payment('FAILED')], 'rest'],
       [[payment('VOIDED')], 'rest'],
       [[payment('FAILED'), payment('AUTHORIZED', known)], 'capture'],
@@ -103,8 +106,13 @@ describe('the next move of a saga', () => {
 
   test('the next move of a saga of an order that turned back is to give its payment up, then what it holds, then to end', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
-      for (const live of paymentStatuses.filter((one) => isLive({ status: one })))
+      for (const live of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
         expect(kindOf(order(status), [payment('FAILED'), payment(live)])).toBe('void')
+      // What is being decided may take days: the stock does not wait for it.
+      const known = { processorReference: 'ref' }
+      expect(kindOf(order(status), [payment('PROCESSING', known)])).toBe('release')
+      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', known)])).toBe('void')
+      expect(kindOf(order(status), [payment('PROCESSING')])).toBe('abandon')
       for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order(status, { holds }), [payment('CAPTURED')])).toBe('release')
       expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('VOIDED')])).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
     }

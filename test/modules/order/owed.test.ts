@@ -45,7 +45,11 @@ test('a shopper who succeeds on the same page after a decline has paid, by their
   for (const way of ['return', 'message']) {
     await using app = await testApp()
     let answer = said('FAILED', { failureCode: 'card_declined' })
-    const shop = await sellingBy(app, { create: async () => answer, retrieve: async () => answer, readWebhook: async () => about })
+    const shop = await sellingBy(app, {
+      create: async () => answer,
+      retrieve: async () => answer,
+      readMessage: async () => ({ id: 'message', payment: about }),
+    })
     let about: PaymentName | undefined
     const cartId = await shop.cart()
     const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
@@ -72,7 +76,7 @@ test('of more than was due only the excess goes back, also when it grows after t
     create: async () => said('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => said('CAPTURED', { authorized: captured, captured }),
     retrieve: async () => said('CAPTURED', { authorized: captured, captured }),
-    readWebhook: async () => about,
+    readMessage: async () => ({ id: 'message', payment: about }),
     async refund({ amount, refundId }) {
       refunds.push(amount)
       return { reference: refundId, state: 'SUCCEEDED' }
@@ -166,7 +170,7 @@ test('a part that was captured waits for the rest, and goes back with everything
     capture: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
     retrieve: async () => said('AUTHORIZED', { authorized: 1_000, captured }),
     void: async () => said('VOIDED', { captured }),
-    readWebhook: async () => about,
+    readMessage: async () => ({ id: 'message', payment: about }),
     refund: async ({ amount, refundId }) => {
       refunds.push(amount)
       return { reference: refundId, state: 'SUCCEEDED' }

@@ -11,8 +11,8 @@ import {
 } from '../../../src/modules/payment/domain.ts'
 
 test('a payment is under way until it was captured, has failed or was given up', () => {
-  expect(paymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'CAPTURED', 'FAILED', 'VOIDED'])
-  expect(openPaymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED'])
+  expect(paymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING', 'CAPTURED', 'FAILED', 'VOIDED'])
+  expect(openPaymentStatuses).toEqual(['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'PROCESSING'])
   for (const status of paymentStatuses) expect(isUnderWay({ status })).toBe(openPaymentStatuses.some((one) => one === status))
 })
 
@@ -36,7 +36,10 @@ test('a payment is shown with its amounts in its currency, and without its token
     attemptKey: 'attempt',
     method: 'card',
     processor: 'sandbox',
+    accountId: '',
+    mode: 'TEST',
     processorReference: 'ref',
+    references: {},
     sealedToken: 'sealed',
     returnUrl: 'https://shop.example/back',
     clientParameters: { secret: 'of the page' },
@@ -47,6 +50,10 @@ test('a payment is shown with its amounts in its currency, and without its token
     refunded: 2,
     status: 'CAPTURED',
     failureCode: null,
+    sentAt: 0,
+    askedAt: null,
+    endedAt: null,
+    askAt: null,
     leaseHolder: null,
     leaseUntil: null,
     createdAt: 0,

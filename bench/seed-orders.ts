@@ -164,6 +164,7 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     customerId,
     email: `shopper${nth}@example.com`,
     currency,
+    mode: 'TEST',
     subtotal: total,
     discountTotal: 0,
     shippingTotal: 0,

@@ -17,6 +17,7 @@ import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
+import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
@@ -45,6 +46,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
+    .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)
     .add(catalogParts)

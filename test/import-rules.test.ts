@@ -12,7 +12,7 @@ const lib = /^src\/lib\//
 const core = [/^src\/core\//, /^src\/config\.ts$/, /^db\/engine\.ts$/, lib]
 const http = /^src\/http\//
 /** What every payment processor looks like: types and errors. */
-const processorPort = /^src\/clients\/processors\/processor\.ts$/
+const processorPort = /^src\/clients\/processors\/(processor|outside)\.ts$/
 /** The rows of tables, as types. */
 const schema = /^db\/schema\/[\w-]+\.ts$/
 /** Pure functions and types of rows, and schemas made of other schemas, whosever they are. */

@@ -8,6 +8,7 @@ import postgresAttempt from './postgres/0004_attempt.sql' with { type: 'text' }
 import postgresKyb from './postgres/0005_kyb.sql' with { type: 'text' }
 import postgresResolver from './postgres/0006_resolver.sql' with { type: 'text' }
 import postgresPayments from './postgres/0007_payments.sql' with { type: 'text' }
+import postgresAccounts from './postgres/0008_accounts.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -16,6 +17,7 @@ import sqliteAttempt from './sqlite/0004_attempt.sql' with { type: 'text' }
 import sqliteKyb from './sqlite/0005_kyb.sql' with { type: 'text' }
 import sqliteResolver from './sqlite/0006_resolver.sql' with { type: 'text' }
 import sqlitePayments from './sqlite/0007_payments.sql' with { type: 'text' }
+import sqliteAccounts from './sqlite/0008_accounts.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -26,6 +28,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0005_kyb', statements: sqliteKyb },
   { tag: '0006_resolver', statements: sqliteResolver },
   { tag: '0007_payments', statements: sqlitePayments },
+  { tag: '0008_accounts', statements: sqliteAccounts },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -37,4 +40,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0005_kyb', statements: postgresKyb },
   { tag: '0006_resolver', statements: postgresResolver },
   { tag: '0007_payments', statements: postgresPayments },
+  { tag: '0008_accounts', statements: postgresAccounts },
 ]

@@ -51,6 +51,9 @@ export const customerTotals = table(
     orders: int('orders').notNull(),
     /** Totals of confirmed orders less refunds. */
     spent: money('spent').notNull(),
+    /** The same of orders of real money: the first two are of test orders. */
+    liveOrders: int('live_orders').notNull().default(0),
+    liveSpent: money('live_spent').notNull().default(0),
   },
   (row) => [primaryKey({ columns: [row.customerId, row.currency] })],
 )
@@ -195,6 +198,8 @@ export const orders = table(
     refundedTotal: money('refunded_total').notNull(),
     /** Back to gift cards. */
     giftCardRefundedTotal: money('gift_card_refunded_total').notNull(),
+    /** The shop's when it was placed: whether its money is real. */
+    mode: word('mode', ['TEST', 'LIVE']).notNull().default('TEST'),
     /** A decimal number: US dollars for one major unit on the day of confirmation. */
     fxToUsd: text('fx_to_usd'),
     status: word('status', [

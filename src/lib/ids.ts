@@ -32,6 +32,7 @@ export const idPrefixes = {
   endpoint: 'whe',
   delivery: 'dlv',
   kyb: 'kyb',
+  processorAccount: 'pacc',
 } as const
 export type IdKind = keyof typeof idPrefixes
 export type NewId = (kind: IdKind) => string

@@ -28,7 +28,7 @@ import {
 import type { CustomerDeps } from './parts.ts'
 import { customerTotalsStore } from './store.ts'
 
-type Shop = Pick<ShopContext, 'id' | 'currency'>
+type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
 
 const emailTaken = refuseTaken('The shop has a customer with this e-mail address')
 const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
@@ -133,7 +133,7 @@ export function createCustomer(
 export async function readCustomer({ customerStore }: CustomerDeps, shop: Shop, id: string): Promise<CustomerView> {
   const customer = await customerStore.find(shop.id, id)
   if (!customer) throw noSuchCustomer()
-  return customerView(customer, shop.currency, await customerStore.standingOf(id))
+  return customerView(customer, shop.currency, await customerStore.standingOf(id, shop.mode))
 }
 
 /**
@@ -250,7 +250,7 @@ export function addAddress(
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', "The address is in another customer's book")
     await leaveOneDefault(tx, deps, added)
     tell(addressDifference(address, { ...address, ...added }))
-    return customerView(customer, shop.currency, await store.standingOf(customerId, tx))
+    return customerView(customer, shop.currency, await store.standingOf(customerId, shop.mode, tx))
   })
 }
 
@@ -283,15 +283,15 @@ export async function orderIdsOf(
   return { customerId, orderIds, total }
 }
 
+/** Of an order, what a customer's numbers go by: those of test money and of real money are counted apart. */
+type Counted = { customerId: string; currency: string; mode: ShopContext['mode'] }
+
 /** Within the write that places an order: the customer has one more. */
-export const countOrder = (tx: Writer, { customerId, currency }: { customerId: string; currency: string }): Promise<void> =>
-  customerTotalsStore.add(tx, { customerId, currency, orders: 1, spent: 0 })
+export const countOrder = (tx: Writer, order: Counted): Promise<void> => customerTotalsStore.add(tx, { ...order, orders: 1, spent: 0 })
 
 /** Within the write that confirms an order or refunds it: what the customer has spent; negative for a refund. */
-export const addSpending = (
-  tx: Writer,
-  { customerId, currency, amount }: { customerId: string; currency: string; amount: number },
-): Promise<void> => customerTotalsStore.add(tx, { customerId, currency, orders: 0, spent: amount })
+export const addSpending = (tx: Writer, { amount, ...order }: Counted & { amount: number }): Promise<void> =>
+  customerTotalsStore.add(tx, { ...order, orders: 0, spent: amount })
 
 /** The e-mail address of a customer; undefined when there is none. */
 export const emailOf = async (

@@ -3,6 +3,7 @@ import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { customers } from '../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../db/schema/selling.ts'
+import type { ShopContext } from '../../core/principal.ts'
 import type { BookEntry, Customer, CustomerTotals, KnownAddress, Standing } from './domain.ts'
 
 const byId = rowsOf(customers, ['id', 'shopId'])
@@ -11,7 +12,7 @@ const addressById = rowsOf(addresses, ['id', 'shopId'])
 /** No row when the shop has no such customer. */
 const orderTotal = prepare((queries) =>
   queries
-    .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders}), 0) as integer)` })
+    .select({ orders: sql<number>`cast(coalesce(sum(${customerTotals.orders} + ${customerTotals.liveOrders}), 0) as integer)` })
     .from(customers)
     .leftJoin(customerTotals, eq(customerTotals.customerId, customers.id))
     .where(and(eq(customers.id, sql.placeholder('customerId')), eq(customers.shopId, sql.placeholder('shopId'))))
@@ -47,14 +48,15 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
     async insert(tx: Writer, customer: Customer): Promise<void> {
       await tx.insert(customers).values(customer)
     },
-    async standingOf(customerId: string, from: Pick<Reader, 'select'> = read): Promise<Standing> {
+    /** @param mode of the shop: orders of the other one do not count */
+    async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<Standing> {
       const book = await from
         .select({ id: addresses.id })
         .from(addresses)
         .where(eq(addresses.customerId, customerId))
         .orderBy(asc(addresses.id))
       const totals = await from
-        .select({ currency: customerTotals.currency, orders: customerTotals.orders, spent: customerTotals.spent })
+        .select({ currency: customerTotals.currency, ...countedIn[mode] })
         .from(customerTotals)
         .where(eq(customerTotals.customerId, customerId))
       return { addressIds: book.map(({ id }) => id), totals }
@@ -113,15 +115,29 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
   }
 }
 
+type Mode = ShopContext['mode']
+/** The columns that count the orders of a mode. */
+const countedIn = {
+  TEST: { orders: customerTotals.orders, spent: customerTotals.spent },
+  LIVE: { orders: customerTotals.liveOrders, spent: customerTotals.liveSpent },
+} as const
+
 export const customerTotalsStore = {
-  /** Adds to what a customer has ordered and spent; both may be 0, and `spent` negative. */
-  async add(tx: Writer, { customerId, currency, orders, spent }: CustomerTotals): Promise<void> {
+  /** Adds to what a customer has ordered and spent in a mode; both may be 0, and `spent` negative. */
+  async add(
+    tx: Writer,
+    { customerId, currency, mode, orders, spent }: Pick<CustomerTotals, 'customerId' | 'currency' | 'orders' | 'spent'> & { mode: Mode },
+  ): Promise<void> {
+    const isLive = mode === 'LIVE'
+    const row = { customerId, currency, orders: 0, spent: 0, ...(isLive ? { liveOrders: orders, liveSpent: spent } : { orders, spent }) }
+    const { orders: ordersColumn, spent: spentColumn } = countedIn[mode]
+    const sums = { orders: sql`${ordersColumn} + ${orders}`, spent: sql`${spentColumn} + ${spent}` }
     await tx
       .insert(customerTotals)
-      .values({ customerId, currency, orders, spent })
+      .values(row)
       .onConflictDoUpdate({
         target: [customerTotals.customerId, customerTotals.currency],
-        set: { orders: sql`${customerTotals.orders} + ${orders}`, spent: sql`${customerTotals.spent} + ${spent}` },
+        set: isLive ? { liveOrders: sums.orders, liveSpent: sums.spent } : sums,
       })
   },
 }

@@ -47,7 +47,7 @@ const hashOf = async ({ instanceKeys }: GiftCardDeps, shopId: string, code: stri
  */
 export async function issueGiftCard(
   deps: CardIssuingDeps,
-  by: Change<Pick<ShopContext, 'id' | 'currency'>>,
+  by: Change<Pick<ShopContext, 'id' | 'currency' | 'mode'>>,
   input: NewGiftCard,
 ): Promise<IssuedGiftCard> {
   const { shop } = by

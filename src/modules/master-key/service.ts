@@ -8,6 +8,7 @@ import { audit } from '../audit/index.ts'
 import { answerSeal } from '../idempotency/domain.ts'
 import { instanceKeySeal } from '../instance-key/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
+import { accountSeal } from '../processor-account/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
 import { webhookSecretSeal } from '../webhook/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
@@ -27,6 +28,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
   instance_keys: ({ key: [purpose = ''] }) => instanceKeySeal(purpose),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
+  processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }
 

@@ -11,6 +11,7 @@ export const sealedColumns = {
   idempotency_keys: { sealed: 'sealed_answer', key: ['scope', 'key'], owner: [] },
   instance_keys: { sealed: 'sealed_key', key: ['purpose'], owner: [] },
   payments: { sealed: 'sealed_token', key: ['id'], owner: [] },
+  processor_accounts: { sealed: 'sealed_settings', key: ['id'], owner: ['shop_id', 'processor'] },
   webhook_endpoints: { sealed: 'sealed_secret', key: ['id'], owner: ['shop_id'] },
 } as const satisfies Record<string, { sealed: string; key: readonly string[]; owner: readonly string[] }>
 

@@ -63,7 +63,7 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, pa
     appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
     order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
-    customerId === null ? undefined : addSpending(tx, { customerId, currency, amount: total }),
+    customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     tellConfirmed(tx, deps, order, lines),
     recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
     drive?.keep && store.eventsOf(tx, id),

@@ -66,7 +66,7 @@ export async function placeOrder(
     if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
     const reserved = await reserving
     await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
-    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency })
+    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode: draft.mode })
     if (await isClose) await assertMayHold(tx, deps, draft)
     const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
     const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
@@ -153,7 +153,7 @@ async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promi
 
 function orderOf(
   id: string,
-  { snapshot: { cart }, priced: { totals, shipping }, email, placedFrom }: Purchase,
+  { snapshot: { cart, shop }, priced: { totals, shipping }, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   now: number,
 ): Omit<Order, 'number'> {
@@ -161,6 +161,7 @@ function orderOf(
     id,
     ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),
     cartId: cart.id,
+    mode: shop.mode,
     email,
     subtotal: totals.subtotal,
     discountTotal: totals.discount,

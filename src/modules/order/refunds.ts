@@ -355,7 +355,7 @@ async function followRequest(tx: Writer, deps: OrderDeps, { order, refund }: Set
       key: `order.refunded:${id}`,
       data: { orderId: order.id, number: order.number, refund: { id, amount: { amount: total, currency }, reason } },
     })
-  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency, amount: -total })
+  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency, mode: order.mode, amount: -total })
   const refunded = order.refundedTotal + order.giftCardRefundedTotal + total
   await reverseCommission(tx, deps, { orderId: order.id, refunded, of: order.total })
 }

@@ -88,6 +88,8 @@ const insertOrder = prepare((queries) =>
     .values({
       ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
       number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+      // Going live has that number's row to itself: what a shop was when the request came in, it need not be any more. Null is refused.
+      mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
     })
     .returning({ number: orders.number }),
 )

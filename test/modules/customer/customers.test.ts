@@ -188,15 +188,21 @@ test('orders count in every currency, and what was spent shows in that of the sh
   const { post, get } = await shopIn(app)
   const { id: customerId } = (await post('/customer', buyer)).body
   const { id: other } = (await post('/customer', { email: 'other@example.com' })).body
+  const mode = 'TEST'
   await app.deps.db.write(async (tx) => {
-    await countOrder(tx, { customerId, currency: 'USD' })
-    await countOrder(tx, { customerId, currency: 'KWD' })
-    await countOrder(tx, { customerId, currency: 'USD' })
-    await addSpending(tx, { customerId, currency: 'USD', amount: 5_000 })
-    await addSpending(tx, { customerId, currency: 'KWD', amount: 7 })
-    await addSpending(tx, { customerId, currency: 'USD', amount: -1_500 })
-    await addSpending(tx, { customerId: other, currency: 'USD', amount: -1 })
+    await countOrder(tx, { customerId, currency: 'USD', mode })
+    await countOrder(tx, { customerId, currency: 'KWD', mode })
+    await countOrder(tx, { customerId, currency: 'USD', mode })
+    await addSpending(tx, { customerId, currency: 'USD', mode, amount: 5_000 })
+    await addSpending(tx, { customerId, currency: 'KWD', mode, amount: 7 })
+    await addSpending(tx, { customerId, currency: 'USD', mode, amount: -1_500 })
+    await addSpending(tx, { customerId: other, currency: 'USD', mode, amount: -1 })
+    // Of the other mode: not counted while the shop is of this one.
+    await countOrder(tx, { customerId, currency: 'USD', mode: 'LIVE' })
+    await addSpending(tx, { customerId, currency: 'USD', mode: 'LIVE', amount: 900 })
   })
   expect((await get(`/customer/${customerId}`)).body).toMatchObject({ ordersCount: 3, totalSpent: { amount: 3_500, currency: 'USD' } })
   expect((await get(`/customer/${other}`)).body).toMatchObject({ ordersCount: 0, totalSpent: { amount: -1, currency: 'USD' } })
+  // The list holds orders of either mode.
+  expect((await get(`/customer/${customerId}/order-ids`)).body.total).toBe(4)
 })

@@ -42,7 +42,7 @@ async function place(
   await app.deps.db.write(async (tx) => {
     for (const row of rows) {
       await tx.insert(orders).values(row)
-      await countOrder(tx, { customerId, currency })
+      await countOrder(tx, { customerId, currency, mode: 'TEST' })
     }
   })
   return rows.map(({ id }) => id)

@@ -1,0 +1,54 @@
+/** The clients of accounts that are in use: one for each set of keys, so that whoever uses an account shares its access token. */
+import type { OutsideProcessor } from '../../clients/processors/outside.ts'
+import type { Config } from '../../config.ts'
+import type { Keyring } from '../../core/keyring.ts'
+import type { ProcessorName } from '../payment-method/domain.ts'
+import { type AccountSettings, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
+import { settingsIn } from './instance.ts'
+
+/** All that it takes to call a processor. */
+export type Opened = {
+  readonly processor: ProcessorName
+  readonly mode: Mode
+  readonly settings: AccountSettings
+  readonly apiUrl: string
+  /** The operator chose the address. */
+  readonly trusted: boolean
+  /** Of one call; by default as long as a call may take. */
+  readonly timeoutMs?: number
+}
+/** Makes a client that nobody else has. */
+export type OpenClient = (opened: Opened) => OutsideProcessor
+
+export type Clients = {
+  /** The same client every time, for as long as it is remembered. */
+  of(account: ProcessorAccount): OutsideProcessor
+  readonly open: OpenClient
+}
+
+/** Sets of keys of which the client is remembered: of one that is forgotten the next use costs a token more. */
+const keptMax = 1_000
+
+export function createClients({ config, keyring }: { config: Config; keyring: Pick<Keyring, 'unseal'> }, open: OpenClient): Clients {
+  /** The one that was used last comes last. */
+  const kept = new Map<string, OutsideProcessor>()
+
+  function settingsOf({ keysId: id, shopId, processor, sealedSettings, publishable }: ProcessorAccount): AccountSettings {
+    if (shopId === null || sealedSettings === undefined) return settingsIn(config, processor)?.settings ?? {}
+    return { ...publishable, ...JSON.parse(keyring.unseal(sealedSettings, accountSeal({ id, shopId, processor }))) }
+  }
+
+  return {
+    open,
+    of(account) {
+      const { keysId, processor, mode, apiUrl, isOwnUrl } = account
+      const key = `${keysId} ${processor} ${mode}`
+      const client = kept.get(key) ?? open({ processor, mode, settings: settingsOf(account), apiUrl, trusted: !isOwnUrl })
+      kept.delete(key)
+      kept.set(key, client)
+      const [oldest] = kept.keys()
+      if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest)
+      return client
+    },
+  }
+}

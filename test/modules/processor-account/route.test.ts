@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../db/schema/people.ts'
 import { processorAccounts } from '../../../db/schema/processor-accounts.ts'
+import { failuresMax } from '../../../src/lib/breaker.ts'
 import { accountById, accountFor, clientOf } from '../../../src/modules/processor-account/index.ts'
 import { startBtcpayServer } from '../../clients/processors/btcpay-server.ts'
 import { checkoutKeys, startCheckoutServer } from '../../clients/processors/checkout-server.ts'
@@ -306,5 +307,45 @@ describe('an account is replaced as a whole', () => {
     expect([asked.status, asked.body.message]).toEqual([400, expect.stringContaining('mode (body): of mode TEST')])
     expect((await remove(app, merchant, 'btcpay', '?mode=TEST')).status).toBe(204)
     expect(ok(await get(app, merchant, 'btcpay')).body.mode).toBe('LIVE')
+  })
+})
+
+describe('what a payment page is told', () => {
+  test("is of the shop's own account, else of the instance's, and only of the shop's mode", async () => {
+    await using stripe = await startStripe()
+    await using btcpay = await startBtcpayServer()
+    await using app = await testApp({
+      ...loopback,
+      STRIPE_API_URL: stripe.url,
+      STRIPE_PUBLISHABLE_KEY: 'pk_test_instance',
+      STRIPE_SECRET_KEY: 'sk_test_standin',
+    })
+    const merchant = await app.merchant()
+    const resolved = async () => ok(await app.call('GET', `/checkout/${merchant.shop.name}/payment-intent-resolver`)).body
+    const choose = async (card: object) =>
+      ok(await app.call('PUT', '/shops/v2/payment-methods', { token: merchant.token, body: { card: { enabled: true, ...card } } })).body
+    expect((await choose({ processor: 'stripe' })).warnings).toEqual([])
+    expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_instance', environment: 'test' })
+    ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin', publishableKey: 'pk_test_shop' }))
+    expect((await resolved()).card).toEqual({ processor: 'stripe', publishableKey: 'pk_test_shop', environment: 'test' })
+    // The configuration's key first; without any, none: the instance's is no key to the shop's account.
+    ok(await put(app, merchant, 'stripe', { secretKey: 'sk_test_standin' }))
+    expect((await resolved()).card).toBeNull()
+    expect((await choose({ processor: 'stripe', publishableKey: 'pk_test_said' })).warnings).toEqual([])
+    expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_said' })
+    expect((await choose({ processor: 'stripe', publishableKey: 'pk_live_said' })).warnings).toHaveLength(1)
+    expect((await resolved()).card).toBeNull()
+    // Coins: by the shop's own server, and its own breaker.
+    expect((await resolved()).crypto).toEqual({ enabled: false })
+    const { mode: _, ...own } = btcpay.account
+    ok(await put(app, merchant, 'btcpay', { ...own, mode: 'LIVE' }))
+    expect((await resolved()).crypto).toEqual({ enabled: false })
+    ok(await put(app, merchant, 'btcpay', own))
+    expect((await resolved()).crypto).toEqual({ enabled: true, provider: 'btcpay' })
+    for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ processor: 'btcpay', host: new URL(btcpay.url).host })
+    expect((await resolved()).meta.skippedByBreaker).toEqual(['btcpay'])
+    expect((await remove(app, merchant, 'stripe')).status).toBe(204)
+    await choose({ processor: 'stripe' })
+    expect((await resolved()).card).toMatchObject({ publishableKey: 'pk_test_instance' })
   })
 })

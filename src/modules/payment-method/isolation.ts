@@ -5,7 +5,6 @@ import { type Breaker, closed } from '../../lib/breaker.ts'
 import { isoTimes } from '../../lib/records.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
-import { hostsIn } from './accounts.ts'
 import { type BreakerAction, type ProcessorName, processorNames } from './domain.ts'
 import type { PaymentMethodDeps } from './parts.ts'
 
@@ -26,8 +25,8 @@ export type BreakerView = {
 }
 
 /** By processor: the host of the instance's account, and those of which this process has something to say. */
-function viewOf({ breakers, config }: PaymentMethodDeps, processor: ProcessorName, isolatedAt: number | null): BreakerView {
-  const own = hostsIn(config)[processor]
+function viewOf({ breakers, instanceHosts }: PaymentMethodDeps, processor: ProcessorName, isolatedAt: number | null): BreakerView {
+  const own = instanceHosts[processor]
   const hosts = new Map<string, Breaker>(own === undefined ? [] : [[own, closed]])
   for (const one of breakers.all()) if (one.processor === processor) hosts.set(one.host, one.breaker)
   return { processor, ...isoTimes({ isolatedAt }), hosts: [...hosts].map(([host, breaker]) => hostView(host, breaker)) }

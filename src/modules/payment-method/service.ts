@@ -7,8 +7,9 @@ import { lets } from '../../lib/breaker.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { approvedCohortOf } from '../kyb/index.ts'
+import { accountsOfShop } from '../processor-account/index.ts'
 import { publicShopNamed } from '../shop/index.ts'
-import { accountsFor, hostsIn, payableFor } from './accounts.ts'
+import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
 import { processorsSaying } from './currencies.ts'
 import { looksSecret, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PaymentMethodDeps } from './parts.ts'
@@ -24,52 +25,59 @@ type AboutShop = Pick<ShopContext, 'id' | 'merchantId' | 'mode' | 'currency'>
  * @throws AppError NOT_FOUND, also for one that is suspended
  */
 export async function resolvePaymentMethods(deps: PaymentMethodDeps, name: string): Promise<Resolved> {
-  return resolve(await situationOf(deps, await publicShopNamed(deps, name)))
+  return resolve((await situationOf(deps, await publicShopNamed(deps, name))).input)
 }
 
-/** All that the resolver decides by. */
+/** All that the resolver decides by, and the accounts behind it. */
+type Situation = { readonly input: ResolverInput; readonly known: KnownAccounts }
+
 async function situationOf(
   deps: PaymentMethodDeps,
   { id, merchantId, mode, currency }: AboutShop,
   { methods: given, tx }: { methods?: ShopMethods; tx?: Writer } = {},
-): Promise<ResolverInput> {
+): Promise<Situation> {
   const store = deps.paymentMethodStore
-  const [row, partnership, kybCohort, isolated] = await Promise.all([
+  const [row, partnership, kybCohort, isolated, own] = await Promise.all([
     given ? undefined : store.methodsOf(id, tx),
     store.partnershipOf(id, tx),
     approvedCohortOf(deps, merchantId, tx),
     store.isolations(tx),
+    accountsOfShop(deps, { shopId: id, mode }, tx),
   ])
+  const known = withShopAccounts(deps.instanceAccounts[mode], own)
   const methods = given ?? row?.methods ?? {}
-  return {
+  const input = {
     shop: { mode, currency, methods },
     partnership: partnership ?? null,
     kybCohort: kybCohort ?? null,
     says: processorsSaying(currency),
-    open: openOf(deps, new Set(isolated.map(({ processor }) => processor))),
-    accounts: accountsFor({ mode, methods }, deps.instanceAccounts[mode]),
+    open: openOf(deps, known, new Set(isolated.map(({ processor }) => processor))),
+    accounts: accountsFor({ mode, methods }, known),
   }
+  return { input, known }
 }
 
-/** Processors that nothing is to be sent to for now: by hand, or because the host of the instance's account does not answer. */
-function openOf({ breakers, config }: Pick<PaymentMethodDeps, 'breakers' | 'config'>, isolated: ReadonlySet<ProcessorName>) {
-  const hosts = hostsIn(config)
+/** Processors that nothing is to be sent to for now: by hand, or because the host of the account does not answer. */
+function openOf(
+  { breakers, instanceHosts }: Pick<PaymentMethodDeps, 'breakers' | 'instanceHosts'>,
+  known: KnownAccounts,
+  isolated: ReadonlySet<ProcessorName>,
+): ReadonlySet<ProcessorName> {
   return new Set(
     processorNames.filter((processor) => {
-      const host = hosts[processor]
+      const host = known[processor]?.host ?? instanceHosts[processor]
       return isolated.has(processor) || (host !== undefined && !lets(breakers.of({ processor, host })))
     }),
   )
 }
 
-const warningsFor = (deps: PaymentMethodDeps, input: ResolverInput): MethodWarning[] =>
-  warningsOf(input, payableFor(input.shop, deps.instanceAccounts[input.shop.mode]))
+const warningsFor = ({ input, known }: Situation): MethodWarning[] => warningsOf(input, payableFor(input.shop, known))
 
 /** What a shop says of the ways to pay in it, with what of that can never be chosen. */
 export async function paymentMethodsOf(deps: PaymentMethodDeps, shop: AboutShop): Promise<PaymentMethods> {
   const row = await deps.paymentMethodStore.methodsOf(shop.id)
   const methods = row?.methods ?? {}
-  return { ...methods, warnings: warningsFor(deps, await situationOf(deps, shop, { methods })), version: row?.version ?? 1 }
+  return { ...methods, warnings: warningsFor(await situationOf(deps, shop, { methods })), version: row?.version ?? 1 }
 }
 
 /**
@@ -86,7 +94,7 @@ export async function setPaymentMethods(deps: PaymentMethodDeps, by: Change<Shop
     const row = { shopId: shop.id, methods, updatedAt: deps.clock.now(), version: version + 1 }
     unlessStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
     tell(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
-    return { ...methods, warnings: warningsFor(deps, await situationOf(deps, shop, { methods, tx })), version: row.version }
+    return { ...methods, warnings: warningsFor(await situationOf(deps, shop, { methods, tx })), version: row.version }
   })
 }
 

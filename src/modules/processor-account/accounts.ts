@@ -3,7 +3,7 @@ import type { Reader } from '../../../db/engine.ts'
 import type { OutsideProcessor } from '../../clients/processors/outside.ts'
 import type { Config } from '../../config.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
-import { type AccountRow, instanceId, type Mode, type ProcessorAccount } from './domain.ts'
+import { type AccountRow, apiHost, instanceId, type Mode, type ProcessorAccount } from './domain.ts'
 import { apiUrlFor, instanceAccount } from './instance.ts'
 import type { ProcessorAccountDeps } from './parts.ts'
 
@@ -14,7 +14,7 @@ export function accountOf(config: Config, row: AccountRow): ProcessorAccount {
   const { id: keysId, accountId: id, shopId, processor, mode, publishable, sealedSettings, retiredAt } = row
   const apiUrl = row.apiUrl ?? apiUrlFor(config, processor, mode)
   if (apiUrl === undefined) throw new Error('an account of which nobody says where it is')
-  const url = { apiUrl, host: new URL(apiUrl).host, isOwnUrl: row.apiUrl !== null }
+  const url = { apiUrl, host: apiHost(apiUrl), isOwnUrl: row.apiUrl !== null }
   return { id, keysId, shopId, processor, mode, ...url, publishable, sealedSettings, isRetired: retiredAt !== null }
 }
 

@@ -82,6 +82,9 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
 /** Those of which a merchant says where they are: their own server, or the account's own host name. */
 export const takesUrl = (processor: ProcessorName): boolean => processor === 'btcpay' || processor === 'checkout'
 
+/** What the breaker of an API goes by: its host, with the port where there is one. */
+export const apiHost = (apiUrl: string): string => URL.parse(apiUrl)?.host ?? ''
+
 /** A PUT calls out, whatever comes of it. */
 export const putsByShop: Limit = { name: 'processor-account:shop', most: 10, windowMs: 60 * 60 * 1000 }
 

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { modeOfHost, modeOfKey } from '../../lib/processor-keys.ts'
 import { defined } from '../../lib/records.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
-import { type AccountSettings, accountFields, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
+import { type AccountSettings, accountFields, apiHost, instanceId, type Mode, modeIn, type ProcessorAccount } from './domain.ts'
 
 /** Those of which one host is of test money and another of real money, where nothing else says which is meant. */
 const hostsByMode = {
@@ -85,7 +85,7 @@ export function instanceAccount(config: Config, processor: ProcessorName, mode: 
     processor,
     mode,
     apiUrl,
-    host: new URL(apiUrl).host,
+    host: apiHost(apiUrl),
     isOwnUrl: false,
     publishable: publishableOf(processor, settings),
     sealedSettings: undefined,
@@ -116,6 +116,6 @@ export const hostsIn = (config: Config): Readonly<Partial<Record<ProcessorName, 
   Object.fromEntries(
     processorNames.flatMap((processor) => {
       const { apiUrl } = all[processor](config)
-      return apiUrl === undefined ? [] : [[processor, new URL(apiUrl).host]]
+      return apiUrl === undefined ? [] : [[processor, apiHost(apiUrl)]]
     }),
   )

@@ -1,7 +1,8 @@
 /** What the settings say of the instance's own accounts, as far as anybody may know it. */
 import { describe, expect, test } from 'bun:test'
 import { parseConfig } from '../../../src/config.ts'
-import { hostsIn, instanceAccountsOf, publicAccountsOf } from '../../../src/modules/payment-method/accounts.ts'
+import { instanceAccountsOf, payableFor, publicAccountsOf, withShopAccounts } from '../../../src/modules/payment-method/accounts.ts'
+import { hostsIn } from '../../../src/modules/processor-account/index.ts'
 import { everySetting } from '../../support/processor-settings.ts'
 
 const accountsIn = (env: Record<string, string>, mode: 'TEST' | 'LIVE' = 'TEST') => instanceAccountsOf(parseConfig(env), mode)
@@ -70,5 +71,35 @@ describe("the instance's own accounts", () => {
       { BTCPAY_STORE_ID: 'A', BTCPAY_API_KEY: 'A' },
     ])
       expect(accountsIn(env as Record<string, string>)).toEqual({})
+  })
+})
+
+describe("a shop's own accounts", () => {
+  const own = (publishable: Record<string, string>) => ({ stripe: { mode: 'TEST', publishable, host: 'pay.example' } as const })
+  const instance = accountsIn({ STRIPE_PUBLISHABLE_KEY: 'pk_test_instance', STRIPE_SECRET_KEY: 'sk_test_a', TAP_SECRET_KEY: 'sk_test_b' })
+
+  test("stand in the place of the instance's as a whole", () => {
+    const known = withShopAccounts(instance, own({ publishableKey: 'pk_test_shop' }))
+    expect(known.stripe).toEqual({
+      account: { mode: 'TEST', publishableKey: 'pk_test_shop', merchantId: undefined },
+      canPay: true,
+      host: 'pay.example',
+      isShops: true,
+    })
+    expect(known.tap).toEqual(instance.tap as never)
+    // A page that begins with another account's key could not be paid through this one.
+    expect(withShopAccounts(instance, own({})).stripe?.account.publishableKey).toBeUndefined()
+  })
+
+  test('can be paid through by the key that the configuration has, unless they have another themselves', () => {
+    const payable = (publishable: Record<string, string>, publishableKey?: string) => {
+      const card = { enabled: true, processor: 'stripe', ...(publishableKey === undefined ? {} : { publishableKey }) } as const
+      return payableFor({ mode: 'TEST', methods: { card } }, withShopAccounts(instance, own(publishable))).has('stripe')
+    }
+    expect(payable({ publishableKey: 'pk_test_shop' })).toBe(true)
+    expect(payable({ publishableKey: 'pk_test_shop' }, 'pk_test_shop')).toBe(true)
+    expect(payable({ publishableKey: 'pk_test_shop' }, 'pk_test_other')).toBe(false)
+    expect(payable({}, 'pk_test_other')).toBe(true)
+    expect(payable({ publishableKey: 'pk_test_shop' }, 'pk_test_instance')).toBe(false)
   })
 })

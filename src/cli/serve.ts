@@ -65,6 +65,7 @@ export async function serve(
     takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
     return listen(instance, config)
   })
+  instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   const jobs = startJobs(instance.deps)
   log.info('server.started', {

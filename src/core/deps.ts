@@ -40,6 +40,6 @@ export type Deps = {
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */
   readonly diskFree: () => number | undefined
   /** Where the process is in its life. */
-  readonly life: { stopping: boolean }
+  readonly life: { stopping: boolean /** Where it listens, once it does. */; url?: string }
   readonly build: { readonly version: string }
 }

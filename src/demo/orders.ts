@@ -124,6 +124,8 @@ const drive = { holder: 'demo', unsent: new Set<string>() }
 
 const choiceOf = ({ id, payment, fate }: PlannedOrder, nth: 1 | 2): PaymentChoice => ({
   ...payment,
+  accountId: '',
+  mode: 'TEST',
   token: nth === 1 && fate.declined ? declinedToken : undefined,
   returnUrl: undefined,
   attemptKey: `demo ${id} ${nth}`,

@@ -285,7 +285,7 @@ describe('on the running demo', () => {
     ok(await app.call('POST', `/cart/${cart.id}/items`, { key, body: { variantId, quantity: 1 } }))
     const checkout = (body: Json, nth: string) =>
       app.call('POST', `/cart/${cart.id}/checkout`, { key, body: { method: 'card', ...body }, headers: { 'idempotency-key': nth } })
-    expect((await checkout({ processor: 'stripe' }, 'a')).status).toBe(400)
+    expect((await checkout({ processor: 'stripe' }, 'a')).status).toBe(409)
     const bought = await checkout({}, 'b')
     expect([bought.status, bought.body.order.status, bought.body.payment.processor]).toEqual([201, 'CONFIRMED', 'sandbox'])
     expect((await app.call('POST', '/webhooks/payments/stripe', { body: { id: 'evt_1' } })).status).toBe(401)

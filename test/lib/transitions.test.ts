@@ -110,7 +110,8 @@ async function subjectsIn(app: TestApp): Promise<Record<'orders' | 'payments' | 
   const { db, orderStore, paymentStore } = app.deps
   const { shop } = await app.merchant()
   const order = await insertOrder(app, shop.id)
-  const choice = { method: 'card', processor: 'sandbox', token: undefined, returnUrl: undefined, attemptKey: 'one' } as const
+  const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
+  const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'one' }
   const payment = await db.write((tx) => beginPayment(tx, app.deps, { order, choice, holder: 'test' }))
   const parts = { amount: 1, giftCardAmount: 0, giftCards: [] }
   const refund = await db.write((tx) =>

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
-import { moneyOf } from '../../lib/money.ts'
+import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
 import { noticesOf } from '../cart/domain.ts'
@@ -26,7 +26,7 @@ import {
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { chooseProcessor, paymentOfMessage } from '../payment/index.ts'
+import { choosePayment, paymentOfMessage } from '../payment/index.ts'
 import { isOpen, type Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
@@ -56,7 +56,6 @@ export type CheckoutAnswer = {
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
   const { caller, cartId, attempt } = request
-  const choice = choiceOf(deps, request)
   const cart = await cartOf(deps, caller, cartId)
   const isConverted = cart.status === 'CONVERTED'
   // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
@@ -72,37 +71,42 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
       kept = answer
     })
   })
-  const begun = known ? await goOn(deps, known, choice, { isSameRequest, drive }) : await buyOnce(deps, choice, { request, drive })
+  const begun = known ? await goOn(deps, known, { isSameRequest, request, drive }) : await buyOnce(deps, { request, drive })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
   return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
 
-/** @throws AppError INVALID for a processor that the shop may not use, or a token that it does not know */
-function choiceOf(
-  deps: OrderDeps,
-  { caller, method, processor: named, paymentToken: token, returnUrl, attempt }: CheckoutRequest,
-): PaymentChoice {
-  const processor = chooseProcessor(deps, caller.shop, { named, token })
-  return { method, processor: processor.name, token, returnUrl, attemptKey: attempt.key }
+/**
+ * How a request pays so much. Where its processor does not begin the payment, its run goes on with the next.
+ * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor does not know
+ */
+async function choose(deps: OrderDeps, { request, drive }: Buying, amount: Money): Promise<PaymentChoice> {
+  const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
+  const wish = { method, processor, token, returnUrl, attemptKey: attempt.key }
+  const { first, fallbacks } = await choosePayment(deps, caller.shop, wish, amount)
+  drive.fallbacks?.push(...fallbacks)
+  return first
 }
 
 type Buying = { request: CheckoutRequest; drive: Drive }
 
 /** Makes an order of an open cart. One that this request has made is its own, also where nobody heard of that commit until just now. */
-async function buyOnce(deps: OrderDeps, choice: PaymentChoice, buying: Buying): Promise<Saga> {
+async function buyOnce(deps: OrderDeps, buying: Buying): Promise<Saga> {
   const { request, drive } = buying
   try {
-    return await buy(deps, choice, buying)
+    return await buy(deps, buying)
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'CONFLICT'
     const own = isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
     if (!own) throw error
-    return goOn(deps, own, choice, { isSameRequest: true, drive })
+    return goOn(deps, own, { isSameRequest: true, request, drive })
   }
 }
 
 /** @throws AppError CONFLICT for a cart that cannot be bought as it is */
-async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, cartId, address }, drive }: Buying): Promise<Saga> {
+async function buy(deps: OrderDeps, buying: Buying): Promise<Saga> {
+  const { request, drive } = buying
+  const { caller, cartId, address } = request
   const now = deps.clock.now()
   const { cart, snapshot } = await openCart(deps, caller, cartId)
   const { shop, items } = snapshot
@@ -118,7 +122,10 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive)
+  const sum = priced(snapshot, now)
+  const { currency } = cart
+  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency })
+  return placeOrder(deps, { snapshot, priced: sum, email: cart.email, placedFrom }, choice, drive)
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */
@@ -134,9 +141,9 @@ function assertOpen(shop: Shop): void {
 async function goOn(
   deps: OrderDeps,
   { id, shopId }: Order,
-  choice: PaymentChoice,
-  { isSameRequest, drive }: { isSameRequest: boolean; drive: Drive },
+  { isSameRequest, ...buying }: Buying & { isSameRequest: boolean },
 ): Promise<Saga> {
+  const { drive } = buying
   if (isSameRequest) return completeOrder(deps, id, drive)
   const quiet = { ...drive, keep: undefined }
   // The one before may be paid by now, and nobody has told us.
@@ -150,7 +157,8 @@ async function goOn(
       retryAfterSeconds: 5,
     })
   assertPayable(saga, deps.clock.now())
-  await payAgain(deps, saga.order, choice, drive)
+  const { amountDue: amount, currency } = saga.order
+  await payAgain(deps, saga.order, await choose(deps, buying, { amount, currency }), drive)
   return completeOrder(deps, id, drive)
 }
 

@@ -31,5 +31,6 @@ export const requestDrive = ({ clock }: Pick<OrderDeps, 'clock'>, holder: string
   holder,
   until: clock.now() + requestMs,
   unsent: new Set(),
+  fallbacks: [],
   keep,
 })

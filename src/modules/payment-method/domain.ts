@@ -7,6 +7,7 @@ export type CardProcessor = (typeof cardProcessors)[number]
 /** Those of the world outside. The sandbox is not one. */
 export const processorNames = [...cardProcessors, 'paypal', 'btcpay'] as const
 export type ProcessorName = (typeof processorNames)[number]
+export const isProcessorName = (name: string): name is ProcessorName => (processorNames as readonly string[]).includes(name)
 
 export const methods = ['card', 'paypal', 'crypto', 'wallet'] as const
 export type Method = (typeof methods)[number]
@@ -21,7 +22,7 @@ export type ShopMethods = {
 
 /** Those that take the tokens of Apple Pay and Google Pay. */
 export const walletProcessors: readonly CardProcessor[] = ['stripe', 'tap', 'checkout']
-export const takesWallets = (name: CardProcessor): boolean => walletProcessors.includes(name)
+export const takesWallets = (name: ProcessorName): boolean => (walletProcessors as readonly ProcessorName[]).includes(name)
 
 /** The card processor of a region, by the cohort of an approved KYB record (specification: resolution order, step 3). */
 export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(

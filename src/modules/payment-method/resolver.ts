@@ -97,6 +97,28 @@ export function resolve(input: ResolverInput): Resolved {
   }
 }
 
+/**
+ * All processors that a checkout by a method may fall on, in the order in which `resolve` would choose them: the first is its choice.
+ * @param input with nothing open, it tells of those too to which nothing is sent for now
+ */
+export function viableFor(input: ResolverInput, method: Method): ProcessorName[] {
+  const { methods } = input.shop
+  if (methods[method]?.enabled === false) return []
+  const cards = cardCandidates(input).flatMap(([, name]) => name ?? [])
+  const candidates: Record<Method, readonly ProcessorName[]> = {
+    card: cards,
+    paypal: ['paypal'],
+    crypto: ['btcpay'],
+    wallet: [
+      ...(methods.wallet?.tokenProvider ? [methods.wallet.tokenProvider] : []),
+      ...(methods.card?.enabled === false ? [] : cards),
+    ].filter(takesWallets),
+  }
+  const ownKeyOf = (name: ProcessorName) =>
+    name === methods.card?.processor ? methods.card.publishableKey : name === 'paypal' ? methods.paypal?.clientId : undefined
+  return [...new Set(candidates[method])].filter((name) => 'name' in obstacleOf(input, name, ownKeyOf(name)))
+}
+
 /** What makes a candidate one that cannot be used, and the step at which that is seen; undefined when nothing does. */
 function obstacleOf<Name extends ProcessorName>(
   { shop, says, open, accounts }: ResolverInput,
@@ -128,20 +150,21 @@ function tried<Name extends ProcessorName>(
   return undefined
 }
 
+const cardCandidates = ({ shop, partnership, kybCohort }: ResolverInput): readonly (readonly [Step, CardProcessor | undefined])[] => [
+  ['SHOP_CONFIG', shop.methods.card?.processor],
+  ['PARTNERSHIP', partnership?.defaultCardProcessor],
+  ['KYB_COHORT', kybCohort === null ? undefined : cohortDefaults.get(kybCohort)],
+]
+
 function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor> | undefined {
-  const { shop, partnership, kybCohort } = input
+  const { shop } = input
   const method = 'card'
   const own = shop.methods.card
   if (own?.enabled === false) {
     chain.push({ method, step: 'SHOP_CONFIG', candidate: own.processor ?? null, outcome: 'DISABLED' })
     return undefined
   }
-  const candidates: readonly (readonly [Step, CardProcessor | undefined])[] = [
-    ['SHOP_CONFIG', own?.processor],
-    ['PARTNERSHIP', partnership?.defaultCardProcessor],
-    ['KYB_COHORT', kybCohort === null ? undefined : cohortDefaults.get(kybCohort)],
-  ]
-  for (const [step, name] of candidates) {
+  for (const [step, name] of cardCandidates(input)) {
     if (name === undefined) {
       chain.push({ method, step, candidate: null, outcome: 'NO_MATCH' })
       continue

@@ -11,9 +11,9 @@ import { accountsOfShop } from '../processor-account/index.ts'
 import { publicShopNamed } from '../shop/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
 import { processorsSaying } from './currencies.ts'
-import { looksSecret, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
+import { looksSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PaymentMethodDeps } from './parts.ts'
-import { type Resolved, type ResolverInput, resolve } from './resolver.ts'
+import { type Resolved, type ResolverInput, resolve, viableFor } from './resolver.ts'
 import { type MethodWarning, warningsOf } from './warnings.ts'
 
 export type PaymentMethods = ShopMethods & { readonly warnings: MethodWarning[]; readonly version: number }
@@ -69,6 +69,23 @@ function openOf(
       return isolated.has(processor) || (host !== undefined && !lets(breakers.of({ processor, host })))
     }),
   )
+}
+
+/** What a shop's checkout by a method may be paid by, in the order of the resolver. */
+export type Offers = {
+  /** Those that can be used now: the first is what payment pages are told. */
+  readonly now: readonly ProcessorName[]
+  /** Those to which nothing is sent for now besides. A page may have been told of one a moment ago. */
+  readonly open: readonly ProcessorName[]
+}
+
+/** What a shop's checkout may be paid by: what the resolver offers, of which the secret key is at hand. */
+export async function offersFor(deps: PaymentMethodDeps, shop: AboutShop, method: Method): Promise<Offers> {
+  const { input, known } = await situationOf(deps, shop)
+  const payable = payableFor(input.shop, known)
+  const now = viableFor(input, method).filter((name) => payable.has(name))
+  const all = viableFor({ ...input, open: new Set() }, method).filter((name) => payable.has(name))
+  return { now, open: all.filter((name) => !now.includes(name)) }
 }
 
 const warningsFor = ({ input, known }: Situation): MethodWarning[] => warningsOf(input, payableFor(input.shop, known))

@@ -74,6 +74,9 @@ export const processorDefault = 'sandbox'
 export type PaymentChoice = {
   method: Payment['method']
   processor: string
+  /** Of the account that it goes through for ever; empty: its processor has none. */
+  accountId: string
+  mode: Payment['mode']
   token: string | undefined
   returnUrl: string | undefined
   /** The idempotency key of the request, hashed. */

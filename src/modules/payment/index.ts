@@ -1,3 +1,4 @@
+export { choosePayment } from './choosing.ts'
 export { abandonPayment, noteCapture, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
 export {
@@ -6,7 +7,6 @@ export {
   askRefund,
   beginPayment,
   capturedPayment,
-  chooseProcessor,
   endLeases,
   type PaymentAnswer,
   paymentOfMessage,

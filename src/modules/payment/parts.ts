@@ -1,6 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Processor } from '../../clients/processors/processor.ts'
 import type { Deps } from '../../core/deps.ts'
+import type { InstanceKeyDeps } from '../instance-key/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { createPaymentStore } from './store.ts'
 
@@ -17,4 +18,4 @@ export const paymentParts = ({ db, orderChanged, sandboxProcessor }: Given, proc
   /** By name. */
   processors: new Map([sandboxProcessor, ...processors].map((processor) => [processor.name, processor])) as ReadonlyMap<string, Processor>,
 })
-export type PaymentDeps = PaymentMethodDeps & ReturnType<typeof paymentParts>
+export type PaymentDeps = InstanceKeyDeps & PaymentMethodDeps & ReturnType<typeof paymentParts>

@@ -12,33 +12,24 @@ import {
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { leaseMs, leaseOf } from '../../core/leases.ts'
-import type { ShopContext } from '../../core/principal.ts'
-import { type Payment, type PaymentChoice, paymentTokenSeal, processorDefault } from './domain.ts'
+import { instanceId } from '../processor-account/domain.ts'
+import { callbackTokenOf } from './callbacks.ts'
+import { type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 import { type Bound, calling, processorOf } from './processors.ts'
 
-/**
- * The processor that a checkout is to be paid by: the one that is named, else the shop's.
- * @throws AppError INVALID for one that the shop may not use, or a token that it does not know
- */
-export function chooseProcessor(
-  deps: PaymentDeps,
-  shop: Pick<ShopContext, 'id' | 'mode'>,
-  { named, token }: { named: string | undefined; token: string | undefined },
-): Processor {
-  const processor = deps.processors.get(named ?? processorDefault)
-  if (processor?.mode !== shop.mode)
-    throw new AppError(
-      'INVALID',
-      `processor (body): ${named === undefined ? 'needed: the shop has no default' : 'not one that the shop can use'}`,
-    )
-  if (token !== undefined && processor.tokens && !processor.tokens.includes(token))
-    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
-  return processor
-}
-
 /** Where the processor's messages about a payment go, for those that are told with each request. */
-const messagesUrlOf = async (_deps: PaymentDeps, _payment: Payment): Promise<string | undefined> => undefined
+async function messagesUrlOf(
+  { config, life, instanceKeys }: PaymentDeps,
+  { id, processor, accountId, shopId }: Payment,
+): Promise<string | undefined> {
+  const origin = config.publicUrl?.replace(/\/+$/, '') ?? life.url
+  if (origin === undefined || accountId === '') return undefined
+  const path = `${origin}/webhooks/payments/${processor}`
+  // Nothing that QPay sends is signed: only we and it know the address.
+  if (processor === 'qpay') return `${path}/callback/${callbackTokenOf(await instanceKeys.of('PAYMENT_CALLBACKS'), id)}`
+  return accountId === instanceId ? path : `${path}/${shopId}`
+}
 
 /** An order, as far as it is paid for. */
 type Payable = { id: string; shopId: string; amountDue: number; currency: string }
@@ -61,8 +52,8 @@ export async function beginPayment(
     attemptKey: choice.attemptKey,
     method: choice.method,
     processor: choice.processor,
-    accountId: '',
-    mode: 'TEST',
+    accountId: choice.accountId,
+    mode: choice.mode,
     processorReference: null,
     references: {},
     sealedToken: choice.token === undefined ? null : deps.keyring.seal(choice.token, paymentTokenSeal(id)),

@@ -1,0 +1,89 @@
+import { AppError } from '../../core/errors.ts'
+import type { ShopContext } from '../../core/principal.ts'
+import type { Money } from '../../lib/money.ts'
+import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
+import { type Offers, offersFor } from '../payment-method/index.ts'
+import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
+import type { PaymentDeps } from './parts.ts'
+import { type Taker, takerFor } from './processors.ts'
+
+/** What a checkout says of how it is to be paid. */
+export type PaymentWish = {
+  readonly method: Payment['method']
+  /** The processor that it names. */
+  readonly processor: string | undefined
+  /** What the shopper's page got from the processor: it belongs to that one alone. */
+  readonly token: string | undefined
+  readonly returnUrl: string | undefined
+  /** The idempotency key of the request, hashed. */
+  readonly attemptKey: string
+}
+
+/** How a checkout is paid: the first choice, and those that are left should its processor not begin the payment. */
+export type Choices = { readonly first: PaymentChoice; readonly fallbacks: readonly PaymentChoice[] }
+
+/**
+ * How a checkout is paid: by the processor that it names, which must be one that the resolver offers for its method (in TEST also the
+ * sandbox), else by the one that the resolver answers, else in TEST by the sandbox. A named one that is known not to answer gives way to the
+ * next, unless there is a token of its own.
+ * @param amount what is to be paid: a processor that cannot say it exactly is passed over before anything is placed
+ * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor is known not to know
+ */
+export async function choosePayment(deps: PaymentDeps, shop: ShopContext, wish: PaymentWish, amount: Money): Promise<Choices> {
+  // Nothing to pay, nobody to take it.
+  if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
+  const builtIn = builtInFor(deps, shop, wish)
+  if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
+  const offers = await offersFor(deps, shop, wish.method)
+  const names = wishedOf(offers, wish)
+  const takers: Taker[] = []
+  for (const name of names) {
+    const taker = await takerFor(deps, shop, name)
+    if (taker) takers.push(taker)
+  }
+  const able = takers.filter(({ processor }) => processor.capabilities.says(amount))
+  const [first, ...others] = able
+  if (!first) {
+    if (takers.length > 0) throw new AppError('CONFLICT', `The processor cannot take exactly this amount of ${amount.currency}`)
+    const sandbox = wish.processor === undefined && shop.mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+    if (!sandbox) throw new AppError('CONFLICT', 'The shop has no processor for this method: ask the payment intent resolver')
+    return { first: choiceOf(shop, wish, sandbox), fallbacks: [] }
+  }
+  // A token belongs to one processor.
+  const fallbacks = wish.token === undefined ? others : []
+  return {
+    first: choiceOf(shop, wish, first),
+    fallbacks: fallbacks.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
+  }
+}
+
+const choiceOf = (
+  { mode }: Pick<ShopContext, 'mode'>,
+  { method, token, returnUrl, attemptKey }: PaymentWish,
+  { processor, accountId }: Taker,
+): PaymentChoice => ({ method, processor: processor.name, accountId, mode, token, returnUrl, attemptKey })
+
+/** @throws AppError CONFLICT for a processor that is not offered */
+function wishedOf({ now, open }: Offers, { processor: named, token }: PaymentWish): readonly ProcessorName[] {
+  if (named === undefined) return now
+  if (isProcessorName(named)) {
+    if (now.includes(named)) return [named, ...now.filter((name) => name !== named)]
+    if (open.includes(named) && token === undefined) return now
+  }
+  throw new AppError('CONFLICT', 'processor (body): not one that the payment intent resolver offers for this method now')
+}
+
+/** A processor that is named and needs no account: the sandbox of a shop in TEST. */
+function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, wish: PaymentWish): Taker | undefined {
+  if (wish.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, wish) : undefined
+  const known = wish.processor === undefined || isProcessorName(wish.processor) ? undefined : deps.processors.get(wish.processor)
+  return known?.mode === mode ? { processor: known, accountId: '' } : undefined
+}
+
+/** @throws AppError INVALID for a token that it does not know */
+function sandboxFor({ processors }: PaymentDeps, { token }: PaymentWish): Taker | undefined {
+  const processor = processors.get(processorDefault)
+  if (token !== undefined && processor?.tokens && !processor.tokens.includes(token))
+    throw new AppError('INVALID', 'paymentToken (body): not one that the processor knows')
+  return processor && { processor, accountId: '' }
+}

@@ -38,7 +38,7 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   const asked = await askProcessor(deps, question, payment, {
     holder: drive.holder,
     isNew,
-    patienceMs: patienceOf(question, payment, drive),
+    patienceMs: patienceOf(question, drive),
   })
   if (asked === 'silent' || asked === 'taken') return asked
   if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
@@ -49,13 +49,11 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
 /** Where there is another way to pay, the first one is not waited for until the shopper has gone. */
 const patienceMs = 10_000
 
-/** A token belongs to one processor, and a payment that its shopper can make without us must not be begun beside another. */
-const patienceOf = (question: Question, payment: Payment, drive: Drive): number | undefined =>
-  question === 'create' && mayFallBack(payment, drive) ? patienceMs : undefined
+const patienceOf = (question: Question, drive: Drive): number | undefined =>
+  question === 'create' && mayFallBack(drive) ? patienceMs : undefined
 
-/** Whether another processor may be asked in place of a payment's, should that not begin it. */
-export const mayFallBack = ({ sealedToken }: Pick<Payment, 'sealedToken'>, { fallbacks }: Drive): boolean =>
-  sealedToken === null && fallbacks !== undefined && fallbacks.length > 0
+/** Whether there is another processor that may be asked in the place of one that does not begin a payment. */
+export const mayFallBack = ({ fallbacks }: Drive): boolean => fallbacks !== undefined && fallbacks.length > 0
 
 /**
  * Notes an answer. Where it says that a payment can be paid which has ended here, and whose money nobody waits for, its processor is told

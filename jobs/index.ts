@@ -10,7 +10,7 @@ import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
-import { closeOrders, resume } from './sell.ts'
+import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 
 export type Job = {
   name: string
@@ -27,8 +27,10 @@ export type Job = {
 
 export const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
+  { name: 'work-payment-messages', pattern: '*/5 * * * * *', run: workInbox, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
+  { name: 'sweep-payments', pattern: '50 * * * * *', run: sweep, overlaps: true },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
@@ -67,7 +69,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   return {
     async stop() {
       for (const cron of crons) cron.stop()
-      await Promise.all([...running, deps.webhooks.stop()])
+      await Promise.all([...running, deps.webhooks.stop(), deps.errands.idle()])
     },
   }
 }

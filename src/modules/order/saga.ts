@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import { leaseMs } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isLost, isNowhere, isUnderWay } from '../payment/domain.ts'
-import { abandonPayment, endLeases, paymentsWithin } from '../payment/index.ts'
+import { abandonPayment, endLeases, paymentsWithin, takeAskingTurn } from '../payment/index.ts'
 import { confirm, release, soldParts } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, pollAt, type Saga, undecidedAsksMax } from './domain.ts'
 import { type Drive, newDrive } from './drive.ts'
@@ -55,6 +55,17 @@ export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Driv
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
   const after = await askPayment(deps, 'ask', last, drive)
   return after === 'silent' || after === 'taken' ? saga : completeOrder(deps, orderId, drive, after)
+}
+
+/**
+ * The shopper is back: the order goes as far as it can, once in two seconds at most; in between it is as it stands. One of which nothing is
+ * left to do is as it stands, too.
+ */
+export async function sagaOnReturn(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
+  const saga = await loadSaga(deps, orderId)
+  if (saga.order.status !== 'PENDING_PAYMENT' && saga.order.resumeAt === null) return saga
+  const payment = paymentOf(saga)
+  return !payment || (await takeAskingTurn(deps, payment)) ? returnToSaga(deps, orderId, drive) : saga
 }
 
 /**

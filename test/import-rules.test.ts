@@ -114,7 +114,7 @@ const rules: readonly Rule[] = [
       schema,
       /^src\/parts\.ts$/,
       /^src\/cli\/progress\.ts$/,
-      /^node:crypto$/,
+      /^node:(crypto|http|net)$/,
     ],
   },
   {

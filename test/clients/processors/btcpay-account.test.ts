@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type BtcpayAccount, createBtcpay } from '../../../src/clients/processors/btcpay.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
+import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { type BtcpayServerOptions, signed, startBtcpayServer } from './btcpay-server.ts'
 import { failure, nothingSaid, realPort, unknown } from './outcomes.ts'
 
@@ -26,9 +27,9 @@ describe('an account of BTCPay', () => {
     expect(await failure(blind.btcpay.probe())).toEqual({ refused: 'credentials' })
     await using behind = await withInvoice({ synchronized: false })
     expect(await failure(behind.btcpay.probe())).toEqual(unknown)
-    good.server.fail(/invoices/, { reply: { status: 429, json: {} } })
+    good.server.fail(/invoices/, { status: 429, json: {} })
     expect(await failure(good.btcpay.probe())).toEqual(nothingSaid)
-    good.server.fail(/invoices/, { reply: { status: 200, json: {} } })
+    good.server.fail(/invoices/, { status: 200, json: {} })
     expect(await failure(good.btcpay.probe())).toEqual(unknown)
   })
 
@@ -157,16 +158,19 @@ test('in a demonstration the pages of BTCPay pay and redeem, and the shop is tol
       return new Response('OK')
     },
   })
-  await using made = await withInvoice({ messagesUrl: `${shop.url}webhooks/payments/btcpay`, under: '/btcpay' })
+  await using made = await withInvoice({
+    tell: (message) => callOnThisMachine(`${shop.url}webhooks/payments/btcpay`, message),
+    under: '/btcpay',
+  })
   const { btcpay } = made
   const { reference, clientParameters } = await btcpay.create(order)
   const name = { paymentId: order.paymentId, amount: order.amount, currency: order.currency, reference }
-  await fetch(String(clientParameters?.['checkoutLink']))
+  await fetch(String(clientParameters?.['checkoutLink']), { method: 'POST' })
   expect(await btcpay.readMessage(await told.promise)).toMatchObject({ payment: { paymentId: order.paymentId, reference } })
   expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
   const refundId = 'ref_1'
   const { claimUrl } = await btcpay.refund({ ...name, refundId, whole: true })
-  await fetch(String(claimUrl))
+  await fetch(String(claimUrl), { method: 'POST' })
   expect(await btcpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
   expect(made.server.violations).toEqual([])
 })

@@ -4,6 +4,7 @@ import { createCheckout } from '../../../src/clients/processors/checkout.ts'
 import { says, saysCurrency } from '../../../src/clients/processors/checkout-states.ts'
 import type { PaymentName, Processor, ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { checkoutKeys, checkoutMessage, startCheckoutServer } from './checkout-server.ts'
 import { deliver, loopbackPort, messagesTo, standIn, thrownBy } from './stand-in.ts'
@@ -17,8 +18,8 @@ const returnUrl = 'https://shop.example/thanks'
 const newPayment = { paymentId, ...sum, token: undefined, returnUrl, shopper: { country: 'GB' } }
 const byToken = { ...newPayment, token: 'tok_good' }
 
-async function open(timeoutMs?: number) {
-  const server = await startCheckoutServer()
+async function open(timeoutMs?: number, options: Parameters<typeof startCheckoutServer>[0] = {}) {
+  const server = await startCheckoutServer(options)
   const account = { ...checkoutKeys, apiUrl: server.url }
   const port = loopbackPort(timeoutMs === undefined ? {} : { timeoutMs })
   return { server, account, port, checkout: createCheckout(account, port), [Symbol.asyncDispose]: () => server.close() }
@@ -168,7 +169,7 @@ describe('a payment by token', () => {
     const name = { paymentId, reference: created.reference, ...sum }
     expect((await checkout.retrieve(name))?.state).toBe('REQUIRES_ACTION')
     expect((await checkout.void(name)).state).toBe('REQUIRES_ACTION')
-    const page = await fetch(String(created.clientParameters?.['redirectUrl']), { redirect: 'manual' })
+    const page = await fetch(String(created.clientParameters?.['redirectUrl']), { method: 'POST', redirect: 'manual' })
     expect(page.headers.get('location')).toBe(returnUrl)
     expect(await checkout.retrieve(name)).toMatchObject({ state: 'AUTHORIZED', authorized: amount })
     const other = await checkout.create({ ...byToken, paymentId: 'pay_2', token: 'tok_3ds' })
@@ -210,9 +211,8 @@ describe('a payment by token', () => {
   })
 
   test('captured and voided at once is told as it came out', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    server.settleAtOnce()
+    await using given = await open(undefined, { settlesAtOnce: true })
+    const { checkout } = given
     const name = await authorized(checkout)
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
     expect(await checkout.void(name)).toMatchObject({ state: 'CAPTURED' })
@@ -236,9 +236,8 @@ describe('a payment by token', () => {
   })
 
   test('whose capture is declined at once has failed at once', async () => {
-    await using given = await open()
+    await using given = await open(undefined, { settlesAtOnce: true })
     const { server, checkout } = given
-    server.settleAtOnce()
     server.decline('Capture')
     const name = await authorized(checkout)
     expect(await checkout.capture(name)).toMatchObject({ state: 'FAILED', failureCode: '20068', captured: 0 })
@@ -762,21 +761,18 @@ describe('messages', () => {
   })
 
   test('arrive at the shop as the processor sends them', async () => {
-    await using given = await open()
     const received: { body: Uint8Array; headers: Headers }[] = []
-    await using shop = Object.assign(
-      Bun.serve({
-        hostname: '127.0.0.1',
-        port: 0,
-        async fetch(request) {
-          received.push({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
-          if (received.length === 2) arrived.resolve()
-          return new Response()
-        },
-      }),
-    )
     const arrived = Promise.withResolvers<void>()
-    given.server.tellTo(`http://127.0.0.1:${shop.port}/`)
+    await using shop = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        received.push({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+        if (received.length === 2) arrived.resolve()
+        return new Response()
+      },
+    })
+    await using given = await open(undefined, { tell: (message) => callOnThisMachine(shop.url.href, message) })
     const name = await authorized(given.checkout)
     await given.checkout.capture(name)
     given.server.settle()

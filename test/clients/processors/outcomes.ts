@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
-import type { Fault } from './faulty-server.ts'
+import type { Fault } from './stand-in.ts'
 
 /** Real sockets, and a deadline that no machine is too slow for. Only what is waited out gets a shorter one. */
 export const realPort = { fetch: createSafeFetch({ allowedNetworks: [] }), trusted: true, timeoutMs: 60_000 }
@@ -33,17 +33,17 @@ export const nothingSaid = { unavailable: { neverSent: true, counts: false } } s
 
 /** Everything that says nothing of what became of a request, and counts against the processor. */
 export const silences: readonly Fault[] = [
-  'late',
+  'silent',
   'lost',
   'unreached',
   'garbage',
   'half',
-  ...[500, 502, 503, 504, 408, 425].map((status): Fault => ({ reply: { status, json: {} } })),
-  { reply: { status: 500, text: '<html>' }, done: true },
-  { reply: { status: 200, text: 'null' } },
-  { reply: { status: 200, text: '[]' } },
-  { reply: { status: 200, text: '' } },
-  { reply: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
+  ...[500, 502, 503, 504, 408, 425].map((status): Fault => ({ status, json: {} })),
+  () => ({ status: 500, json: '<html>' }),
+  { status: 200, json: 'null' },
+  { status: 200, json: '[]' },
+  { status: 200, json: '' },
+  { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
 ]
 
-export const wordFor = (fault: Fault) => (typeof fault === 'string' ? fault : JSON.stringify(fault.reply))
+export const wordFor = (fault: Fault) => (typeof fault === 'string' ? fault : JSON.stringify(typeof fault === 'function' ? 'done' : fault))

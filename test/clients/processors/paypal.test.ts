@@ -123,8 +123,8 @@ describe('a payment at PayPal', () => {
     })
     const named = { ...payment, reference }
     expect(await paypal().retrieve(named)).toEqual(made)
-    const page = await fetch(made.clientParameters?.['approveUrl'] as string, { redirect: 'manual' })
-    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?token=${reference}&PayerID=STANDIN`])
+    const page = await fetch(made.clientParameters?.['approveUrl'] as string, { method: 'POST', redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([303, `${back}?token=${reference}&PayerID=STANDIN`])
     const held = await paypal().retrieve(named)
     expect(held).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, references: { authorization: expect.any(String) } })
     expect(await paypal().retrieve(named)).toEqual(held)

@@ -1,75 +1,40 @@
-/** A server that stands in for a processor: real HTTP on a port of its own, with the faults of a network and of whoever is at the other end. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Processor, ProcessorMessage } from '../../../src/clients/processors/processor.ts'
-import { BadSignature } from '../../../src/clients/processors/processor.ts'
+/** Stand-ins for processors as tests want them: they remember every request, and fail as networks and processors do when they are told to. */
+import { BadSignature, type Processor, type ProcessorMessage } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
+import { type Asked, type Fault, serveStandIn, type Told, type Watch } from '../../../src/demo/stand-ins/server.ts'
 
-export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; body: string }
-export type Told = { status: number; headers?: Record<string, string>; json?: unknown }
+export type { Asked, Fault, Told }
 
-/**
- * `late`: never answered, and not done. `lost`: done, and the connection breaks before the answer. `half`: done, and the answer breaks off.
- * `garbage`: done, and answered with what is no JSON. A status and body: answered instead, and not done. A function: what it makes of the true answer.
- */
-export type Fault = 'late' | 'lost' | 'half' | 'garbage' | Told | ((told: Told) => Told)
+const routeOf = ({ method, path }: Asked) => `${method} ${path}`
 
-export async function standIn(answer: (asked: Asked) => Promise<Told> | Told) {
+/** A stand-in that is watched. */
+export async function watched<Server extends object>(start: (watch: Watch) => Promise<Server>) {
   const requests: Asked[] = []
-  const faults: { on: string; fault: Fault }[] = []
-  const open = new Set<ServerResponse>()
-
-  const server = createServer(async (request, response) => {
-    open.add(response)
-    response.on('close', () => open.delete(response))
-    const asked = await readRequest(request)
+  const faults: { on: string | RegExp; fault: Fault }[] = []
+  const waiting: { on: string | RegExp; resume: () => void }[] = []
+  const isMeant = (on: string | RegExp, asked: Asked) => (on instanceof RegExp ? on.test(routeOf(asked)) : routeOf(asked).includes(on))
+  const server = await start((asked) => {
     requests.push(asked)
-    const at = faults.findIndex(({ on }) => `${asked.method} ${asked.path}`.includes(on))
-    const fault = at < 0 ? undefined : faults.splice(at, 1)[0]?.fault
-    if (fault === 'late') return
-    if (typeof fault === 'object') return write(response, fault)
-    const told = await answer(asked)
-    if (fault === 'lost') request.socket.destroy()
-    else if (fault === 'half') writeHalf(response, told)
-    else if (fault === 'garbage') response.writeHead(told.status, { 'content-type': 'text/html' }).end('<html>It works!</html>')
-    else write(response, fault ? fault(told) : told)
+    for (const { resume } of waiting.filter(({ on }) => isMeant(on, asked))) resume()
+    const at = faults.findIndex(({ on }) => isMeant(on, asked))
+    return at < 0 ? undefined : faults.splice(at, 1)[0]?.fault
   })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const close = async () => {
-    for (const response of open) response.destroy()
-    server.closeAllConnections()
-    await new Promise((resolve) => void server.close(resolve))
-  }
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
+    /** All that came, in order. */
     requests,
-    /** The next request whose method and path contain this meets the fault. */
-    fail: (on: string, ...next: Fault[]) => void faults.push(...next.map((fault) => ({ on, fault }))),
-    close,
-    [Symbol.asyncDispose]: close,
+    /** `POST /v2/invoice` for each that came. */
+    routes: () => requests.map(routeOf),
+    /** The next request whose method and path contain or match this meets the fault; several wait in order. */
+    fail: (on: string | RegExp, ...next: Fault[]) => void faults.push(...next.map((fault) => ({ on, fault }))),
+    /** Resolves when a request that matches has come, also one that came before. */
+    reached: (on: RegExp): Promise<void> =>
+      requests.some((asked) => isMeant(on, asked)) ? Promise.resolve() : new Promise((resume) => void waiting.push({ on, resume })),
   }
 }
 
-async function readRequest(request: IncomingMessage): Promise<Asked> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const url = new URL(request.url ?? '/', 'http://stand-in')
-  const headers = new Headers()
-  for (const [name, values = []] of Object.entries(request.headersDistinct)) for (const value of values) headers.append(name, value)
-  const body = Buffer.concat(chunks).toString('utf8')
-  return { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers, body }
-}
-
-function write(response: ServerResponse, { status, headers, json }: Told): void {
-  const body = json === undefined ? '' : typeof json === 'string' ? json : JSON.stringify(json)
-  response.writeHead(status, { ...(body === '' ? {} : { 'content-type': 'application/json' }), ...headers }).end(body)
-}
-
-function writeHalf(response: ServerResponse, { status, json }: Told): void {
-  const body = Buffer.from(JSON.stringify(json ?? {}))
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(body.length) })
-  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy())
-}
+/** A server that answers what the test says. */
+export const standIn = (answer: (asked: Asked) => Promise<Told> | Told) => watched((watch) => serveStandIn(answer, watch))
 
 /** Sends messages to a shop as a processor does, over HTTP: one after another, or in the wrong order, or more than once. @returns the statuses */
 export async function deliver(

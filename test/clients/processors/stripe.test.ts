@@ -170,8 +170,8 @@ describe('a payment at Stripe', () => {
     const payment = asked({ token: 'pm_card_authenticationRequired', returnUrl: back })
     const made = await stripe().create(payment)
     expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${made.reference}` } })
-    const page = await fetch(made.clientParameters?.['redirectUrl'] as string, { redirect: 'manual' })
-    expect([page.status, page.headers.get('location')]).toEqual([302, `${back}?payment_intent=${made.reference}`])
+    const page = await fetch(made.clientParameters?.['redirectUrl'] as string, { method: 'POST', redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([303, `${back}?payment_intent=${made.reference}`])
     expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({ state: 'AUTHORIZED' })
   })
 

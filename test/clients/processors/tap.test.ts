@@ -621,7 +621,7 @@ describe('messages', () => {
       },
     })
     const made = await given.tap.create({ ...newPayment, messagesUrl: `http://127.0.0.1:${shop.port}/` })
-    const page = await fetch(String(made.clientParameters?.['redirectUrl']), { redirect: 'manual' })
+    const page = await fetch(String(made.clientParameters?.['redirectUrl']), { method: 'POST', redirect: 'manual' })
     expect(page.headers.get('location')).toBe(returnUrl)
     expect((await given.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: made.reference })
     expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')

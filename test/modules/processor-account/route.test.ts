@@ -184,7 +184,7 @@ describe('an account is proven before it is kept', () => {
     const shopId = await (async () => {
       await using allowed = await testApp(loopback, { database })
       const merchant = await allowed.merchant()
-      btcpay.fail(/GET/, { reply: { status: 302, headers: { location: 'https://pay.example/' } } })
+      btcpay.fail(/GET/, { status: 302, headers: { location: 'https://pay.example/' } })
       const moved = await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey })
       expect([moved.status, moved.body.message]).toEqual([400, expect.stringContaining('apiUrl (body)')])
       ok(await put(allowed, merchant, 'btcpay', { apiUrl, storeId, apiKey }))

@@ -1,0 +1,67 @@
+/** What the stand-in for PayPal refuses, and how it reads what it is sent. */
+
+export type Json = Record<string, unknown>
+export type Money = { currency_code: string; value: string }
+
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly json: Json,
+  ) {
+    super(JSON.stringify(json))
+  }
+}
+const names: Readonly<Record<number, string>> = {
+  400: 'INVALID_REQUEST',
+  403: 'NOT_AUTHORIZED',
+  404: 'RESOURCE_NOT_FOUND',
+  409: 'RESOURCE_CONFLICT',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_ENTITY',
+}
+export const refused = (status: number, issue: string, field?: string) =>
+  new Refused(status, {
+    name: names[status] ?? 'ERROR',
+    message: 'no',
+    debug_id: 'debug',
+    details: [{ issue, description: 'no', ...(field ? { field } : {}) }],
+  })
+
+const currencies = 'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' ')
+
+export function knownIn(json: unknown, names: readonly string[]): Json {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw refused(400, 'INVALID_PARAMETER_SYNTAX')
+  const unknown = Object.keys(json).filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw refused(400, 'UNSUPPORTED_PARAMETER', unknown[0])
+  return json as Json
+}
+
+export function objectIn(body: string, names: readonly string[]): Json {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    throw refused(400, 'MALFORMED_REQUEST_JSON')
+  }
+  return knownIn(json, names)
+}
+
+export function textIn(value: unknown, lengthMax: number, field: string): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || value === '' || value.length > lengthMax) throw refused(400, 'INVALID_STRING_LENGTH', field)
+  return value
+}
+
+export function moneyIn(json: unknown): Money {
+  const { currency_code: currency, value } = knownIn(json, ['currency_code', 'value'])
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'currency_code')
+  if (!currencies.includes(currency)) throw refused(422, 'CURRENCY_NOT_SUPPORTED', 'currency_code')
+  if (typeof value !== 'string' || value.length > 32 || !/^\d+(\.\d+)?$/.test(value))
+    throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'value')
+  const decimals = value.split('.')[1]?.length ?? 0
+  if (decimals > 2 || (decimals > 0 && ['HUF', 'JPY', 'TWD'].includes(currency))) throw refused(422, 'DECIMAL_PRECISION', 'value')
+  if (Number(value) === 0) throw refused(422, 'CANNOT_BE_ZERO_OR_NEGATIVE', 'value')
+  return { currency_code: currency, value }
+}
+
+export const centsOf = ({ value }: Money): number => Math.round(Number(value) * 100)

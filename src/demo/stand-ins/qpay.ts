@@ -1,0 +1,274 @@
+/** QPay of Mongolia as it is documented and was seen, version 2. Written from the reference, not from the client. */
+import { randomUUID } from 'node:crypto'
+import { afterPaying, nothingToPay, payPage } from './page.ts'
+import { type Asked, callOnThisMachine, type StandInServer, serveStandIn, type Told, type Watch } from './server.ts'
+
+export type QpayServerOptions = {
+  username?: string
+  password?: string
+  invoiceCode?: string
+  now?: () => number
+  /** `expires_in` as the live API has it, or as some documentation does. */
+  expiresIn?: 'time' | 'duration'
+  /** What is not known of the live API is played in each way. */
+  errorField?: 'error' | 'error_code'
+  statusOncePaid?: 'OPEN' | 'CLOSED' | 'PAID'
+  deletePaid?: 'refused' | 'accepted'
+  /** Whether a row is still there, and as what, once it was refunded. */
+  refundedRow?: 'REFUNDED' | 'gone'
+  amounts?: 'text' | 'number'
+  /** The short address of an invoice is a page of this server that pays it, and its callback is called. */
+  pages?: boolean
+  watch?: Watch
+}
+
+type Payment = { id: string; status: 'PAID' | 'REFUNDED' | 'FAILED'; type: 'CARD' | 'P2P'; amount: number; currency: string }
+type Invoice = { id: string; number: string; amount: number; callbackUrl: string; canceled: boolean; payments: Payment[] }
+
+export type QpayServer = StandInServer & {
+  readonly account: { username: string; password: string; invoiceCode: string; apiUrl: string }
+  /** What a request did against the documentation, in words. */
+  readonly violations: readonly string[]
+  readonly invoices: ReadonlyMap<string, Invoice>
+  /** How many tokens were given. */
+  tokensGiven(): number
+  /** From now on every token is refused until a new one is asked for. */
+  revokeTokens(): void
+  /** The shopper pays with an app of a bank. Nobody is told; `callbackOf` says who would be. */
+  pay(invoiceId: string, payment?: Partial<Omit<Payment, 'id'>>): string
+  /** The address that is called about a payment, as QPay adds to it. */
+  callbackOf(invoiceId: string, paymentId: string): string
+}
+
+const invoiceFields = {
+  invoice_code: 'text',
+  sender_invoice_no: 'text 45',
+  invoice_receiver_code: 'text 45',
+  invoice_description: 'text 255',
+  amount: 'number',
+  callback_url: 'text 255',
+} as const
+const tokenLifeSeconds = 86_400
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const apps = ['qpaywallet', 'khanbank', 'statebankmongolia', 'socialpay-payment']
+
+export async function startQpayServer(options: QpayServerOptions = {}): Promise<QpayServer> {
+  const { username = 'TEST_MERCHANT', password = 'pass:wörd', invoiceCode = 'TEST_INVOICE', now = Date.now } = options
+  const { expiresIn = 'time', errorField = 'error', amounts = 'text' } = options
+  const { statusOncePaid = 'CLOSED', deletePaid = 'refused', refundedRow = 'REFUNDED' } = options
+  const violations: string[] = []
+  const invoices = new Map<string, Invoice>()
+  const tokens = new Map<string, number>()
+  let given = 0
+
+  const error = (status: number, code: string): Told => ({ status, json: { [errorField]: code, message: `${code}: secret details` } })
+  const violation = (what: string): Told => {
+    violations.push(what)
+    return error(400, 'INVALID_REQUEST')
+  }
+  const decimal = (amount: number) => (amounts === 'text' ? amount.toFixed(2) : amount)
+
+  function token({ headers, body: text }: Asked): Told {
+    if (text !== '') violations.push('a body where none is documented')
+    const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    if (!headers.has('authorization')) return error(401, 'NO_CREDENDIALS')
+    if (headers.get('authorization') !== expected) return error(401, 'AUTHENTICATION_FAILED')
+    given++
+    const access = `access-${given}-${randomUUID()}`
+    const ends = Math.floor(now() / 1000) + tokenLifeSeconds
+    tokens.set(access, ends)
+    const told = expiresIn === 'time' ? ends : tokenLifeSeconds
+    return {
+      status: 200,
+      json: {
+        token_type: 'bearer',
+        refresh_expires_in: told,
+        refresh_token: `refresh-${given}`,
+        access_token: access,
+        expires_in: told,
+        scope: 'get_token',
+        'not-before-policy': '0',
+        session_state: 'prod_new',
+      },
+    }
+  }
+
+  function create({ json, body: text }: Asked): Told {
+    const wrong = wrongFields(json, invoiceFields)
+    if (wrong) return violation(`invoice: ${wrong}`)
+    const body = json as Record<keyof typeof invoiceFields, string> & { amount: number }
+    if (!/"amount":[1-9]\d*[,}]/.test(text)) return error(422, 'INVALID_AMOUNT')
+    if (body.invoice_code !== invoiceCode) return error(400, 'INVOICE_CODE_INVALID')
+    if (!URL.canParse(body.callback_url)) return violation('callback_url is no address')
+    // The same number again makes another invoice that can be paid: seen on the live API.
+    const id = randomUUID()
+    const { sender_invoice_no: number, amount, callback_url: callbackUrl } = body
+    invoices.set(id, { id, number, amount, callbackUrl, canceled: false, payments: [] })
+    const qr = `0002010102121531279404962794049627${id}6304AE86`
+    const urls = apps.map((app) => ({
+      name: app,
+      description: `${app} апп`,
+      logo: `https://qpay.mn/q/logo/${app}.png`,
+      link: `${app}://q?qPay_QRcode=${qr}`,
+    }))
+    return {
+      status: 200,
+      json: {
+        invoice_id: id,
+        qr_text: qr,
+        qr_image: pixel,
+        qPay_shortUrl: options.pages ? `${server.url}/s/${id}` : `https://s.qpay.mn/${id.slice(0, 10)}`,
+        urls,
+      },
+    }
+  }
+
+  function check({ json }: Asked): Told {
+    const wrong = wrongFields(json, { object_type: 'text', object_id: 'text', offset: 'object' })
+    if (wrong) return violation(`check: ${wrong}`)
+    const { object_type, object_id, offset } = json as { object_type: string; object_id: string; offset: Record<string, unknown> }
+    if (object_type !== 'INVOICE') return error(400, 'INVALID_OBJECT_TYPE')
+    const wrongOffset = wrongFields(offset, { page_number: 'number', page_limit: 'number' })
+    if (wrongOffset || Number(offset['page_limit']) > 100) return violation(`check: offset ${wrongOffset ?? 'too large'}`)
+    const shown = (invoices.get(object_id)?.payments ?? []).filter(({ status }) => status !== 'REFUNDED' || refundedRow !== 'gone')
+    if (shown.length === 0) return { status: 200, json: { count: 0, rows: [] } }
+    const rows = shown.map(({ id, status, type, amount, currency }) => ({
+      payment_id: id,
+      payment_status: status,
+      payment_amount: decimal(amount),
+      trx_fee: decimal(0),
+      payment_currency: currency,
+      payment_wallet: 'qPay wallet',
+      payment_type: type,
+      card_transactions: [],
+      p2p_transactions: [],
+    }))
+    const paid = shown.filter(({ status }) => status === 'PAID').reduce((sum, { amount }) => sum + amount, 0)
+    return { status: 200, json: { count: rows.length, paid_amount: paid, rows } }
+  }
+
+  function show(invoice: Invoice | undefined): Told {
+    if (!invoice) return error(404, 'INVOICE_NOTFOUND')
+    const isPaid = paidOf(invoice) >= invoice.amount
+    return {
+      status: 200,
+      json: {
+        invoice_id: invoice.id,
+        invoice_status: invoice.canceled ? 'CANCELED' : isPaid ? statusOncePaid : 'OPEN',
+        sender_invoice_no: invoice.number,
+        invoice_description: invoice.number,
+        invoice_due_date: null,
+        enable_expiry: false,
+        expiry_date: '2026-09-06T17:07:48.599Z',
+        allow_partial: false,
+        minimum_amount: '0.00',
+        allow_exceed: false,
+        maximum_amount: '0.00',
+        total_amount: invoice.amount.toFixed(2),
+        gross_amount: invoice.amount,
+        tax_amount: 0,
+        surcharge_amount: 0,
+        discount_amount: 0,
+        callback_url: invoice.callbackUrl,
+        lines: [],
+        transactions: [],
+      },
+    }
+  }
+
+  function cancel(invoice: Invoice | undefined): Told {
+    if (!invoice) return error(404, 'INVOICE_NOTFOUND')
+    if (invoice.canceled) return error(400, 'INVOICE_ALREADY_CANCELED')
+    if (paidOf(invoice) >= invoice.amount && deletePaid === 'refused') return error(400, 'INVOICE_PAID')
+    invoice.canceled = true
+    return { status: 200, json: {} }
+  }
+
+  function refund(paymentId: string): Told {
+    const payment = [...invoices.values()].flatMap(({ payments }) => payments).find(({ id }) => id === paymentId)
+    if (!payment || payment.status === 'FAILED') return error(404, 'PAYMENT_NOTFOUND')
+    if (payment.type !== 'CARD') return error(400, 'TRANSACTION_NOT_APPROVED')
+    if (payment.status === 'REFUNDED') return error(400, 'PAYMENT_ALREADY_CANCELED')
+    payment.status = 'REFUNDED'
+    return { status: 200, json: {} }
+  }
+
+  /** The shopper's app: pays, and QPay calls whom the invoice names. */
+  function page(method: string, id: string): Told {
+    const invoice = invoices.get(id)
+    if (!invoice || invoice.canceled || paidOf(invoice) >= invoice.amount) return nothingToPay
+    if (method !== 'POST') return payPage('QPay', `Your app pays ${invoice.amount} MNT`)
+    callOnThisMachine(callbackOf(id, pay(id, { type: 'CARD' })))
+    return afterPaying('QPay')
+  }
+
+  function answer(asked: Asked): Told {
+    const { method, path, headers, body: text } = asked
+    const [, paying] = /^\/s\/([\w-]+)$/.exec(path) ?? []
+    if (options.pages && paying !== undefined) return page(method, paying)
+    const route = `${method} ${path}`
+    if ([...asked.query.keys()].length > 0) violations.push('a query where none is documented')
+    if (route === 'POST /v2/auth/token') return token(asked)
+    const bearer = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1]
+    if (bearer === undefined) return violation('no bearer token')
+    if ((tokens.get(bearer) ?? 0) * 1000 <= now()) return error(401, 'AUTHENTICATION_FAILED')
+    if (method === 'POST' && headers.get('content-type') !== 'application/json') return violation('not sent as JSON')
+    if (method === 'GET' && text !== '') return violation('a body of a GET')
+    if (route === 'POST /v2/invoice') return create(asked)
+    if (route === 'POST /v2/payment/check') return check(asked)
+    const [, resource, id = ''] = /^\/v2\/(invoice|payment\/refund)\/([\w-]+)$/.exec(path) ?? []
+    if (resource === 'invoice' && method === 'GET') return show(invoices.get(id))
+    if (resource === 'invoice' && method === 'DELETE') return cancel(invoices.get(id))
+    if (resource === 'payment/refund' && method === 'DELETE') {
+      const wrong = text === '' ? undefined : wrongFields(asked.json, {}, ['callback_url', 'note'])
+      return wrong ? violation(`refund: ${wrong}`) : refund(id)
+    }
+    return violation(`there is no ${route}`)
+  }
+
+  const server = await serveStandIn(answer, options.watch)
+  const known = (id: string) => {
+    const invoice = invoices.get(id)
+    if (!invoice) throw new Error('no such invoice')
+    return invoice
+  }
+  function pay(invoiceId: string, payment: Partial<Omit<Payment, 'id'>> = {}): string {
+    const invoice = known(invoiceId)
+    if (invoice.canceled) throw new Error('a canceled invoice cannot be paid')
+    const id = randomUUID()
+    invoice.payments.push({ id, status: 'PAID', type: 'P2P', amount: invoice.amount, currency: 'MNT', ...payment })
+    return id
+  }
+  function callbackOf(invoiceId: string, paymentId: string): string {
+    const url = new URL(known(invoiceId).callbackUrl)
+    url.searchParams.append('qpay_payment_id', paymentId)
+    return url.href
+  }
+  return {
+    ...server,
+    account: { username, password, invoiceCode, apiUrl: `${server.url}/v2` },
+    violations,
+    invoices,
+    tokensGiven: () => given,
+    revokeTokens: () => tokens.clear(),
+    pay,
+    callbackOf,
+  }
+}
+
+const paidOf = ({ payments }: Invoice) => payments.reduce((sum, { status, amount }) => sum + (status === 'PAID' ? amount : 0), 0)
+
+/** What is wrong with a body of which every field is required and no other is known. */
+function wrongFields(body: unknown, required: Readonly<Record<string, string>>, optional: readonly string[] = []): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'no object'
+  const unknown = Object.keys(body).find((name) => !(name in required) && !optional.includes(name))
+  if (unknown !== undefined) return `unknown field ${unknown}`
+  for (const [name, rule] of Object.entries(required)) {
+    const value = (body as Record<string, unknown>)[name]
+    const [kind, max = '10000'] = rule.split(' ')
+    if (kind === 'object' ? typeof value !== 'object' || value === null : typeof value !== (kind === 'text' ? 'string' : kind))
+      return `${name} is no ${kind}`
+    if (typeof value === 'string' && (value === '' || value.length > Number(max))) return `${name} is empty or too long`
+  }
+  return undefined
+}

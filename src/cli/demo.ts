@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts'
 import { demoCustomer, demoOperator, demoShop } from '../demo/data.ts'
 import { demoShops, fillDemo } from '../demo/fill.ts'
-import { demoProcessors } from '../demo/processors.ts'
+import { type DemoPayments, startPayments } from '../demo/payments.ts'
+import { pastProcessors } from '../demo/processors.ts'
 import type { Instance } from '../instance.ts'
 import { listOrders } from '../modules/order/index.ts'
 import { currentKeys, shopNamed } from '../modules/shop/index.ts'
@@ -9,12 +10,30 @@ import { serve } from './serve.ts'
 
 const stoppedEarly = 'Stopped: the demo is not filled yet. Nothing is lost: `souk demo` goes on where it was'
 
-/** `souk demo`: shops with a year behind them, on the air. Run again, it serves what is there. */
-export async function demo(config: Config): Promise<void> {
-  await serve(config, { processors: demoProcessors, stoppedEarly, prepare: ({ deps }) => fillDemo(deps), announce: welcome })
+/** `souk demo`: shops with a year behind them, on the air, with processors of their own on this machine. Run again, it serves what is there. */
+export async function demo(given: Config): Promise<void> {
+  const payments = await startPayments()
+  const { config, leftOut } = payments.configured(given)
+  try {
+    await serve(config, {
+      processors: pastProcessors,
+      stoppedEarly,
+      prepare: ({ deps }) => fillDemo(deps),
+      announce: (instance, url) => {
+        payments.tellTo(url)
+        return welcome(instance, { url, payments, leftOut })
+      },
+    })
+  } catch (error) {
+    // Nothing may keep a process alive that could not start.
+    await payments.close()
+    throw error
+  }
 }
 
-async function welcome({ deps }: Instance, url: string): Promise<string> {
+type Served = { readonly url: string; readonly payments: DemoPayments; readonly leftOut: readonly string[] }
+
+async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }: Served): Promise<string> {
   const shop = await shopNamed(deps, demoShop.name)
   const { publishable, secret } = await currentKeys(deps, shop)
   const { total: orders } = await listOrders(deps, { shopId: shop.id }, { page: 1, limit: 1, offset: 0 })
@@ -24,6 +43,7 @@ async function welcome({ deps }: Instance, url: string): Promise<string> {
 
   Documentation     ${url}/docs
   Products          ${url}/product-v2/public/shop/${shop.name}
+  Ways to pay       ${url}/checkout/${shop.name}/payment-intent-resolver
   Orders            ${url}/v2/orders  (${orders}, with the secret key)
   Merchant          ${email}  /  ${password}
   More merchants    ${others.join(', ')}  /  ${password}
@@ -32,6 +52,12 @@ async function welcome({ deps }: Instance, url: string): Promise<string> {
   Publishable key   ${publishable}
   Secret key        ${secret}
 
+The processors are played by this process. Where a checkout is paid, with one click:
+
+  Stripe            ${pages.stripe}CLIENT_SECRET
+  Checkout.com      ${pages.checkout}PAYMENT_SESSION_ID
+  The others        the answer of the checkout has the address: redirectUrl (Tap), shortUrl (QPay), approveUrl (PayPal), checkoutLink (BTCPay)
+${leftOut.length > 0 ? `\nLeft out, because the settings have keys for them, which a demo never uses: ${leftOut.join(', ')}\n` : ''}
 These passwords are the same everywhere: keep a demo on this machine. Ctrl-C stops it.
 `
 }

@@ -102,6 +102,14 @@ export const demoShop: DemoShop = {
       'Felix Hartmann, Imani Carter',
     ),
   ],
+  ways: {
+    methods: {
+      card: { enabled: true, processor: 'stripe' },
+      wallet: { enabled: true, merchantIdentifier: 'merchant.example.demo' },
+      paypal: { enabled: true },
+      crypto: { enabled: true },
+    },
+  },
   payments: [
     { processor: 'stripe', method: 'card', percent: 58 },
     { processor: 'paypal', method: 'paypal', percent: 24 },

@@ -21,6 +21,7 @@ import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.
 import { fillRates } from './rates.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
+import { makePartnerships, setUpPayments } from './ways-to-pay.ts'
 
 /** All shops of the demo, the main one first. */
 export const demoShops = [demoShop, ...shopsAbroad]
@@ -69,6 +70,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
       fillRates(deps, start, until),
       makeOperator(deps, start),
     ])
+    await makePartnerships(deps, markets)
     const embedded = deps.config.databaseUrl.startsWith('file:')
     await sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done })
     await Promise.all(markets.map((market) => afterSales(deps, market, until)))
@@ -85,6 +87,7 @@ async function makeOperator(deps: AppDeps, start: number): Promise<void> {
 async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: () => void): Promise<Market> {
   const shop = await shopOf(deps, plan)
   await setUp(deps, plan, shop)
+  await setUpPayments(deps, plan, shop)
   const [customers] = await Promise.all([
     Promise.all(plan.customers.map((planned) => customerOf(deps, shop, planned).finally(done))),
     makeProducts(deps, shop, plan, until, done),

@@ -1,6 +1,6 @@
 /**
- * Stand-ins for the payment processors that the demo's past orders were paid by: nothing of the demo leaves this machine. They
- * keep no books, say yes to all but one token, and take part in every `souk demo`, so that its orders can be refunded.
+ * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books, say yes to all but one
+ * token, and take part in every `souk demo`, so that those orders can be refunded. New payments go to the stand-ins (payments.ts).
  */
 import { BadSignature, type Capabilities, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
 
@@ -18,7 +18,7 @@ const capabilities: Capabilities = {
   saysCurrency: () => true,
 }
 
-/** Nothing offers them: checkouts are the sandbox's. Only what the demo itself has placed is paid here. */
+/** Nothing offers them. Only what the demo itself has placed is paid here. */
 const standIn = (name: string): Processor => {
   const referenceOf = (id: string) => `${name}_demo_${id.slice(id.indexOf('_') + 1)}`
   return {
@@ -46,4 +46,4 @@ const standIn = (name: string): Processor => {
   }
 }
 
-export const demoProcessors: readonly Processor[] = ['stripe', 'tap', 'qpay', 'checkout', 'paypal'].map(standIn)
+export const pastProcessors: readonly Processor[] = ['stripe', 'tap', 'qpay', 'checkout', 'paypal'].map(standIn)

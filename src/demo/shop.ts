@@ -4,7 +4,9 @@ import type { Money } from '../lib/money.ts'
 import { handleOf } from '../lib/words.ts'
 import type { ProductInput, VariantInput } from '../modules/catalog/domain.ts'
 import type { AddressFields } from '../modules/customer/domain.ts'
+import type { KybInput } from '../modules/kyb/domain.ts'
 import type { PaymentChoice } from '../modules/payment/domain.ts'
+import type { Partnership, ShopMethods } from '../modules/payment-method/domain.ts'
 import { bytesOf } from './past.ts'
 
 export type DemoProduct = Omit<ProductInput, 'variants'> & {
@@ -67,7 +69,15 @@ export type DemoShop = {
   places: readonly Place[]
   /** The customers, in the order in which they come. */
   people: readonly Person[]
-  /** How they pay, and how many out of a hundred. */
+  /** What the resolver decides by. */
+  ways?: {
+    /** What the merchant has chosen. */
+    methods?: ShopMethods
+    /** Approved. Shares in percent. */
+    kyb?: KybInput
+    partnership?: Omit<Partnership, 'shopIds'>
+  }
+  /** How they paid, and how many out of a hundred. */
   payments: readonly { processor: string; method: PaymentChoice['method']; percent: number }[]
   partners?: readonly Partner[]
   cards: readonly DemoCard[]

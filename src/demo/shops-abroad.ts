@@ -49,6 +49,15 @@ const kuwait: DemoShop = {
     'Fahad Al Mutawa, Dalal Al Rashed, Yousef Behbehani, Maryam Al Sabti, Khaled Dashti, Hessa Al Ketbi, Nawaf Al Harbi, Reem Boland',
     'Salem Al Awadi',
   ),
+  ways: {
+    kyb: {
+      cohort: 'KUWAIT_WLL',
+      legalName: 'Diwan Coffee W.L.L.',
+      registrationNumber: 'KW-DEMO-1',
+      country: 'KW',
+      owners: [{ name: 'Salem Al Awadi', share: 100 }],
+    },
+  },
   payments: [
     { processor: 'tap', method: 'card', percent: 80 },
     { processor: 'checkout', method: 'card', percent: 20 },
@@ -98,6 +107,18 @@ const mongolia: DemoShop = {
   people: peopleOf(
     'Bolormaa Ganbold, Temuulen Dorj, Sarnai Enkhbat, Otgon Batsaikhan, Nomin Purev, Khulan Tsogt, Anar Myagmar, Tuya Lkhagva',
   ),
+  ways: {
+    kyb: {
+      cohort: 'MN_LLC',
+      legalName: 'Steppe Felt LLC',
+      registrationNumber: 'MN-DEMO-1',
+      country: 'MN',
+      owners: [
+        { name: 'Bolormaa Ganbold', share: 60 },
+        { name: 'Temuulen Dorj', share: 40 },
+      ],
+    },
+  },
   payments: [{ processor: 'qpay', method: 'card', percent: 100 }],
   cards: [{ name: 'tsagaan-sar', amount: 90_000_000, note: 'For Tsagaan Sar', issuedDay: 160, used: 'in part' }],
 }
@@ -140,8 +161,9 @@ const japan: DemoShop = {
   people: peopleOf(
     'Misaki Aoyama, Haruto Ishikawa, Chiyo Matsuda, Ren Okazaki, Emi Shirakawa, Kenji Morimoto, Yui Tachibana, Sora Kitagawa',
   ),
+  ways: { partnership: { name: 'Kyoto Makers', defaultCardProcessor: 'checkout' } },
   payments: [
-    { processor: 'stripe', method: 'card', percent: 70 },
+    { processor: 'checkout', method: 'card', percent: 70 },
     { processor: 'paypal', method: 'paypal', percent: 30 },
   ],
   cards: [{ name: 'new-year', amount: 5_000, note: 'A New Year present', issuedDay: 190 }],

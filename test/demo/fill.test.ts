@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { demoCustomer, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
-import { demoProcessors } from '../../src/demo/processors.ts'
+import { pastProcessors } from '../../src/demo/processors.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
 import { keySeal } from '../../src/modules/shop/domain.ts'
@@ -12,7 +12,7 @@ import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
 
-const demoApp = () => testApp({}, { processors: demoProcessors })
+const demoApp = () => testApp({}, { processors: pastProcessors })
 
 /** The program up to a write at which it dies: that one never happens, nor anything after it. */
 async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {

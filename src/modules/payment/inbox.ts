@@ -33,10 +33,11 @@ const unchecked = () =>
 type Ear = { readonly accountId: string; readonly processor: Processor }
 
 async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
-  // The sandbox, and whatever else there is without an account.
-  const processor = shopId === undefined ? deps.processors.get(name) : undefined
-  if (processor) return [{ accountId: '', processor }]
-  if (!isProcessorName(name)) return []
+  if (!isProcessorName(name)) {
+    // The sandbox, and whatever else there is without an account.
+    const processor = shopId === undefined ? deps.processors.get(name) : undefined
+    return processor ? [{ accountId: '', processor }] : []
+  }
   const accounts = await accountsHearing(deps, { shopId, processor: name })
   return accounts.map((account) => ({ accountId: account.id, processor: clientOf(deps, account) }))
 }

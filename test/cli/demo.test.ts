@@ -95,6 +95,10 @@ describeProcesses('souk demo', () => {
     expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
     for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
     expect(said).toContain(demoShop.merchant.password)
+    // Each start has stand-ins of its own, whose pages it names.
+    const page = /Stripe +(http:\S+)CLIENT_SECRET/.exec(said)?.[1] ?? ''
+    expect((await fetch(`${page}nothing`)).status).toBe(404)
+    expect(said).toMatch(/Checkout\.com +http:\/\/127\.0\.0\.1:\d+\/pay\/PAYMENT_SESSION_ID\n/)
     expect((await third.end('SIGTERM')).status).toBe(0)
     expect(look(file)).toEqual(whole)
   })

@@ -49,6 +49,33 @@ async function serving(folder: string, args: readonly string[], use: (url: strin
   return child.exited
 }
 
+/** Buys something in the demo's main shop, and pays on the page of its stand-in for Stripe. @returns what became of the order */
+async function boughtByCard(url: string, page: string): Promise<string> {
+  const call = async (method: string, path: string, key?: string, body?: unknown) => {
+    const headers = {
+      'content-type': 'application/json',
+      'idempotency-key': crypto.randomUUID(),
+      ...(key ? { 'x-service-api-key': key } : {}),
+    }
+    const answer = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+    return (await answer.json()) as any
+  }
+  const { publishableKey: key } = await call('GET', '/shops/v2/public/name/demo')
+  const { data } = await call('GET', '/product-v2/public/shop/demo?q=scoop')
+  const shippingAddress = { name: 'Ada Lovelace', line1: '1 Quay Street', city: 'Portland', province: 'ME', countryCode: 'US' }
+  const cart = await call('POST', '/cart', key, { email: 'ada@example.com', shippingAddress, shippingMethod: 'standard' })
+  await call('POST', `/cart/${cart.id}/items`, key, { variantId: data[0].variants[0].id, quantity: 1 })
+  const { payment } = await call('POST', `/cart/${cart.id}/checkout`, key, { method: 'card' })
+  expect([payment.processor, payment.status]).toEqual(['stripe', 'REQUIRES_ACTION'])
+  expect((await fetch(`${page}${payment.clientParameters.clientSecret}`, { method: 'POST' })).status).toBe(200)
+  for (let looks = 0; ; looks++) {
+    const { order } = await call('POST', `/cart/${cart.id}/complete`, key)
+    if (order.status === 'CONFIRMED' || looks === 1_000) return order.status
+    await Bun.sleep(10)
+  }
+}
+
 const products = 'Handle,Title,Variant Price,Published\nlamp,Lamp,12.50,true\nrug,Rug,80,true\n'
 
 describe.skipIf(!binary)('the binary', () => {
@@ -74,6 +101,7 @@ describe.skipIf(!binary)('the binary', () => {
       expect((await fetch(`${url}/shops/v2`, { headers })).status).toBe(200)
       // Loaded on demand: it must be inside as well.
       expect((await fetch(`${url}/shops/v2/custody/wallet`, { method: 'POST', headers })).status).toBe(200)
+      expect(await boughtByCard(url, /Stripe +(\S+)CLIENT_SECRET/.exec(said)?.[1] ?? '')).toBe('CONFIRMED')
     })
     expect(status).toBe(0)
   })

@@ -46,7 +46,8 @@ Ends all their sessions. Works beside a running server.`,
   demo: {
     summary: 'Fill a demo shop and serve it; run again, it serves',
     flags: listening,
-    details: 'Refuses a database that holds anything else. Prints what to open and which credentials to use.',
+    details: `Refuses a database that holds anything else. Prints what to open and which credentials to use. It plays the payment
+processors itself, on free ports of 127.0.0.1, and uses no account of yours.`,
     async run({ config }) {
       await (await import('./demo.ts')).demo(config())
       return undefined

@@ -263,7 +263,7 @@ describe('the filled demo has', () => {
 })
 
 describe('on the running demo', () => {
-  test("a past order's money can be given back, by the stand-in for its processor", async () => {
+  test("a past order's money can be given back, by what took it", async () => {
     const key = await keyOf('diwan-coffee')
     const order = ordersOf('diwan-coffee').find(({ paymentStatus }) => paymentStatus === 'CAPTURED')
     const headers = { 'idempotency-key': 'the-first' }
@@ -272,7 +272,7 @@ describe('on the running demo', () => {
     expect(refund.body.processorReference).toStartWith(`${order.payments[0].processor}_demo_`)
   })
 
-  test('a stand-in takes no new payment and no message: checkouts are the sandbox', async () => {
+  test('what took the past payments takes no new one and no message: without accounts, checkouts are the sandbox', async () => {
     const shop = await app.deps.shopStore.findByName(demoShop.name)
     const key = (shop && (await app.deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')))?.publicValue ?? ''
     const products = (await app.call('GET', `/product-v2/public/shop/${demoShop.name}?limit=100`)).body.data

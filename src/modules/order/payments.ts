@@ -38,7 +38,7 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   const asked = await askProcessor(deps, question, payment, {
     holder: drive.holder,
     isNew,
-    patienceMs: patienceOf(question, payment, drive),
+    patienceMs: patienceOf(deps, question, payment, drive),
   })
   if (asked === 'silent' || asked === 'taken') return asked
   if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
@@ -46,12 +46,9 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
 
-/** Where there is another way to pay, the first one is not waited for until the shopper has gone. */
-const patienceMs = 10_000
-
 /** A token belongs to one processor, and a payment that its shopper can make without us must not be begun beside another. */
-const patienceOf = (question: Question, payment: Payment, drive: Drive): number | undefined =>
-  question === 'create' && mayFallBack(payment, drive) ? patienceMs : undefined
+const patienceOf = ({ failOver }: OrderDeps, question: Question, payment: Payment, drive: Drive): number | undefined =>
+  question === 'create' && mayFallBack(payment, drive) ? failOver.patienceMs : undefined
 
 /** Whether another processor may be asked in place of a payment's, should that not begin it. */
 export const mayFallBack = ({ sealedToken }: Pick<Payment, 'sealedToken'>, { fallbacks }: Drive): boolean =>

@@ -108,7 +108,7 @@ const resting = updateOf(
   and(
     eq(orders.id, which),
     eq(orders.status, sql.placeholder('inStatus')),
-    sql`coalesce(${orders.resumeAt}, -1) = coalesce(${sql.placeholder('wasToResumeAt')}, -1)`,
+    sql`${orders.resumeAt} is not distinct from ${sql.placeholder('wasToResumeAt')}`,
   ),
 )
 const failing = updateOf(

@@ -64,6 +64,54 @@ describe('a payment that waits for its shopper', () => {
   })
 })
 
+describe('a shopper who is back', () => {
+  test('has the processor asked once in two seconds, however often and wherever they look, and is told in between how things stand', async () => {
+    await using app = await testApp()
+    let asks = 0
+    let answer = said('REQUIRES_ACTION')
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        return answer
+      },
+    })
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { processor: 'scripted' }))
+    const look = async () => ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }), 200).body
+    await Promise.all([look(), look(), look(), look()])
+    expect(asks).toBe(1)
+    answer = captured
+    app.clock.advance(1_999)
+    expect((await look()).payment.status).toBe('REQUIRES_ACTION')
+    app.clock.advance(1)
+    expect([(await look()).order.status, asks]).toEqual(['CONFIRMED', 2])
+    app.clock.advance(10_000)
+    const writes = app.deps.db.stats.writes
+    expect((await look()).order.status).toBe('CONFIRMED')
+    expect([asks, app.deps.db.stats.writes - writes]).toEqual([2, 0])
+  })
+
+  test('is not kept waiting by a clock that has stepped back', async () => {
+    await using app = await testApp()
+    let asks = 0
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => {
+        asks++
+        return said('REQUIRES_ACTION')
+      },
+    })
+    const cartId = await shop.cart()
+    ok(await shop.checkout(cartId, { processor: 'scripted' }))
+    const look = () => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+    ok(await look())
+    app.clock.advance(-hour)
+    ok(await look())
+    expect(asks).toBe(2)
+  })
+})
+
 describe('a payment that is being decided', () => {
   async function undecided(app: TestApp) {
     let answer: ProcessorPayment = said('PROCESSING', { authorized: 1_000 })

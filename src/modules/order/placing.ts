@@ -1,4 +1,4 @@
-import type { Writer } from '../../../db/engine.ts'
+import { isNullViolation, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
@@ -39,7 +39,8 @@ export type Purchase = {
  * of two who want the last one only one has an order, and no number is lost.
  * @param holder who goes on to tell the processor
  * @returns the order and its payment
- * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
+ * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone, a gift card is used up or the shop has
+ *   gone live
  */
 export async function placeOrder(
   deps: OrderDeps,
@@ -49,7 +50,9 @@ export async function placeOrder(
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
-  const { draft, payments, inserted } = await deps.db.write(async (tx) => {
+  // What it is to be paid by was chosen before the cart was read.
+  if (!deps.processors.get(choice.processor)?.modes.includes(snapshot.shop.mode)) throw goneLive()
+  const placing = deps.db.write(async (tx) => {
     const now = deps.clock.now()
     const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
@@ -72,7 +75,16 @@ export async function placeOrder(
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
     return { draft, payments, inserted }
   }, locking)
+  const { draft, payments, inserted } = await placing.catch(refuseGoneLive)
   return { order: { ...draft, number: await inserted.number }, payments }
+}
+
+const goneLive = () => new AppError('CONFLICT', 'The shop takes real money since just now: check out again')
+
+/** Only the mode of an order may turn out to be missing: where its shop is not of that mode any more. */
+function refuseGoneLive(error: unknown): never {
+  if (isNullViolation(error)) throw goneLive()
+  throw error
 }
 
 /**

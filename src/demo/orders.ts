@@ -118,7 +118,7 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const { email } = planned.buyer
   await placeOrder(
     deps,
-    { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null },
+    { snapshot, mode: snapshot.shop.mode, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null },
     choiceOf(planned, 1),
     drive.holder,
   )

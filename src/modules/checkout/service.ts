@@ -118,7 +118,8 @@ async function buy(deps: OrderDeps, choice: PaymentChoice, { request: { caller, 
   }
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
-  return placeOrder(deps, { snapshot, priced: priced(snapshot, now), email: cart.email, placedFrom }, choice, drive.holder)
+  const purchase = { snapshot, mode: caller.shop.mode, priced: priced(snapshot, now), email: cart.email, placedFrom }
+  return placeOrder(deps, purchase, choice, drive.holder)
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */

@@ -28,6 +28,8 @@ const unpaidRetrySeconds = 60
 /** A cart that was found fit to be bought, as it was read just now. */
 export type Purchase = {
   snapshot: CartSnapshot
+  /** Of the shop when it was chosen what is to be paid by: where it is another one by then, nothing is placed. */
+  mode: Order['mode']
   priced: Priced
   email: string
   /** The shopper's address, as a keyed hash; null for a shop's own server. */
@@ -44,17 +46,15 @@ export type Purchase = {
  */
 export async function placeOrder(
   deps: OrderDeps,
-  { snapshot, priced, email, placedFrom }: Purchase,
+  { snapshot, mode, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   holder: string,
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
-  // What it is to be paid by was chosen before the cart was read.
-  if (!deps.processors.get(choice.processor)?.modes.includes(snapshot.shop.mode)) throw goneLive()
   const placing = deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
+    const draft = orderOf(deps.newId('order'), { snapshot, mode, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
     // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
@@ -162,7 +162,7 @@ async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promi
 
 function orderOf(
   id: string,
-  { snapshot: { cart, shop }, priced: { totals, shipping }, email, placedFrom }: Purchase,
+  { snapshot: { cart }, mode, priced: { totals, shipping }, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   now: number,
 ): Omit<Order, 'number'> {
@@ -170,7 +170,7 @@ function orderOf(
     id,
     ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),
     cartId: cart.id,
-    mode: shop.mode,
+    mode,
     email,
     subtotal: totals.subtotal,
     discountTotal: totals.discount,

@@ -198,7 +198,13 @@ describe('going live', () => {
     const caller = { shop: shop.shop, principal: { kind: 'merchant', id: shop.id, sessionId: '' } } as const
     const { cart, snapshot } = await openCart(deps, caller, cartId)
     await app.deps.db.write((tx) => deps.shopStore.update(tx, shop.shop.id, { mode: 'LIVE' }))
-    const purchase = { snapshot, priced: priced(snapshot, app.clock.now()), email: 'guest@example.com', placedFrom: null }
+    const purchase = {
+      snapshot,
+      mode: 'TEST',
+      priced: priced(snapshot, app.clock.now()),
+      email: 'guest@example.com',
+      placedFrom: null,
+    } as const
     const choice = { method: 'card', processor: 'sandbox', token: undefined, returnUrl: undefined, attemptKey: 'a' } as const
     expect(cart.status).toBe('OPEN')
     await expect(placeOrder(deps, purchase, choice, 'a')).rejects.toMatchObject({ code: 'CONFLICT' })

@@ -124,3 +124,9 @@ export function isUniqueViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
+
+/** Whether a write failed because a column that needs a value was to have none, on either engine. */
+export function isNullViolation(error: unknown): boolean {
+  const code = engineErrorCode(error)
+  return code === '23502' || code === 'SQLITE_CONSTRAINT_NOTNULL'
+}

@@ -16,6 +16,7 @@ import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.
 import { countryRoutes } from './modules/countries/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
+import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
@@ -43,6 +44,7 @@ export function createApp(deps: AppDeps) {
     .use(processorAccountRoutes(deps))
     .use(resolverRoutes(deps))
     .use(kybRoutes(deps))
+    .use(goLiveRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))

@@ -147,7 +147,7 @@ export const settings = {
     'outgoingAllowedNetworks',
     'list',
     undefined,
-    'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
+    'Private networks (CIDR) that webhooks and calls to merchants’ own payment servers may go to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
   ),
   FX_RATES_URL: secret(

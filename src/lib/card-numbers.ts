@@ -1,5 +1,5 @@
-/** Digits as they are printed on cards, in groups or in one piece; not a part of a longer number. */
-const written = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/g
+/** Digits as they are printed on cards, in groups or in one piece; not a part of a longer number or word. */
+const written = /(?<!\w|\d\.)\d(?:[ -]?\d){12,18}(?!\w|\.\d)/g
 
 /**
  * Whether a text holds what looks like a card's number: 13 to 19 digits that begin as those of the card networks do, with a check digit that

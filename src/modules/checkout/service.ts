@@ -127,9 +127,8 @@ async function buy(deps: OrderDeps, buying: Buying): Promise<Saga> {
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
   const sum = priced(snapshot, now)
-  const { currency } = cart
-  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency })
-  return placeOrder(deps, { snapshot, priced: sum, email: cart.email, placedFrom }, choice, drive)
+  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency })
+  return placeOrder(deps, { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }, choice, drive)
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */

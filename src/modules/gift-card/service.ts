@@ -236,3 +236,7 @@ async function giveBack(
     await append(tx, deps, { ...why, giftCardId, amount })
   }
 }
+
+/** Disables all cards of a shop, inside a write that ends whatever they were worth. @returns how many could still be used */
+export const disableGiftCards = (tx: Writer, { giftCardStore, clock }: GiftCardDeps, shopId: string): Promise<number> =>
+  giftCardStore.disableAll(tx, shopId, clock.now())

@@ -15,4 +15,5 @@ export {
   refundOrder,
 } from './service.ts'
 export { takeOrderBack } from './taking-back.ts'
+export { holdFinished } from './unfinished.ts'
 export { type OrderView, orderView, withoutReasons } from './view.ts'

@@ -1,4 +1,5 @@
 export type { KnownKey, Shop } from './domain.ts'
+export { makeLive } from './going-live.ts'
 export type { ShopDeps } from './parts.ts'
 export {
   assertNewShop,

@@ -145,7 +145,8 @@ export async function openShop(
   return shop
 }
 
-function makeKey(
+/** A new key of a shop, and the row of it. */
+export function makeKey(
   { newId, clock, randomBytes, keyring }: Deps,
   shopId: string,
   kind: ApiKey['kind'],

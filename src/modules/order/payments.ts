@@ -286,6 +286,6 @@ function standingAt(
   }
 }
 
-/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale. */
-const endedAs = (state: PaymentStatus, { confirmedAt }: Order): Partial<Order> | undefined =>
-  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null ? { paymentStatus: state } : {}) : undefined
+/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale, or a part came, which went back. */
+const endedAs = (state: PaymentStatus, { confirmedAt, capturedTotal }: Order): Partial<Order> | undefined =>
+  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null && capturedTotal === 0 ? { paymentStatus: state } : {}) : undefined

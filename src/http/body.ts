@@ -48,7 +48,7 @@ export async function keepRaw(request: Request, bytesMax: number, place: InRoom)
   rawBodies.set(request, await readBody(request, bytesMax, place))
 }
 
-type Reading = Partial<Pace> & Partial<InRoom>
+export type Reading = Partial<Pace> & Partial<InRoom>
 
 /** How fast a body must come. */
 export type Pace = {
@@ -61,28 +61,48 @@ const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their 
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
- * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
+ * The bytes of a body.
  * @throws AppError as `readChunks` does; TIMEOUT too, in other words, when the room was needed for others
  */
-export async function readBody(
+export async function readBody(request: Request, bytesMax: number, reading: Reading = {}): Promise<Uint8Array> {
+  const pieces = await readPieces(request, bytesMax, reading)
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
+}
+
+/** From here on a piece of a body is left as it is, and what comes begins another: large bodies are not copied. */
+const pieceBytes = 64 * kb
+
+/**
+ * The bytes of a body in pieces, as they came; but small ones together, in buffers of at most twice their length: whoever sends a byte at
+ * a time holds no more.
+ * @throws AppError as `readBody` does
+ */
+export async function readPieces(
   request: Request,
   bytesMax: number,
   { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
-): Promise<Uint8Array> {
-  let held: Uint8Array | undefined = new Uint8Array()
-  let length = 0
+): Promise<Uint8Array[]> {
+  let pieces: Uint8Array[] | undefined = []
+  let last: Uint8Array = new Uint8Array()
+  let [lastLength, heldBefore] = [0, 0]
   const place = room?.enter(sender, () => {
-    held = undefined
+    pieces = undefined
+    last = new Uint8Array()
   })
   try {
     for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
-      if (held === undefined) throw crowdedOut()
-      held = joined(held.subarray(0, length), held, chunk, bytesMax)
-      length += chunk.length
-      place?.hold(held.length)
+      if (pieces === undefined) throw crowdedOut()
+      if (lastLength >= pieceBytes) {
+        pieces.push(last.subarray(0, lastLength))
+        heldBefore += last.length
+        lastLength = 0
+      }
+      last = joined(last.subarray(0, lastLength), last, chunk, bytesMax)
+      lastLength += chunk.length
+      place?.hold(heldBefore + last.length)
     }
-    if (held === undefined) throw crowdedOut()
-    return held.subarray(0, length)
+    if (pieces === undefined) throw crowdedOut()
+    return [...pieces, last.subarray(0, lastLength)]
   } finally {
     place?.leave()
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseObject, readBody } from '../../src/http/body.ts'
+import { parseObject, readBody, readPieces } from '../../src/http/body.ts'
 import { createBodyRoom } from '../../src/http/body-room.ts'
 
 const stalled = (first: Uint8Array) =>
@@ -65,6 +65,25 @@ describe('bodies that are still arriving', () => {
     }
     send?.close()
     expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
+  })
+
+  test('a large body is kept in the pieces in which it came, without a copy, and small pieces of it together', async () => {
+    const [large, small] = [new Uint8Array(100 * 1024).fill(1), new Uint8Array(1_000).fill(2)]
+    const chunks = [large, ...Array.from({ length: 70 }, () => small), large, large]
+    const request = () =>
+      new Request('http://localhost/', {
+        method: 'POST',
+        body: new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (const chunk of chunks) controller.enqueue(chunk.slice())
+            controller.close()
+          },
+        }),
+      })
+    const pieces = await readPieces(request(), 1024 * 1024)
+    expect(pieces.map(({ length }) => length)).toEqual([100 * 1024, 66_000, 4_000 + 100 * 1024, 100 * 1024])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.concat(chunks))
+    expect(Buffer.from(await readBody(request(), 1024 * 1024))).toEqual(Buffer.concat(chunks))
   })
 
   test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {

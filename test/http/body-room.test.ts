@@ -170,6 +170,24 @@ describe('what a body of JSON may hold', () => {
       expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
   })
 
+  test('what a body of JSON may hold is each field of an object once: of two, neither is taken', () => {
+    for (const [text, field] of [
+      ['{"amount":1,"amount":2}', 'amount'],
+      ['{"a":{"b":1},"c":[{"d":1},{"d":1, "e":[[],{"f":":\\"{[","\\u0066" : null}]}]}', 'c.1.e.1.f'],
+      ['{"__proto__":1,"__proto__":2}', '__proto__'],
+      ['{"":1,"":1}', ''],
+      [`{"a":[${'"x",'.repeat(49_000)}1],"b":1,"b":1}`, 'b'],
+    ])
+      expect(refusal(text as string)).toBe(`${field} (body): given twice`)
+    for (const text of [
+      '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
+      '{"a":":","b":["c",":"],"c":"\\":"}',
+      '{"__proto__":{"a":1}}',
+      '{"a":1,"A":1}',
+    ])
+      expect(refusal(text)).toBeUndefined()
+  })
+
   test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {
     for (const bad of ['\\u0000', 'a\\u0000b']) {
       expect(refusal(`{"a":"${bad}"}`)).toBe('The body holds a NUL character')

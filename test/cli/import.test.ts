@@ -60,7 +60,6 @@ describeProcesses('souk import', () => {
     expect((await souk(['import', dataDir, '--shop', 'a-shop'], dataDir)).stderr).toContain(`${dataDir} is not a file`)
   })
 
-
   test("souk import refuses --stock without --overwrite, and another currency than the shop's", async () => {
     const { run, database } = await withProducts('tee,Tee,Size,S,10,shopify,5')
     const stock = await run('--stock')

@@ -25,6 +25,7 @@ const resolverPerMinute = 60
 /** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
 const othersShare = 3
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
+const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
 
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
@@ -70,7 +71,7 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
     } satisfies Uploading,
     requestCounts,
     /** For requests that work long; they share it. */
-    pace: createPace({ now: clock.monotonic, turn, seen: requestCounts.seen, othersShare }),
+    pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */

@@ -22,6 +22,8 @@ export type PaceOptions = {
   readonly now: () => number
   /** Resolves when the event loop has gone round. */
   readonly turn: () => Promise<void>
+  /** Resolves after about a millisecond, in which the thread is others', and the processor too. */
+  readonly pause: () => Promise<void>
   /** Goes up whenever something was done for somebody else. */
   readonly seen: () => number
   /** How many times the length of a piece is for others. */
@@ -30,10 +32,13 @@ export type PaceOptions = {
 
 /** Work that is shorter goes on: to find out whether anybody waits costs something, too. */
 const pieceMinMs = 2
-/** So long without anything to do, and nobody is waiting: a client needs a moment between an answer and its next request. */
-const idleMs = 0.5
+/**
+ * So long without anything to do, and nobody is waiting: a client needs a moment between an answer and its next request, and a busy
+ * machine gives it one late.
+ */
+const idleMs = { whereNobodyCame: 0.5, whereSomebodyCame: 4 }
 
-export function createPace({ now, turn, seen, othersShare }: PaceOptions): Pace {
+export function createPace({ now, turn, pause, seen, othersShare }: PaceOptions): Pace {
   const waiting: (() => void)[] = []
   let isTaken = false
 
@@ -48,17 +53,18 @@ export function createPace({ now, turn, seen, othersShare }: PaceOptions): Pace 
     isTaken = true
   }
 
-  /** Returns whether others wanted all that was theirs. */
-  async function letOthers(forMs: number): Promise<boolean> {
+  /** Returns whether others came. */
+  async function letOthers(forMs: number, cameBefore: boolean): Promise<boolean> {
     let [used, idle] = [0, 0]
-    while (used < forMs && idle < idleMs) {
+    const come = () => used > 0 || cameBefore
+    while (used < forMs && idle < (come() ? idleMs.whereSomebodyCame : idleMs.whereNobodyCame)) {
       const [startedAt, seenBefore] = [now(), seen()]
-      await turn()
+      await (come() ? pause() : turn())
       const took = now() - startedAt
       if (seen() === seenBefore) idle += took
       else [used, idle] = [used + idle + took, 0]
     }
-    return used >= forMs
+    return used > 0
   }
 
   return {
@@ -69,7 +75,7 @@ export function createPace({ now, turn, seen, othersShare }: PaceOptions): Pace 
       return {
         async rest() {
           if (now() - startedAt < pieceMinMs) return wasWanted
-          wasWanted = await letOthers(othersShare * (now() - startedAt))
+          wasWanted = await letOthers(othersShare * (now() - startedAt), wasWanted)
           letNextIn()
           await comeIn()
           startedAt = now()

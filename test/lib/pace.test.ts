@@ -4,18 +4,20 @@ import { createPace } from '../../src/lib/pace.ts'
 /** A thread whose time goes by only with what is done on it. */
 function thread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
   const state = { now: 0, seen: 0, waiting: requestsWaiting, turns: 0 }
+  const pass = async (idleMs: number) => {
+    state.turns++
+    if (state.waiting > 0) {
+      state.waiting--
+      state.seen++
+      state.now += requestMs
+    } else state.now += idleMs
+  }
   const pace = createPace({
     now: () => state.now,
     seen: () => state.seen,
     othersShare,
-    async turn() {
-      state.turns++
-      if (state.waiting > 0) {
-        state.waiting--
-        state.seen++
-        state.now += requestMs
-      } else state.now += 0.05
-    },
+    turn: () => pass(0.05),
+    pause: () => pass(1),
   })
   return { state, pace }
 }
@@ -35,13 +37,15 @@ describe('long work on the thread that answers everybody', () => {
   test('while nobody comes, long work goes on at once; and so it does when those who came are served', async () => {
     const { state, pace } = thread({ requestsWaiting: 5 })
     const work = await pace.enter()
-    state.now += 10
-    expect(await work.rest()).toBe(false)
-    expect(state.seen).toBe(5)
-    state.now += 1_000
-    const before = state.now
-    expect(await work.rest()).toBe(false)
-    expect(state.now - before).toBeLessThan(1)
+    const lost: number[] = []
+    for (const came of [true, false, false]) {
+      state.now += 1_000
+      const before = state.now
+      expect(await work.rest()).toBe(came)
+      lost.push(Math.round(state.now - before))
+    }
+    // After somebody came it waits a little for the next one, and then no more.
+    expect([state.seen, lost]).toEqual([5, [9, 4, 1]])
   })
 
   test('a piece too short to be noticed is followed by the next, until they are one that can be', async () => {

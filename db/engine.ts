@@ -74,6 +74,11 @@ export interface Database {
   version(): number | undefined
   /** Changes whenever another process committed; undefined where only a query could tell. */
   foreignVersion(): number | undefined
+  /**
+   * Whether what is written here is where the next start will look for it: false once the file was removed, or another is in its place.
+   * It goes on being written to, and is gone with the process.
+   */
+  isInPlace(): boolean
   readonly stats: DatabaseStats
   /** Moves the write-ahead log into the file, as far as nobody has to wait. Returns the log's length in bytes; undefined where there is none. */
   checkpoint(): Promise<number | undefined>

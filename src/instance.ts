@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync, statSync } from 'node:fs'
+import type { Database } from '../db/engine.ts'
 import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
 import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
@@ -82,7 +83,7 @@ export async function openInstance({
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })
   const { migrated, backup, warnings } = opened
-  const db = countingCommits(opened.db)
+  const db = tellingOfPlace(countingCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
     const isNew = !(await hasSealedSecrets(db))
@@ -149,6 +150,30 @@ export async function openInstance({
 
 /** Whether there is no database file, or one without a byte. */
 const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
+
+/** The database, which tells once when its file is gone from its place, and once when it is there again. */
+function tellingOfPlace(db: Database, tell: (isInPlace: boolean) => void): Database {
+  let told = true
+  return {
+    ...db,
+    isInPlace() {
+      const isInPlace = db.isInPlace()
+      if (isInPlace !== told) tell(isInPlace)
+      told = isInPlace
+      return isInPlace
+    },
+  }
+}
+
+function tellOfDatabase(log: Log, file: string | undefined, isInPlace: boolean): void {
+  if (isInPlace) log.info('database.found', { file })
+  else
+    log.error('database.gone', {
+      file,
+      advice:
+        'it was removed, or another file was put in its place: what is written is kept nowhere else and ends with this process. Put it back where it was, or stop and restore a backup',
+    })
+}
 
 function tellOfKeys(log: Log, file: string, atHand: boolean): void {
   if (atHand) log.info('keys.found', { file })

@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
     may: [
-      /^src\/core\/(errors|html|outgoing|tokens|principal|publication)\.ts$/,
+      /^src\/core\/(errors|html|outgoing|tokens|principal|publication|window)\.ts$/,
       lib,
       schema,
       ownPure,

@@ -1,4 +1,5 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { LRUCache } from 'lru-cache'
@@ -38,6 +39,16 @@ const preparedStatementsMax = 400
 
 /** 'souk' in ASCII: tells our files from any other SQLite file. */
 export const applicationId = 0x736f756b
+
+/** Which file has this name at the moment; undefined when none can be seen. */
+function identityOf(file: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(file, { bigint: true })
+    return `${dev} ${ino}`
+  } catch {
+    return undefined
+  }
+}
 
 /** What every connection to the database file sets; see docs/architecture.md for the reason of each. */
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
@@ -153,6 +164,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
+  const identity = identityOf(file)
   // The loop must not stand still while another process writes: we retry by ourselves.
   writer.run('PRAGMA busy_timeout = 0')
   const reader = new Sqlite(file, { readonly: true, strict: true })
@@ -339,6 +351,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       }),
     version: () => commitsHere + foreignVersion(),
     foreignVersion,
+    isInPlace: () => identityOf(file) === identity,
     stats,
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0

@@ -3,6 +3,7 @@ import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
+import { createPace } from '../lib/pace.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
@@ -21,6 +22,11 @@ const uploadRoomBytes = 64 * 1024 * 1024
 /** Checkout resolver (specification, limits): requests of a client address within a minute. */
 const resolverPerMinute = 60
 
+/** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
+const othersShare = 3
+const turn = () => new Promise<void>((resume) => setImmediate(resume))
+const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
+
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
 
@@ -34,6 +40,7 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
     requestId: request.headers.get('x-request-id') ?? undefined,
     address: address.of(request, peerOf(request)),
   })
+  const requestCounts = createRequestCounts()
   return {
     /** Whole public answers, kept while the database does not change. */
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
@@ -62,7 +69,9 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
       pace: uploadPace,
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,
-    requestCounts: createRequestCounts(),
+    requestCounts,
+    /** For requests that work long; they share it. */
+    pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */

@@ -2,15 +2,16 @@
 export type WriteLimit = {
   /**
    * Counts one more of this caller.
-   * @param wider what the caller shares with others, of whom ten times as many are let through together
+   * @param wider what the caller shares with others, and how many times as many are let through of all of them together
    * @returns undefined when it may go on; else, counting nothing, after how many seconds the next one may
    */
-  take(key: string, wider?: string): number | undefined
+  take(key: string, wider?: readonly Wider[]): number | undefined
 }
 
+/** The same name with another number of times is another. */
+export type Wider = { readonly key: string; readonly times: number }
+
 const windowSeconds = 60
-/** An office behind one address still shops; an address that opens accounts gains no more than this. */
-const widerTimes = 10
 /** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
 const callersMax = 10_000
 
@@ -41,11 +42,11 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   }
 
   return {
-    take(key, wider) {
+    take(key, wider = []) {
       const seconds = now() / 1000
       const second = Math.floor(seconds)
-      const taken = [{ counts: countsOf(`one ${key}`, second), most }]
-      if (wider !== undefined) taken.push({ counts: countsOf(`many ${wider}`, second), most: widerTimes * most })
+      const levels = [{ key, times: 1 }, ...wider]
+      const taken = levels.map((level) => ({ counts: countsOf(`${level.times} ${level.key}`, second), most: level.times * most }))
       const waits = taken.flatMap((one) => (one.counts.total >= one.most ? [oldestOf(one.counts) + windowSeconds - seconds] : []))
       if (waits.length > 0) return Math.max(...waits)
       for (const { counts } of taken) count(counts)

@@ -43,6 +43,15 @@ export function networkOf(limitKey: string): string {
   return `${ipaddr.fromByteArray(bytes)}/${bits}`
 }
 
+/**
+ * The /48 of an IPv6 caller, of whose 65,536 parts one client may have all; undefined for everybody else.
+ * @param limitKey see `limitKeyOf`
+ */
+export const siteOf = (limitKey: string): string | undefined => (limitKey.endsWith('::/64') ? networkOf(limitKey) : undefined)
+
+/** So many times what an address may is for all of its site: as many as there are networks in a /60, which homes are given. */
+export const siteTimes = 16
+
 /** A CIDR block, or the block of one address; undefined for a text that is neither. */
 export function blockOf(text: string): Block | undefined {
   const [spelt = '', bits, ...rest] = text.split('/')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf, networkOf } from '../../src/lib/networks.ts'
+import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf, networkOf, siteOf } from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
   test('a list of blocks holds its addresses and no junk', () => {
@@ -20,6 +20,15 @@ describe('the network of an address', () => {
     expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64'].map(networkOf)).toEqual(['2001:db8:77::/48', '2001:db8:77::/48'])
     expect([networkOf('2001:db8:78:0::/64'), networkOf('1:0:0:0::/64'), networkOf('::1')]).toEqual(['2001:db8:78::/48', '1::/48', '::/48'])
     expect(['unknown', 'here', ''].map(networkOf)).toEqual(['unknown', 'here', ''])
+  })
+
+  test('the site of an address is the /48 of an IPv6 caller, and nobody else has one', () => {
+    expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64', '0:0:0:0::/64'].map(siteOf)).toEqual([
+      '2001:db8:77::/48',
+      '2001:db8:77::/48',
+      '::/48',
+    ])
+    expect(['203.0.113.9', 'unknown', 'demo', ''].map(siteOf)).toEqual([undefined, undefined, undefined, undefined])
   })
 })
 

@@ -19,6 +19,7 @@ export async function readiness({
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
     migrationsCurrent: () => store.isMigrated(db.read),
     diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,
+    databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
   }

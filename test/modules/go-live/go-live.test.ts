@@ -205,9 +205,11 @@ describe('going live', () => {
       email: 'guest@example.com',
       placedFrom: null,
     } as const
-    const choice = { method: 'card', processor: 'sandbox', token: undefined, returnUrl: undefined, attemptKey: 'a' } as const
+    const way = { method: 'card', processor: 'sandbox', accountId: '', mode: 'TEST' } as const
+    const choice = { ...way, token: undefined, returnUrl: undefined, attemptKey: 'a' }
+    const drive = { holder: 'a', unsent: new Set<string>() }
     expect(cart.status).toBe('OPEN')
-    await expect(placeOrder(deps, purchase, choice, 'a')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(placeOrder(deps, purchase, choice, drive)).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(await deps.db.read.select().from(orders)).toEqual([])
   })
 

@@ -10,6 +10,7 @@ import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
+import { recheckHosts } from './recheck-hosts.ts'
 import { closeOrders, resume } from './sell.ts'
 
 export type Job = {
@@ -35,6 +36,7 @@ export const jobs: readonly Job[] = [
   { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions, byAge: true },
   { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
+  { name: 'recheck-hosts', pattern: '10 40 * * * *', run: recheckHosts, byAge: true },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]

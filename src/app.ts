@@ -22,6 +22,7 @@ import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
+import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
@@ -38,6 +39,7 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(hostRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(resolverRoutes(deps))
     .use(kybRoutes(deps))

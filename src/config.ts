@@ -105,6 +105,16 @@ const secretKey = (text: string) => {
   return token(text)
 }
 
+/** An address with or without a port; an IPv6 address with a port in brackets. */
+const nameServer = (text: string) => {
+  const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
+  const address = bare.replace(/^\[|\]$/g, '')
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535)
+  if (isIP(address) === 0 || !isPort || (isIP(address) === 6) !== bare.startsWith('['))
+    throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
+  return port === undefined ? address : `${bare}:${port}`
+}
+
 const minutes = 60
 const days = 24 * 60 * minutes
 
@@ -149,6 +159,13 @@ export const settings = {
     undefined,
     'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  DNS_SERVER: setting(
+    'dnsServer',
+    'address',
+    undefined,
+    "`IP[:PORT]` of the name server that is asked for the proofs of storefronts' host names; unset: those of the system",
+    nameServer,
   ),
   FX_RATES_URL: secret(
     'fxRatesUrl',

@@ -4,6 +4,7 @@ import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
 import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
+import { createTxtLookup } from './clients/dns.ts'
 import { createLineWriter } from './clients/line-writer.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
@@ -12,7 +13,7 @@ import type { Config } from './config.ts'
 import { type Clock, watchClock } from './core/clock.ts'
 import type { Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
-import type { SafeFetch } from './core/outgoing.ts'
+import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
 import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
@@ -34,6 +35,7 @@ export type InstanceOptions = {
   sleep?: (ms: number) => Promise<void>
   passwords?: Passwords
   safeFetch?: SafeFetch
+  lookUpTxt?: TxtLookup
   diskFree?: () => number | undefined
   deadline?: () => Deadline
   sqlite?: SqliteOptions
@@ -103,6 +105,7 @@ export async function openInstance({
         given.passwords ??
         createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
+      lookUpTxt: given.lookUpTxt ?? createTxtLookup({ server: config.dnsServer }),
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },

@@ -7,6 +7,7 @@ import postgresTruth from './postgres/0003_truth.sql' with { type: 'text' }
 import postgresAttempt from './postgres/0004_attempt.sql' with { type: 'text' }
 import postgresKyb from './postgres/0005_kyb.sql' with { type: 'text' }
 import postgresResolver from './postgres/0006_resolver.sql' with { type: 'text' }
+import postgresHosts from './postgres/0007_hosts.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -14,6 +15,7 @@ import sqliteTruth from './sqlite/0003_truth.sql' with { type: 'text' }
 import sqliteAttempt from './sqlite/0004_attempt.sql' with { type: 'text' }
 import sqliteKyb from './sqlite/0005_kyb.sql' with { type: 'text' }
 import sqliteResolver from './sqlite/0006_resolver.sql' with { type: 'text' }
+import sqliteHosts from './sqlite/0007_hosts.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -23,6 +25,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0004_attempt', statements: sqliteAttempt },
   { tag: '0005_kyb', statements: sqliteKyb },
   { tag: '0006_resolver', statements: sqliteResolver },
+  { tag: '0007_hosts', statements: sqliteHosts },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -33,4 +36,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0004_attempt', statements: postgresAttempt },
   { tag: '0005_kyb', statements: postgresKyb },
   { tag: '0006_resolver', statements: postgresResolver },
+  { tag: '0007_hosts', statements: postgresHosts },
 ]

@@ -21,6 +21,9 @@ const uploadRoomBytes = 64 * 1024 * 1024
 /** Checkout resolver (specification, limits): requests of a client address within a minute. */
 const resolverPerMinute = 60
 
+/** Looks into the DNS for a shop, within a minute. */
+const hostVerificationsPerMinute = 10
+
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
 
@@ -41,6 +44,8 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
     resolverLimit: createWriteLimit({ most: resolverPerMinute, now: clock.now }),
+    /** Of shops that have their host names verified: each asks the DNS. */
+    hostVerifyLimit: createWriteLimit({ most: hostVerificationsPerMinute, now: clock.now }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,

@@ -28,6 +28,10 @@ export const accessManifest: Record<string, Access> = {
   'POST /shops/v2/private-key/rotate': 'merchant',
   'POST /shops/v2/custody/wallet': 'merchant',
 
+  'GET /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts/:host/verify': 'merchant',
+  'DELETE /shops/v2/hosts/:host': 'merchant',
   'GET /shops/v2/payment-methods': 'merchant',
   'PUT /shops/v2/payment-methods': 'merchant',
   'GET /checkout/:shopUrl/payment-intent-resolver': 'public',

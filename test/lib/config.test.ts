@@ -56,6 +56,18 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['65536', '-1', '80.5', '1e3', '0x50', 'http'],
   },
+  DNS_SERVER: {
+    field: 'dnsServer',
+    byDefault: undefined,
+    good: [
+      ['9.9.9.9', '9.9.9.9'],
+      ['127.0.0.1:5353', '127.0.0.1:5353'],
+      ['2620:fe::fe', '2620:fe::fe'],
+      ['[2620:fe::fe]', '2620:fe::fe'],
+      ['[::1]:5353', '[::1]:5353'],
+    ],
+    bad: ['dns.example', '9.9.9', '9.9.9.9:0', '9.9.9.9:65536', '[9.9.9.9]:53', '9.9.9.9:', '[::1]53', 'https://9.9.9.9'],
+  },
   DATA_DIR: { field: 'dataDir', byDefault: resolve('./data'), good: [['/srv/souk', '/srv/souk']], bad: [] },
   DATABASE_URL: {
     field: 'databaseUrl',

@@ -72,6 +72,13 @@ const serviceUrl = (text: string) => {
   httpUrl(text)
   return new URL(text).href
 }
+/** With a user name, a password and a number of a database. */
+const redisUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^rediss?:$/.test(url.protocol) || !url.hostname || !/^(\/\d{0,5})?$/.test(url.pathname) || url.search || url.hash)
+    throw new Error('redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// for TLS')
+  return text
+}
 const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   const url = URL.parse(text)
@@ -159,6 +166,12 @@ export const settings = {
     undefined,
     'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  REDIS_URL: secret(
+    'redisUrl',
+    'URL',
+    'Redis by which several processes share limits and the breakers of payment processors: `redis://…`, `rediss://…` by TLS, a database of its own for each instance. Unset, or away: each process by itself',
+    redisUrl,
   ),
   DNS_SERVER: setting(
     'dnsServer',

@@ -8,6 +8,7 @@ import { createTxtLookup } from './clients/dns.ts'
 import { createLineWriter } from './clients/line-writer.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
+import { openRedis } from './clients/redis.ts'
 import { createSafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import { type Clock, watchClock } from './core/clock.ts'
@@ -15,6 +16,7 @@ import type { Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
+import { notShared } from './core/shared.ts'
 import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
@@ -85,6 +87,7 @@ export async function openInstance({
   })
   const { migrated, backup, warnings } = opened
   const db = countingCommits(opened.db)
+  let shared = notShared
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
     const isNew = !(await hasSealedSecrets(db))
@@ -92,6 +95,9 @@ export async function openInstance({
     const keyring = createKeyring(config, isNew, (atHand) => tellOfKeys(log, keyFile(config), atHand))
     await confirmMasterKeys({ db, clock }, keyring)
     rememberRegistration(config)
+    const { redisUrl } = config
+    // A command limits nobody.
+    shared = as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log }) : notShared
     const deps: Deps = {
       config,
       db,
@@ -106,6 +112,7 @@ export async function openInstance({
         createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       lookUpTxt: given.lookUpTxt ?? createTxtLookup({ server: config.dnsServer }),
+      shared,
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },
@@ -139,12 +146,14 @@ export async function openInstance({
       migrated,
       backup,
       close: async () => {
+        appDeps.shared.close()
         await appDeps.sandbox.close()
         await db.close()
       },
       flush: lines.flush,
     }
   } catch (error) {
+    shared.close()
     await db.close()
     throw error
   }

@@ -3,7 +3,7 @@ import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { RouteTable } from './route-table.ts'
-import type { WriteLimit } from './write-limit.ts'
+import type { SharedLimit } from './shared-limit.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visibleFrom: number }
@@ -41,7 +41,11 @@ type HotDeps<Kept extends HotRecord> = {
   records: HotRecords<Kept>
   orders: HotOrders
   answers: AnswerCache
-  resolver: { readonly answers: Pick<AnswerCache, 'kept'>; readonly limit: WriteLimit; readonly limitKey: (request: Request) => string }
+  resolver: {
+    readonly answers: Pick<AnswerCache, 'kept'>
+    readonly limit: Pick<SharedLimit, 'local'>
+    readonly limitKey: (request: Request) => string
+  }
   now: () => number
   /** Of the app that answers what is left; already filled. */
   routeTable: RouteTable
@@ -83,8 +87,9 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
     },
     resolved(request, shopUrl, requestId) {
       const kept = resolver.answers.kept(shopUrl)
-      // Whoever is one too many is not counted here: the route refuses them.
-      if (!kept || resolver.limit.take(resolver.limitKey(request)) !== undefined) return undefined
+      // Whoever is one too many is not counted here: the route refuses them. It also asks whoever else counts.
+      const limit = kept && resolver.limit.local()
+      if (!limit || limit.take(resolver.limitKey(request)) !== undefined) return undefined
       const { body, etag } = kept
       return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
     },

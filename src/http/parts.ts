@@ -9,8 +9,8 @@ import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
 import { idleTimeoutSeconds, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
+import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
-import { createWriteLimit } from './write-limit.ts'
 
 /** Characters of a `user-agent` that are kept. */
 const agentMax = 200
@@ -28,7 +28,7 @@ const hostVerificationsPerMinute = 10
 type Given = Deps & { readonly breakers: { version(): number } }
 
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) {
+export function httpParts({ db, clock, config, shared, breakers }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
@@ -43,9 +43,9 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
     /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
-    resolverLimit: createWriteLimit({ most: resolverPerMinute, now: clock.now }),
+    resolverLimit: createSharedLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
     /** Of shops that have their host names verified: each asks the DNS. */
-    hostVerifyLimit: createWriteLimit({ most: hostVerificationsPerMinute, now: clock.now }),
+    hostVerifyLimit: createSharedLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,
@@ -56,7 +56,7 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
       agent: request.headers.get('user-agent')?.slice(0, agentMax) || undefined,
     }),
     /** Writes of shoppers and strangers; see write-limit.ts. */
-    writeLimit: createWriteLimit({ most: config.storefrontWritesPerMinute, now: clock.now }),
+    writeLimit: createSharedLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     /** Holds what has arrived of bodies that are not whole. */

@@ -8,9 +8,9 @@ export type WriteLimit = {
   take(key: string, wider?: string): number | undefined
 }
 
-const windowSeconds = 60
+export const windowSeconds = 60
 /** An office behind one address still shops; an address that opens accounts gains no more than this. */
-const widerTimes = 10
+export const widerTimes = 10
 /** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
 const callersMax = 10_000
 

@@ -56,6 +56,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['65536', '-1', '80.5', '1e3', '0x50', 'http'],
   },
+  REDIS_URL: {
+    field: 'redisUrl',
+    byDefault: undefined,
+    good: [
+      ['redis://127.0.0.1', 'redis://127.0.0.1'],
+      ['rediss://souk:p%40ss@redis.example:6380/2', 'rediss://souk:p%40ss@redis.example:6380/2'],
+    ],
+    bad: ['127.0.0.1:6379', 'http://redis.example', 'redis://', 'redis://redis.example/two', 'redis://redis.example/0?x=1'],
+  },
   DNS_SERVER: {
     field: 'dnsServer',
     byDefault: undefined,
@@ -304,7 +313,7 @@ describe('the settings', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect<string[]>(secrets.sort()).toEqual([
       ...['BTCPAY_API_KEY', 'BTCPAY_WEBHOOK_SECRET', 'CHECKOUT_SECRET_KEY', 'CHECKOUT_WEBHOOK_SECRET', 'ENCRYPTION_KEY', 'FX_RATES_URL'],
-      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'STRIPE_SECRET_KEY'],
+      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()

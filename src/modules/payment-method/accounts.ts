@@ -14,7 +14,7 @@ export type InstanceAccount = {
 export type InstanceAccounts = Readonly<Partial<Record<ProcessorName, InstanceAccount>>>
 
 /** Without a setting, of the common hosts of Checkout.com the one that the keys ask for. */
-const checkoutUrlIn = ({ checkoutApiUrl, checkoutPublishableKey, checkoutSecretKey }: Config): string =>
+export const checkoutUrlIn = ({ checkoutApiUrl, checkoutPublishableKey, checkoutSecretKey }: Config): string =>
   checkoutApiUrl ??
   (modeOfKey(checkoutPublishableKey ?? checkoutSecretKey ?? '') === 'TEST'
     ? 'https://api.sandbox.checkout.com'

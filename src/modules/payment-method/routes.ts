@@ -35,7 +35,7 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
   routes(deps, 'Payment methods').get(
     '/checkout/:shopUrl/payment-intent-resolver',
     async ({ params: { shopUrl }, request }) => {
-      const wait = deps.resolverLimit.take(deps.limitKey(request))
+      const wait = await deps.resolverLimit.take(deps.limitKey(request))
       if (wait !== undefined)
         throw new AppError('RATE_LIMITED', 'Too many requests within a minute: try again', { retryAfterSeconds: wait })
       const compute = async () => JSON.stringify(await resolvePaymentMethods(deps, shopUrl))

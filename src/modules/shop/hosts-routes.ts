@@ -44,7 +44,7 @@ export const hostRoutes = (deps: HttpDeps & ShopDeps) =>
     .post(
       '/shops/v2/hosts/:host/verify',
       async ({ params, shop, actor }) => {
-        const wait = deps.hostVerifyLimit.take(shop.id)
+        const wait = await deps.hostVerifyLimit.take(shop.id)
         if (wait !== undefined)
           throw new AppError('RATE_LIMITED', 'Too many verifications within a minute: try again', { retryAfterSeconds: wait })
         return hostView(await verifyHost(deps, { shop, actor }, params.host))

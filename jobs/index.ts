@@ -13,7 +13,6 @@ import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { closeOrders, resume } from './sell.ts'
-import { shareBreakers } from './share-breakers.ts'
 
 export type Job = {
   name: string
@@ -32,7 +31,6 @@ export const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
   { name: 'probe-processors', pattern: '* * * * * *', run: probeProcessors, overlaps: true },
-  { name: 'share-breakers', pattern: '* * * * * *', run: shareBreakers },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },

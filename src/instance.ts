@@ -127,7 +127,7 @@ export async function openInstance({
         records: appDeps.documents,
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
         answers: appDeps.answers,
-        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKey },
+        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
         now: clock.now,
         routeTable: appDeps.routeTable,
       }),

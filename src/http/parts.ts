@@ -7,7 +7,7 @@ import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
-import { idleTimeoutSeconds, type Peers } from './peers.ts'
+import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
@@ -32,6 +32,8 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
+  const limitKeyFrom = (request: Request, peer: Peer | undefined): string =>
+    limitKeyOf(address.of(request, peer?.requestIP(request)?.address))
   /** What a request is called, by the id that the edge gave it, and where it came from; no address where that cannot be told. */
   const originOf = (request: Request): Origin => ({
     requestId: request.headers.get('x-request-id') ?? undefined,
@@ -49,6 +51,8 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,
+    /** The same of one that came from this peer: what is answered at once is not noted down before. */
+    limitKeyFrom,
     /** Who sends a request, for what is limited by them and for what they are shown of it later. */
     callerOf: (request: Request): Caller => ({
       ...originOf(request),

@@ -15,8 +15,8 @@ export const widerTimes = 10
 const callersMax = 10_000
 
 type Counts = {
-  /** By the second, modulo the window. */
-  readonly bySecond: Uint32Array
+  /** By the second, modulo the window; undefined while all of them are of the newest second: most callers come once. */
+  bySecond: Uint32Array | undefined
   newest: number
   total: number
 }
@@ -32,8 +32,9 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   const quietest = callers.keys()
 
   function countsOf(key: string, second: number): Counts {
-    const counts = callers.get(key) ?? { bySecond: new Uint32Array(windowSeconds), newest: second, total: 0 }
-    callers.delete(key)
+    const known = callers.get(key)
+    const counts = known ?? { bySecond: undefined, newest: second, total: 0 }
+    if (known) callers.delete(key)
     callers.set(key, counts)
     if (callers.size > keysMax) callers.delete(quietest.next().value ?? key)
     forgetUntil(counts, second)
@@ -44,19 +45,31 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     take(key, wider) {
       const seconds = now() / 1000
       const second = Math.floor(seconds)
-      const taken = [{ counts: countsOf(`one ${key}`, second), most }]
-      if (wider !== undefined) taken.push({ counts: countsOf(`many ${wider}`, second), most: widerTimes * most })
-      const waits = taken.flatMap((one) => (one.counts.total >= one.most ? [oldestOf(one.counts) + windowSeconds - seconds] : []))
+      const one = countsOf(`one ${key}`, second)
+      if (wider === undefined) {
+        if (one.total >= most) return waitOf(one, seconds)
+        count(one)
+        return undefined
+      }
+      const many = countsOf(`many ${wider}`, second)
+      const waits = [
+        ...(one.total >= most ? [waitOf(one, seconds)] : []),
+        ...(many.total >= widerTimes * most ? [waitOf(many, seconds)] : []),
+      ]
       if (waits.length > 0) return Math.max(...waits)
-      for (const { counts } of taken) count(counts)
+      count(one)
+      count(many)
       return undefined
     },
   }
 }
 
+const waitOf = (counts: Counts, seconds: number): number => oldestOf(counts) + windowSeconds - seconds
+
 function count(counts: Counts): void {
+  const { bySecond } = counts
   const at = counts.newest % windowSeconds
-  counts.bySecond[at] = (counts.bySecond[at] ?? 0) + 1
+  if (bySecond) bySecond[at] = (bySecond[at] ?? 0) + 1
   counts.total++
 }
 
@@ -64,9 +77,14 @@ function count(counts: Counts): void {
 function forgetUntil(counts: Counts, second: number): void {
   const passed = second - counts.newest
   if (passed < 0 || passed >= windowSeconds) {
-    counts.bySecond.fill(0)
+    counts.bySecond = undefined
     counts.total = 0
-  } else {
+  } else if (passed > 0 && counts.total > 0) {
+    counts.bySecond ??= new Uint32Array(windowSeconds).fill(
+      counts.total,
+      counts.newest % windowSeconds,
+      (counts.newest % windowSeconds) + 1,
+    )
     for (let next = counts.newest + 1; next <= second; next++) {
       counts.total -= counts.bySecond[next % windowSeconds] ?? 0
       counts.bySecond[next % windowSeconds] = 0
@@ -77,6 +95,7 @@ function forgetUntil(counts: Counts, second: number): void {
 
 /** The second of the oldest that still counts. */
 function oldestOf({ bySecond, newest }: Counts): number {
+  if (!bySecond) return newest
   let second = newest - windowSeconds + 1
   while (second < newest && bySecond[second % windowSeconds] === 0) second++
   return second

@@ -1,7 +1,6 @@
 /** What several processes share by Redis, and what each does when Redis is away: with a real one. */
 import { describe, expect, test } from 'bun:test'
 import { probeProcessors } from '../../jobs/probe-processors.ts'
-import { shareBreakers } from '../../jobs/share-breakers.ts'
 import { failuresMax } from '../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../src/modules/payment-method/breakers.ts'
 import { standIn } from '../clients/processors/stand-in.ts'
@@ -85,7 +84,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
     const { one, two } = it
     const at: BreakerOf = { processor: 'stripe', host: new URL(server.url).host }
     const states = () => [one, two].map(({ deps }) => deps.breakers.of(at).state)
-    const sync = () => Promise.all([shareBreakers(one.deps), shareBreakers(two.deps)])
+    const sync = () => Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
     // Failures of both add up.
     for (let nth = 1; nth < failuresMax; nth++) one.deps.breakers.failed(at)
     await sync()
@@ -103,7 +102,7 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
   test('a failure that one counted is forgotten by all with the next answer', async () => {
     await using it = await world()
     const { one, two } = it
-    const sync = () => Promise.all([shareBreakers(one.deps), shareBreakers(two.deps)])
+    const sync = () => Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
     one.deps.breakers.failed(stripe)
     await sync()
     expect(two.deps.breakers.of(stripe)).toEqual({ state: 'CLOSED', failures: 1 })
@@ -145,8 +144,8 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
     // What happened meanwhile is told once it is back.
     await redis.start()
     await until(() => isHere(one) && isHere(two))
-    await shareBreakers(one.deps)
-    await shareBreakers(two.deps)
+    await one.deps.syncBreakers()
+    await two.deps.syncBreakers()
     expect(two.deps.breakers.of(stripe).state).toBe('OPEN')
     expect(events(one)).toEqual(['redis.here', 'redis.away', 'redis.here'])
     expect((await one.call('GET', '/metrics')).text).toContain('\nsouk_redis_up 1\n')

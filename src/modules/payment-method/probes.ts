@@ -9,8 +9,9 @@ const probesMax = 20
 /** How long another process leaves a probe to whoever has taken it: longer than one takes, shorter than the pause before the next. */
 const claimMs = 25_000
 
-/** Probes every breaker whose pause is over: closes it, or doubles the pause. */
+/** Takes up what other processes know, and probes every breaker whose pause is over: closes it, or doubles the pause. */
 export async function probeProcessors(deps: PaymentMethodDeps): Promise<void> {
+  await deps.syncBreakers()
   const due = deps.breakers.due().map(({ processor, host }) => ({ processor, host }))
   await inParallel(due, probesMax, (at) => probe(deps, at))
 }
@@ -29,6 +30,3 @@ const isAnswered = (probing: Promise<void>): Promise<boolean> =>
     () => true,
     (error: unknown) => error instanceof ProcessorRefused || (error instanceof ProcessorUnavailable && !error.counts),
   )
-
-/** Takes up what other processes know; nothing while there are none. */
-export const shareBreakers = ({ syncBreakers }: Pick<PaymentMethodDeps, 'syncBreakers'>): Promise<void> => syncBreakers()

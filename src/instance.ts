@@ -38,6 +38,8 @@ export type InstanceOptions = {
   passwords?: Passwords
   safeFetch?: SafeFetch
   lookUpTxt?: TxtLookup
+  /** How long Redis has for an answer, where that is not for `openRedis` to say. */
+  redisTimeoutMs?: number
   diskFree?: () => number | undefined
   deadline?: () => Deadline
   sqlite?: SqliteOptions
@@ -97,7 +99,8 @@ export async function openInstance({
     rememberRegistration(config)
     const { redisUrl } = config
     // A command limits nobody.
-    shared = as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log }) : notShared
+    shared =
+      as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : notShared
     const deps: Deps = {
       config,
       db,

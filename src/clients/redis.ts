@@ -17,7 +17,7 @@ const pauseMaxMs = 10_000
 
 const claimScript = "return redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) and 1 or 0"
 
-type RedisOptions = { readonly url: string; readonly log: Log; readonly prefix?: string; readonly timeoutMs?: number }
+type RedisOptions = { readonly url: string; readonly log: Log; readonly prefix?: string; readonly timeoutMs?: number | undefined }
 
 /** Begins to connect, and waits until that has come to something: a second at most. */
 export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = commandMs }: RedisOptions): Promise<Shared> {

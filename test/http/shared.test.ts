@@ -4,7 +4,7 @@ import { probeProcessors } from '../../jobs/probe-processors.ts'
 import { failuresMax } from '../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../src/modules/payment-method/breakers.ts'
 import { standIn } from '../clients/processors/stand-in.ts'
-import { type TestApp, testApp } from '../support/app.ts'
+import { type TestApp, type TestAppOptions, testApp } from '../support/app.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { startRedis, whyNoRedis } from '../support/redis.ts'
 
@@ -12,13 +12,16 @@ const stripe: BreakerOf = { processor: 'stripe', host: 'api.stripe.com' }
 
 if (whyNoRedis) process.stderr.write(`skipped: ${whyNoRedis}\n`)
 
-/** Two processes on one database, and Redis beside them. */
-async function world(settings: Record<string, string> = {}) {
+/** On a busy machine Redis may be late without being away. */
+const patient = { redisTimeoutMs: 30_000 }
+
+/** Two processes, and Redis beside them. */
+async function world(settings: Record<string, string> = {}, options: TestAppOptions = patient) {
   const redis = await startRedis()
   const all = { ...everySetting, REDIS_URL: redis.url, ...settings }
-  const one = await testApp(all)
+  const one = await testApp(all, options)
   // On SQLite, one server holds a database; what is shared here is not in it.
-  const two = await testApp(all)
+  const two = await testApp(all, options)
   const shops = [await one.merchant(), await two.merchant()]
   return {
     redis,
@@ -152,7 +155,7 @@ describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
   })
 
   test('one that hangs costs a few short waits, and then nothing; once it answers again, it is shared with', async () => {
-    await using it = await world()
+    await using it = await world({}, {})
     const { redis, one, ask } = it
     redis.hang()
     for (let nth = 0; nth < 60; nth++) expect((await ask(one, '203.0.113.6')).status).toBe(200)

@@ -111,15 +111,22 @@ export function createAnswerCache({ version, now }: { version: () => number | un
  * @returns numbers that are never met again
  */
 export function versionOf(...parts: readonly (() => number | undefined)[]): () => number | undefined {
-  let seen: readonly (number | undefined)[] = []
+  const seen: (number | undefined)[] = parts.map(() => undefined)
   let version = 0
+  // By index: this is asked before every answer that is kept.
   return () => {
-    const now = parts.map((part) => part())
-    if (now.includes(undefined)) return undefined
-    if (now.some((one, nth) => one !== seen[nth])) {
-      seen = now
-      version++
+    let isOther = false
+    for (let nth = 0; nth < parts.length; nth++) {
+      const now = parts[nth]?.()
+      if (now === undefined) {
+        version++
+        return undefined
+      }
+      if (now === seen[nth]) continue
+      seen[nth] = now
+      isOther = true
     }
+    if (isOther) version++
     return version
   }
 }

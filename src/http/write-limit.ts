@@ -26,7 +26,7 @@ type Counts = {
  * @param now milliseconds since the epoch
  */
 export function createWriteLimit({ most, now, keysMax = callersMax }: { most: number; now: () => number; keysMax?: number }): WriteLimit {
-  /** The one who was quiet the longest comes first. */
+  /** The one who was quiet the longest comes first. Those that are counted more widely have a name before their key. */
   const callers = new Map<string, Counts>()
   /** Stands behind those that were forgotten: to begin anew each time would walk over the places of all that are gone. */
   const quietest = callers.keys()
@@ -45,7 +45,7 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
     take(key, wider) {
       const seconds = now() / 1000
       const second = Math.floor(seconds)
-      const one = countsOf(`one ${key}`, second)
+      const one = countsOf(key, second)
       if (wider === undefined) {
         if (one.total >= most) return waitOf(one, seconds)
         count(one)

@@ -23,21 +23,23 @@ const noSniff = { 'x-content-type-options': 'nosniff' }
  * The headers of answers that go out as they are, past what completes the others. Each answer takes a copy, with its own ETag and request
  * id, of what is here: that costs half of what an object of headers does, which is most of so small an answer.
  */
-const publicReady = () => new Headers({ ...publicHeaders(''), ...noSniff })
-const jsonReady = publicReady()
-jsonReady.set('content-type', jsonType)
-const notModifiedReady = publicReady()
-
-function of(headers: Headers, etag: string, requestId: string): Headers {
-  headers.set('etag', etag)
-  headers.set('x-request-id', requestId)
-  return headers
+function readyHeaders(more: Record<string, string>) {
+  const headers = new Headers({ ...publicHeaders(''), ...noSniff, ...more })
+  let last = ''
+  return (etag: string, requestId: string): Headers => {
+    if (etag !== last) headers.set('etag', etag)
+    last = etag
+    headers.set('x-request-id', requestId)
+    return headers
+  }
 }
+const ofJson = readyHeaders({ 'content-type': jsonType })
+const ofNotModified = readyHeaders({})
 
 /** The same two answers ready to go out, and one that nobody may keep. */
 export const ready = {
-  json: (body: string, etag: string, requestId: string) => new Response(body, { headers: of(jsonReady, etag, requestId) }),
-  notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: of(notModifiedReady, etag, requestId) }),
+  json: (body: string, etag: string, requestId: string) => new Response(body, { headers: ofJson(etag, requestId) }),
+  notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: ofNotModified(etag, requestId) }),
   secret: (body: string, requestId: string, headers: Record<string, string>) =>
     new Response(body, {
       headers: { 'content-type': jsonType, 'cache-control': 'no-store', 'x-request-id': requestId, ...noSniff, ...headers },

@@ -1,6 +1,6 @@
 /**
 /**
- * `bun run bench [start|catalog|orders|buying|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, souk against itself. Buying is measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -10,6 +10,7 @@ import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureHanging } from './hanging.ts'
 import { generatorName } from './load.ts'
+import { measureResolver } from './resolver.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
 import { measureStart } from './start.ts'
@@ -21,6 +22,7 @@ try {
   say(`souk against the floor, ${rounds} rounds in turn of ${reading.seconds} s, ${reading.connections} connections, by ${generatorName}`)
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
+  if (isWanted('resolver')) await measureResolver()
   if (isWanted('orders') || isWanted('buying')) await measureSelling({ orders: isWanted('orders'), buying: isWanted('buying') })
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']

@@ -24,6 +24,7 @@ import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
+import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
@@ -40,6 +41,7 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(hostRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(processorAccountRoutes(deps))
     .use(resolverRoutes(deps))

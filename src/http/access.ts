@@ -158,23 +158,22 @@ export const access = (
    * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their
    * address, since anybody may open accounts; everybody else counts by their address. Addresses count more widely by their site.
    */
-  function limitWrite(rule: AccessRule, request: Request, principal: Principal): void {
+  async function limitWrite(rule: AccessRule, request: Request, principal: Principal): Promise<void> {
     if (!isLimited(rule, request.method) || isKnown(principal)) return
     const address = limitKey(request)
     const site = siteOf(address)
     const ofSite = (times: number) => (site === undefined ? [] : [{ key: site, times }])
-    const wait =
-      principal.kind === 'customer'
-        ? writeLimit.take(principal.id, [{ key: address, times: customersTimes }, ...ofSite(customersTimes * siteTimes)])
-        : writeLimit.take(address, ofSite(siteTimes))
+    const wait = await (principal.kind === 'customer'
+      ? writeLimit.take(principal.id, [{ key: address, times: customersTimes }, ...ofSite(customersTimes * siteTimes)])
+      : writeLimit.take(address, ofSite(siteTimes)))
     if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
   function letIn(rule: AccessRule, isOn: Switch) {
-    return ({ request }: { request: Request }): void => {
+    return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
       callers.set(request, nobody)
-      limitWrite(rule, request, anonymous)
+      await limitWrite(rule, request, anonymous)
     }
   }
 
@@ -185,7 +184,7 @@ export const access = (
       // Before anything else refuses: the trail says whom.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
-      limitWrite(rule, request, caller.principal)
+      await limitWrite(rule, request, caller.principal)
     }
   }
 }

@@ -8,10 +8,10 @@ import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
-import { idleTimeoutSeconds, type Peers } from './peers.ts'
+import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
+import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
-import { createWriteLimit } from './write-limit.ts'
 
 /** Characters of a `user-agent` that are kept. */
 const agentMax = 200
@@ -26,15 +26,19 @@ const resolverPerMinute = 60
 const othersShare = 3
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
+/** Looks into the DNS for a shop, within a minute. */
+const hostVerificationsPerMinute = 10
 
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
 
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) {
+export function httpParts({ db, clock, config, shared, breakers }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
+  const limitKeyFrom = (request: Request, peer: Peer | undefined): string =>
+    limitKeyOf(address.of(request, peer?.requestIP(request)?.address))
   /** What a request is called, by the id that the edge gave it, and where it came from; no address where that cannot be told. */
   const originOf = (request: Request): Origin => ({
     requestId: request.headers.get('x-request-id') ?? undefined,
@@ -47,10 +51,14 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
     /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
-    resolverLimit: createWriteLimit({ most: resolverPerMinute, now: clock.now }),
+    resolverLimit: createSharedLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
+    /** Of shops that have their host names verified: each asks the DNS. */
+    hostVerifyLimit: createSharedLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,
+    /** The same of one that came from this peer: what is answered at once is not noted down before. */
+    limitKeyFrom,
     /** Who sends a request, for what is limited by them and for what they are shown of it later. */
     callerOf: (request: Request): Caller => ({
       ...originOf(request),
@@ -58,7 +66,7 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
       agent: request.headers.get('user-agent')?.slice(0, agentMax) || undefined,
     }),
     /** Writes of shoppers and strangers; see write-limit.ts. */
-    writeLimit: createWriteLimit({ most: config.storefrontWritesPerMinute, now: clock.now }),
+    writeLimit: createSharedLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     /** Holds what has arrived of bodies that are not whole. */

@@ -29,6 +29,10 @@ export const accessManifest: Record<string, Access> = {
   'POST /shops/v2/custody/wallet': 'merchant',
   'POST /shops/v2/go-live': 'merchant',
 
+  'GET /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts/:host/verify': 'merchant',
+  'DELETE /shops/v2/hosts/:host': 'merchant',
   'GET /shops/v2/payment-methods': 'merchant',
   'PUT /shops/v2/payment-methods': 'merchant',
   'GET /shops/v2/processor-accounts/:processor': 'merchant',

@@ -12,6 +12,7 @@ import type { Schema } from '../../src/http/openapi-schema.ts'
 import { currentKeys } from '../../src/modules/shop/service.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
+import { type NameServer, nameServer } from '../support/dns.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
 import { filed } from '../support/kyb.ts'
@@ -40,6 +41,9 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
   'GET /shops/v2/processor-accounts/{processor}': ownAccount,
   'DELETE /shops/v2/processor-accounts/{processor}': ownAccount,
+  'POST /shops/v2/hosts': async () => ({ host: await freeHosts() }),
+  'POST /shops/v2/hosts/{host}/verify': async () => ({ host: await listedHosts() }),
+  'DELETE /shops/v2/hosts/{host}': async () => ({ host: await listedHosts() }),
   'POST /kyb': noLiveRecord,
   'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
   // Not the shop that the run goes on with.
@@ -85,6 +89,7 @@ const triesMax = 500
 
 type World = {
   app: TestApp
+  dns: NameServer
   access: ReturnType<typeof statedAccess>
   document: OpenApi
   validators: Validators
@@ -108,11 +113,16 @@ const targets: Target[] = Object.entries(apiDocument().paths)
 const nameOf = ({ method, path }: Target) => `${method} ${path}`
 
 beforeAll(async () => {
-  const app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }, { safeFetch: nobodyElse })
+  const dns = await nameServer()
+  const app = await testApp(
+    { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', DNS_SERVER: dns.address },
+    { safeFetch: nobodyElse },
+  )
   const everyone = await everyCredential(app)
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
   world = {
     app,
+    dns,
     access: statedAccess(app),
     document,
     validators: createValidators(document),
@@ -127,7 +137,10 @@ beforeAll(async () => {
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
   for (const target of [...makers, ...makers]) await makeOne(target)
 })
-afterAll(() => world.app.close())
+afterAll(async () => {
+  await world.app.close()
+  await world.dns.close()
+})
 
 test('the fuzzer drives every operation of the document that the app serves', () => {
   const served = Object.entries(world.document.paths).flatMap(([path, methods]) =>
@@ -292,6 +305,29 @@ async function ownAccount(): Promise<Given> {
   const { status } = await app.call('PUT', '/shops/v2/processor-accounts/stripe', { ...merchant, body: { secretKey: 'sk_test_own' } })
   if (status !== 200) throw new Error(`an account answered ${status}`)
   return {}
+}
+
+let hosts = 0
+/** A shop may have so many only, each once. */
+async function freeHosts(): Promise<string[]> {
+  const { app, everyone } = world
+  const { merchant } = everyone.credentials
+  const { data } = (await app.call('GET', '/shops/v2/hosts', merchant)).body
+  for (const { host } of data) await app.call('DELETE', `/shops/v2/hosts/${host}`, merchant)
+  return Array.from({ length: 20 }, () => `shop${++hosts}.example.com`)
+}
+
+/** With their proofs in the DNS. */
+async function listedHosts(): Promise<string[]> {
+  const { app, dns, everyone } = world
+  const names = await freeHosts()
+  for (const host of names) {
+    const { txtName, txtValue } = (await app.call('POST', '/shops/v2/hosts', { ...everyone.credentials.merchant, body: { host } })).body
+    dns.say(txtName, txtValue)
+  }
+  // The limit of a minute is for the run before.
+  app.clock.advance(60_000)
+  return names
 }
 
 /** A merchant files anew once a record was rejected. */

@@ -114,6 +114,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
     return { read: path, path, raises: false }
   },
+  'DELETE /shops/v2/hosts/:host': async ({ app, token }) => {
+    ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host: 'shop.example.com' } }), 201)
+    return { path: '/shops/v2/hosts/shop.example.com', raises: false }
+  },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()
     const path = `/admin/shops/${id}`

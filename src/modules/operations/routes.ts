@@ -14,7 +14,7 @@ const retrySeconds = 5
 const readinessKeptMs = 1_000
 
 /** Of no concern to those who ask whether to send requests here. */
-const onlyShown: ReadonlySet<string> = new Set(['clockSteady'])
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable'])
 
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HttpDeps): () => Promise<Check[]> {

@@ -85,10 +85,10 @@ function rowsOn(queries: BunSQLiteDatabase) {
 /** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
 function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
-  function meet({ compiled: { text, bind, finish } }: Prepared<unknown>) {
+  function meet({ compiled: { text, bind, finish, told } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, [never]>(text)
     // As the one argument: spread out, they would be copied twice before SQLite sees them.
-    return { statement, bound: bind as (values: Values) => never, finish }
+    return { statement, bound: bind as (values: Values) => never, finish, told }
   }
   function known(query: Prepared<unknown>) {
     const found = met.get(query)
@@ -100,7 +100,8 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   return {
     first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
       try {
-        const { statement, bound, finish } = known(query)
+        const { statement, bound, finish, told } = known(query)
+        if (told) return statement.run(bound(values)).changes > 0 ? ({} as Row) : undefined
         const row = statement.get(bound(values))
         return row ? (finish(row) as Row) : undefined
       } catch (error) {

@@ -64,12 +64,12 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
   }
 
   /** Built once for each set of states that something starts from. */
-  async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: object, values: object = {}) {
+  async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
     const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
     const row =
       typeof which === 'string'
         ? (await update(tx, fields, { ...values, which }))[0]
-        : (await change(tx, fields, { ...values, which: which['id'] })) && { ...which, ...defined(fields) }
+        : (await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })) && { ...which, ...defined(fields) }
     if (!row) return undefined
     changed?.(tx, row)
     return row
@@ -80,4 +80,20 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
     moveThrough: (tx, which, from, _over, to, fields) => update(tx, which, from, { ...fields, status: to }),
     change: (tx, which, within, fields) => update(tx, which, within, fields),
   }
+}
+
+/**
+ * Of what is to be set only what a row does not have already: an update rewrites the entries of every index that holds a column of it.
+ * All of it where nothing is another, since something has to be set.
+ */
+function anotherThan(row: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
+  const change: Record<string, unknown> = {}
+  let isAnother = false
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (value === undefined || value === row[name]) continue
+    change[name] = value
+    isAnother = true
+  }
+  return isAnother ? change : fields
 }

@@ -43,7 +43,8 @@ export const applicationId = 0x736f756b
 /** What every connection to the database file sets; see docs/architecture.md for the reason of each. */
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
   const pragmas = ['busy_timeout = 5000', 'journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON']
-  pragmas.push('cache_size = -4000', 'journal_size_limit = 67108864', 'trusted_schema = 0', 'temp_store = MEMORY')
+  pragmas.push('wal_autocheckpoint = 4000', 'cache_size = -4000', 'journal_size_limit = 67108864')
+  pragmas.push('trusted_schema = 0', 'temp_store = MEMORY')
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 

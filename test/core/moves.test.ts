@@ -38,7 +38,6 @@ test('a row that a write has locked comes back as it is stored after its change,
   const changed = await by({
     capturedTotal: before.capturedTotal,
     attempts: 3,
-    trackingNumber: undefined,
     shippingMethod: { code: 'a', title: 'A' },
   })
   expect(changed).toEqual({ ...before, attempts: 3, shippingMethod: { code: 'a', title: 'A' } })

@@ -20,6 +20,8 @@ export type Compiled<Row> = {
   bind(values: Values): unknown[]
   /** Makes a row of what the driver answered, where it can of the same object. */
   finish(row: Record<string, unknown>): Row
+  /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
+  readonly told?: boolean
 }
 
 type Runs<Kind extends 'read' | 'change'> = {

@@ -59,6 +59,8 @@ export function limitKeyOf(address: string | undefined): string {
  * @param limitKey see `limitKeyOf`; what is no address is a network of its own
  */
 export function networkOf(limitKey: string): string {
+  // Asked of every body that arrives.
+  if (isIpv4(limitKey)) return `${limitKey.slice(0, limitKey.lastIndexOf('.'))}.0/24`
   const [spelt = ''] = limitKey.split('/')
   const address = addressOf(spelt)
   if (!address) return limitKey

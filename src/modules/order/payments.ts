@@ -197,7 +197,7 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: ended }),
-    deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
+    deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
   ])
   return withPayment(saga, after, changed)
@@ -212,7 +212,7 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
-    counts ? deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
+    counts ? deps.orderStore.change(tx, order, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
   ])
   return withPayment(saga, after, changed)
@@ -238,7 +238,7 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   }
   const [after, changed] = await Promise.all([
     noted,
-    deps.orderStore.change(tx, order.id, [order.status], { ...standing, updatedAt }),
+    deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }),
   ])
   return withPayment(saga, after, changed)

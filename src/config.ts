@@ -72,6 +72,13 @@ const serviceUrl = (text: string) => {
   httpUrl(text)
   return new URL(text).href
 }
+/** With a user name, a password and a number of a database. */
+const redisUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^rediss?:$/.test(url.protocol) || !url.hostname || !/^(\/\d{0,5})?$/.test(url.pathname) || url.search || url.hash)
+    throw new Error('redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// for TLS')
+  return text
+}
 const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   const url = URL.parse(text)
@@ -103,6 +110,16 @@ const publicKey = (text: string) => {
 const secretKey = (text: string) => {
   if (/^pk_/i.test(text)) throw new Error('a secret key: this one begins like a publishable one')
   return token(text)
+}
+
+/** An address with or without a port; an IPv6 address with a port in brackets. */
+const nameServer = (text: string) => {
+  const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
+  const address = bare.replace(/^\[|\]$/g, '')
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535)
+  if (isIP(address) === 0 || !isPort || (isIP(address) === 6) !== bare.startsWith('['))
+    throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
+  return port === undefined ? address : `${bare}:${port}`
 }
 
 const minutes = 60
@@ -147,8 +164,21 @@ export const settings = {
     'outgoingAllowedNetworks',
     'list',
     undefined,
-    'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
+    'Private networks (CIDR) that webhooks and calls to merchants’ own payment servers may go to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  REDIS_URL: secret(
+    'redisUrl',
+    'URL',
+    'Redis by which several processes share limits and the breakers of payment processors: `redis://…`, `rediss://…` by TLS, a database of its own for each instance. Unset, or away: each process by itself',
+    redisUrl,
+  ),
+  DNS_SERVER: setting(
+    'dnsServer',
+    'address',
+    undefined,
+    "`IP[:PORT]` of the name server that is asked for the proofs of storefronts' host names; unset: those of the system",
+    nameServer,
   ),
   FX_RATES_URL: secret(
     'fxRatesUrl',

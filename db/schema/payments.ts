@@ -36,7 +36,7 @@ export const payments = table(
     processorReference: text('processor_reference'),
     /** The processor's further names for it: PayPal's `authorization` and `capture`, Tap's `charge`. */
     references: json<Record<string, string>>('processor_references').notNull().default(sql`'{}'`),
-    /** What the client handed over for the processor; kept until the processor has answered. */
+    /** What the client handed over for the processor, and who pays; kept until the processor has answered. */
     sealedToken: text('sealed_token'),
     returnUrl: text('return_url'),
     clientParameters: json<Record<string, unknown>>('client_parameters').notNull(),

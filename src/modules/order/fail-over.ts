@@ -15,7 +15,7 @@ import { mayFallBack } from './payments.ts'
 export async function payElsewhere(deps: OrderDeps, saga: Saga, { id }: Payment, drive: Drive): Promise<Saga | undefined> {
   const { orderStore: store } = deps
   const known = saga.payments.find((one) => one.id === id)
-  if (!known || !mayFallBack(known, drive)) return undefined
+  if (!known || !mayFallBack(drive)) return undefined
   if (drive.until !== undefined && deps.clock.now() >= drive.until) return undefined
   const { takesItself, isFindable: isWatched } = await promisesOf(deps, known)
   if (takesItself) return undefined

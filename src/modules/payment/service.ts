@@ -10,7 +10,9 @@ import {
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
 import { leaseMs, leaseOf } from '../../core/leases.ts'
+import { defined } from '../../lib/records.ts'
 import { instanceId } from '../processor-account/domain.ts'
+import { beginningIn, beginningText, type Payer, shopperOf } from './beginning.ts'
 import { callbackTokenOf } from './callbacks.ts'
 import { type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
@@ -30,7 +32,14 @@ async function messagesUrlOf(
 }
 
 /** An order, as far as it is paid for. */
-type Payable = { id: string; shopId: string; amountDue: number; currency: string }
+type Payable = Payer & { id: string; shopId: string; amountDue: number; currency: string }
+
+/** Who pays is told to whoever has an account outside; the sandbox need not know. */
+function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { token, accountId }: PaymentChoice): string | null {
+  if (token === undefined && accountId === '') return null
+  const beginning = { ...defined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
+  return keyring.seal(beginningText(beginning), paymentTokenSeal(paymentId))
+}
 
 /**
  * Begins a payment, inside the write of its order: its row is there before the processor hears of it.
@@ -54,7 +63,7 @@ export async function beginPayment(
     mode: choice.mode,
     processorReference: null,
     references: {},
-    sealedToken: choice.token === undefined ? null : deps.keyring.seal(choice.token, paymentTokenSeal(id)),
+    sealedToken: sealedFor(deps, id, order, choice),
     returnUrl: choice.returnUrl ?? null,
     clientParameters: {},
     amount: order.amountDue,
@@ -140,10 +149,11 @@ const nameOf = ({ id, processorReference, references, amount, currency }: Paymen
 type Asking = AskOptions & { readonly question: Question; readonly payment: Payment }
 
 async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promise<PaymentAnswer | undefined> {
-  const { question, payment } = asking
+  const { question, payment, patienceMs } = asking
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
-    return question === 'create' ? await create(deps, bound, asking) : await calling(deps, bound, questions[question](payment))
+    const answer = question === 'create' ? await create(deps, bound, asking) : await calling(deps, bound, questions[question](payment))
+    return answer && asHere(bound, asking, answer)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     // A payment that it would not begin has ended, and one that it never began needs no voiding.
@@ -158,7 +168,8 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
       if (!isCertain) return lost
       await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
     }
-    if (isCertain) return undefined
+    // Whoever does not wait for it goes elsewhere, and looks later whether it is there.
+    if (isCertain || patienceMs !== undefined) return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
     const known = await found(deps, bound, payment)
     if (known !== 'unheard') return known
@@ -174,6 +185,20 @@ const questions: Record<
   capture: (payment) => (processor) => processor.capture(nameOf(payment)),
   void: (payment) => (processor) => processor.void(nameOf(payment)),
 }
+
+/**
+ * An answer in our words. What the shopper's page has to go on with is the shopper's turn, whatever the processor calls it. What was given
+ * up and cannot be forbidden (a session of Checkout.com) is given up all the same where no money is taken without us: it is watched.
+ */
+function asHere({ processor }: Bound, { question, payment }: Pick<Asking, 'question' | 'payment'>, answer: PaymentAnswer): PaymentAnswer {
+  const isOpen = answer.state === 'PENDING' || answer.state === 'REQUIRES_ACTION'
+  if (question === 'void' && isOpen && !takesItself(processor, payment)) return { ...answer, state: 'VOIDED' }
+  return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
+}
+
+/** Whether paying by this method takes the money without us. */
+const takesItself = ({ capabilities: { capturesItself } }: Processor, { method }: Pick<Payment, 'method'>): boolean =>
+  typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(method)
 
 /** Nobody can know whether it was begun. */
 const lost: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
@@ -198,14 +223,15 @@ async function create(deps: PaymentDeps, bound: Bound, { payment, isNew = false,
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment
   const messagesUrl = await messagesUrlOf(deps, payment)
+  const { token, shopper } = sealedToken === null ? {} : beginningIn(deps.keyring.unseal(sealedToken, paymentTokenSeal(id)))
   return {
     paymentId: id,
     amount,
     currency,
     method,
-    token: sealedToken === null ? undefined : deps.keyring.unseal(sealedToken, paymentTokenSeal(id)),
+    token,
     returnUrl: returnUrl ?? undefined,
-    ...(messagesUrl === undefined ? {} : { messagesUrl }),
+    ...defined({ messagesUrl, shopper }),
   }
 }
 
@@ -230,9 +256,9 @@ async function found(deps: PaymentDeps, bound: Bound, payment: Payment): Promise
 
 /** What may become of a payment that its processor has perhaps begun: whether it could take money without us, and whether it can be found by our id. */
 export async function promisesOf(deps: PaymentDeps, payment: Payment): Promise<{ takesItself: boolean; isFindable: boolean }> {
-  const capabilities = (await processorOf(deps, payment))?.processor.capabilities
-  const { capturesItself = true, findable: isFindable = false } = capabilities ?? {}
-  return { takesItself: typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(payment.method), isFindable }
+  const bound = await processorOf(deps, payment)
+  if (!bound) return { takesItself: true, isFindable: false }
+  return { takesItself: takesItself(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
 /** What a processor says became of a payment, whatever state we know it in: `unheard` when it never heard of it, undefined when it does not say. */

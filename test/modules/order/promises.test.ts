@@ -1,0 +1,214 @@
+/**
+ * Selling through processors that each keep other promises, drawn at random: answers that are lost before or after, payments that are made,
+ * declined, seen, captured later, paid in part, too much or too late, refunds that are claims, whole, or none. In the end the books say
+ * what is true at the processor, and nobody has paid for nothing.
+ */
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { engine } from '../../../db/columns.ts'
+import type { Processor } from '../../../src/clients/processors/processor.ts'
+import { takeUpPayment } from '../../../src/modules/order/resuming.ts'
+import { paymentsOf } from '../../../src/modules/payment/index.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { type Books, booksOf, violationsOf } from '../../support/books.ts'
+import { type Promises, promises, type Simulated, simulated } from '../../support/promises.ts'
+import { lost } from '../../support/sandbox.ts'
+import { type Selling, sellingIn } from '../../support/selling.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
+const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 15))
+
+type Fault = 'none' | 'unheard' | 'unanswered'
+type Action =
+  | { do: 'buy' | 'again' | 'return' | 'takeBack' | 'message' | 'refund' | 'refundPart' | 'cancel'; nth: number }
+  | { do: 'pay'; nth: number; share: number }
+  | { do: 'wait'; minutes: number }
+  | { do: 'settle' | 'claim' | 'jobs' }
+type Story = { promises: Promises; steps: { faults: Fault[]; actions: Action[] }[] }
+
+const nth = fc.nat({ max: 20 })
+const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: word('buy'), nth }) },
+  { weight: 8, arbitrary: fc.record({ do: word('pay'), nth, share: fc.constantFrom(1, 1, 1, 1, 0, 0.4, 1.5) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: word('again', 'return', 'return', 'message', 'message', 'takeBack', 'refund', 'refundPart', 'cancel'),
+      nth,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: word('wait'), minutes: fc.constantFrom(1, 5, 20, 61) }) },
+  { weight: 5, arbitrary: fc.record({ do: word('settle', 'claim', 'jobs', 'jobs') }) },
+)
+const story: fc.Arbitrary<Story> = fc.record({
+  promises,
+  steps: fc.array(
+    fc.record({
+      faults: fc.oneof(
+        { weight: 2, arbitrary: fc.constant<Fault[]>([]) },
+        { weight: 1, arbitrary: fc.array(word<Fault>('none', 'unheard', 'unanswered'), { minLength: 1, maxLength: 5 }) },
+      ),
+      actions: fc.array(action, { minLength: 1, maxLength: 3 }),
+    }),
+    { minLength: 8, maxLength: 16, size: 'max' },
+  ),
+})
+
+/** A model in which nothing happens proves nothing. */
+const came = new Map<string, number>()
+afterAll(() => {
+  const usual = ['CONFIRMED', 'EXPIRED', 'CANCELLED', 'SUCCEEDED', 'CLAIMABLE', 'MANUAL', 'PROCESSING', 'LATE_CAPTURE']
+  expect(usual.filter((what) => !came.has(what))).toEqual([])
+})
+const note = (what: string) => came.set(what, (came.get(what) ?? 0) + 1)
+
+test('whatever a processor promises, and whatever of it is heard, the books are true in the end', async () => {
+  await fc.assert(fc.asyncProperty(story, tell), { seed, numRuns: runs })
+})
+
+async function tell({ promises: drawn, steps }: Story): Promise<void> {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { onHand: 1_000 })
+  const at = simulated(drawn)
+  let faults: Fault[] = []
+  ;(app.deps.processors as Map<string, Processor>).set(
+    'simulated',
+    withFaults(at.processor, () => faults.shift() ?? 'none'),
+  )
+  const carts: string[] = []
+  for (const step of steps) {
+    faults = [...step.faults]
+    const done = await Promise.all(step.actions.map((one) => act(app, shop, at, carts, one)))
+    faults = []
+    for (const status of done) if (status === 500) throw new Error('500')
+    for (const { status, failureCode } of (await booksOf(app)).payments) note(failureCode === null ? status : `${status} ${failureCode}`)
+  }
+  await rest(app, at)
+  const books = await booksOf(app)
+  for (const { status } of books.orders) note(status)
+  for (const { status, purpose } of books.refunds) for (const what of [status, purpose]) note(what)
+  expect({ drawn, wrong: [...violationsOf(books), ...untruths(books, at)] }).toEqual({ drawn, wrong: [] })
+}
+
+async function act(app: TestApp, shop: Selling, at: Simulated, carts: string[], one: Action): Promise<number | undefined> {
+  const key = shop.publishableKey
+  const pay = { processor: 'simulated', returnUrl: 'https://shop.example/back' }
+  const of = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)]
+  const cart = 'nth' in one ? of(carts, one.nth) : undefined
+  const order = async () => ('nth' in one ? of((await booksOf(app)).orders, one.nth) : undefined)
+  switch (one.do) {
+    case 'buy': {
+      const id = await shop.cart()
+      carts.push(id)
+      return (await shop.checkout(id, pay)).status
+    }
+    case 'again':
+      return cart === undefined ? undefined : (await shop.checkout(cart, pay)).status
+    case 'return':
+      return cart === undefined ? undefined : (await app.call('POST', `/cart/${cart}/complete`, { key })).status
+    case 'takeBack':
+      return cart === undefined ? undefined : (await app.call('DELETE', `/cart/${cart}/checkout`, { key })).status
+    case 'pay': {
+      // Only whoever has the page can pay on it: its name came here.
+      const known = (await booksOf(app)).payments.flatMap(({ processorReference }) => processorReference ?? [])
+      const reference = of(known, one.nth)
+      if (reference !== undefined) at.pay(reference, one.share)
+      return undefined
+    }
+    case 'message': {
+      const found = await order()
+      const [payment] = found ? (await paymentsOf(app.deps, found.id)).slice(-1) : []
+      // One that finds the processor away comes again.
+      if (payment) await takeUpPayment(app.deps, payment).catch(() => undefined)
+      return undefined
+    }
+    case 'refund':
+    case 'refundPart': {
+      const found = await order()
+      return found && (await shop.refund(found.id, one.do === 'refund' ? { all: true } : { amount: shop.usd(300) })).status
+    }
+    case 'cancel': {
+      const found = await order()
+      return found && (await shop.post(`/v2/orders/${found.id}/cancel`, {})).status
+    }
+    case 'wait':
+      app.clock.advance(one.minutes * minuteMs)
+      return undefined
+    case 'jobs':
+      app.clock.advance(minuteMs)
+      await app.jobs.resume()
+      await app.jobs.closeOrders()
+      return undefined
+    case 'settle':
+      at.settle()
+      return undefined
+    case 'claim':
+      at.claim()
+      return undefined
+  }
+}
+
+/** Days pass in which everybody is heard. */
+async function rest(app: TestApp, at: Simulated): Promise<void> {
+  for (let rounds = 0; rounds < 60; rounds++) {
+    app.clock.advance(rounds < 20 ? 31 * minuteMs : 5 * hourMs)
+    at.settle()
+    await app.jobs.resume()
+    await app.jobs.closeOrders()
+  }
+}
+
+/** Where the books and the processor differ. */
+function untruths({ payments, orders, refunds }: Books, { there, given }: Simulated): string[] {
+  const found: string[] = []
+  for (const payment of payments) {
+    const own = there.filter(({ paymentId }) => paymentId === payment.id)
+    // Twice made, it could be paid twice.
+    if (own.length > 1) found.push(`${payment.id} was made ${own.length} times`)
+    const captured = own.reduce((sum, one) => sum + one.captured, 0)
+    if (captured !== payment.captured) found.push(`${payment.id} has ${payment.captured} captured, and ${captured} were taken`)
+    const back = refunds.filter(({ paymentId, status }) => paymentId === payment.id && status === 'SUCCEEDED')
+    const sent = back.reduce((sum, { id, amount }) => sum + (given.get(id)?.state === 'SUCCEEDED' ? amount : Number.NaN), 0)
+    if (sent !== payment.refunded) found.push(`${payment.id} has ${payment.refunded} refunded, and ${sent} went back`)
+  }
+  for (const order of orders) {
+    const paid = payments.filter(({ orderId }) => orderId === order.id).reduce((sum, { captured }) => sum + captured, 0)
+    const back = refunds.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
+    const owedBack = back.reduce((sum, { amount }) => sum + amount, 0)
+    const isSale = order.confirmedAt !== null
+    if (!isSale && paid !== owedBack) found.push(`order ${order.number} (${order.status}) took ${paid}, and gives ${owedBack} back`)
+    const late = back.filter(({ purpose }) => purpose === 'LATE_CAPTURE').reduce((sum, { amount }) => sum + amount, 0)
+    if (isSale && paid - late !== order.amountDue)
+      found.push(`order ${order.number} cost ${order.amountDue}, and took ${paid} less ${late}`)
+    if (['PENDING_PAYMENT', 'PAID', 'COMPENSATING'].includes(order.status)) found.push(`order ${order.number} is ${order.status} for ever`)
+    if (!isSale && order.holds !== 'RELEASED') found.push(`order ${order.number} (${order.status}) holds its stock`)
+  }
+  for (const { id, status, resumeAt } of refunds) if (status === 'PENDING') found.push(`${id} is PENDING until ${resumeAt}`)
+  return found
+}
+
+/** To which calls do not come through, or whose answers do not come back. */
+function withFaults(processor: Processor, next: () => Fault): Processor {
+  const faulty =
+    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
+    async (...given: Arguments): Promise<T> => {
+      const fault = next()
+      if (fault === 'unheard') throw lost()
+      const answer = await call(...given)
+      if (fault === 'unanswered') throw lost()
+      return answer
+    }
+  const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
+  return {
+    ...processor,
+    create: faulty(create),
+    retrieve: faulty(retrieve),
+    capture: faulty(capture),
+    void: faulty(give),
+    refund: faulty(refund),
+    retrieveRefund: faulty(retrieveRefund),
+  }
+}

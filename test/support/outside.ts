@@ -1,0 +1,153 @@
+/** A shop that takes money through one of the six processors, each a real server that stands in for it. */
+import { startBtcpayServer } from '../clients/processors/btcpay-server.ts'
+import { checkoutKeys, startCheckoutServer } from '../clients/processors/checkout-server.ts'
+import { startPaypal } from '../clients/processors/paypal-server.ts'
+import { startQpayServer } from '../clients/processors/qpay-server.ts'
+import { startStripe } from '../clients/processors/stripe-server.ts'
+import { startTapServer, tapKeys } from '../clients/processors/tap-server.ts'
+import { type TestApp, type TestAppOptions, testApp } from './app.ts'
+import { address, ok, sellingIn } from './selling.ts'
+
+export const outsideNames = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay'] as const
+export type OutsideName = (typeof outsideNames)[number]
+
+type Message = { body: Uint8Array; headers: Headers }
+/** What a processor is told of itself, and what happens there: `reference` is its name for the payment. */
+type Standing = {
+  settings: Record<string, string>
+  method: string
+  currency: string
+  /** The shopper pays on its page. */
+  pay(reference: string): void
+  /** What waits there is done: captures and refunds that take their time. */
+  settle(): void
+  /** What it says of a payment; undefined where it signs nothing. */
+  message(reference: string): Message | undefined
+  /** What it has taken of a payment, and given back, in its own units. */
+  close(): Promise<void>
+}
+
+const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> = {
+  async stripe(now) {
+    const server = await startStripe({ now })
+    return {
+      settings: {
+        STRIPE_PUBLISHABLE_KEY: 'pk_test_standin',
+        STRIPE_SECRET_KEY: 'sk_test_standin',
+        STRIPE_WEBHOOK_SECRET: 'whsec_standin',
+        STRIPE_API_URL: server.url,
+      },
+      method: 'card',
+      currency: 'USD',
+      pay: (reference) => server.page.pay(reference),
+      settle: () => undefined,
+      message: () => server.sent(server.events.at(-1) ?? {}),
+      close: server.close,
+    }
+  },
+  async tap() {
+    const server = await startTapServer()
+    return {
+      settings: {
+        TAP_PUBLISHABLE_KEY: 'pk_test_standin',
+        TAP_SECRET_KEY: tapKeys.secretKey,
+        TAP_MERCHANT_ID: tapKeys.merchantId,
+        TAP_API_URL: `${server.url}/v2`,
+      },
+      method: 'card',
+      currency: 'KWD',
+      pay: (reference) => server.pay(reference),
+      settle: () => undefined,
+      message: (reference) => server.message(reference),
+      close: server.close,
+    }
+  },
+  async qpay() {
+    const server = await startQpayServer({ username: 'user', password: 'password', invoiceCode: 'SOUK_INVOICE' })
+    const { username, password, invoiceCode, apiUrl } = server.account
+    return {
+      settings: { QPAY_USERNAME: username, QPAY_PASSWORD: password, QPAY_INVOICE_CODE: invoiceCode, QPAY_API_URL: apiUrl },
+      method: 'card',
+      currency: 'MNT',
+      pay: (reference) => void server.pay(reference, { type: 'CARD' }),
+      settle: () => undefined,
+      message: () => undefined,
+      close: server.close,
+    }
+  },
+  async checkout() {
+    const server = await startCheckoutServer()
+    return {
+      settings: {
+        CHECKOUT_PUBLISHABLE_KEY: checkoutKeys.publishableKey,
+        CHECKOUT_SECRET_KEY: checkoutKeys.secretKey,
+        CHECKOUT_WEBHOOK_SECRET: checkoutKeys.webhookSecret,
+        CHECKOUT_CHANNEL_ID: checkoutKeys.channelId,
+        CHECKOUT_API_URL: server.url,
+      },
+      method: 'card',
+      currency: 'USD',
+      pay: (reference) => void server.pay(reference),
+      settle: () => server.settle(),
+      message() {
+        const [payment] = [...server.payments.values()].slice(-1)
+        return payment && server.message('payment_captured', payment)
+      },
+      close: server.close,
+    }
+  },
+  async paypal() {
+    const server = await startPaypal()
+    return {
+      settings: { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: server.url },
+      method: 'paypal',
+      currency: 'USD',
+      pay: (reference) => server.approve(reference),
+      settle: () => undefined,
+      message: () => server.sent(server.events.at(-1) ?? {}),
+      close: server.close,
+    }
+  },
+  async btcpay(now) {
+    const server = await startBtcpayServer({ now, storeId: 'store', apiKey: 'key', webhookSecret: 'hook' })
+    const { apiUrl, storeId, apiKey, webhookSecret } = server.account
+    return {
+      settings: { BTCPAY_API_URL: apiUrl, BTCPAY_STORE_ID: storeId, BTCPAY_API_KEY: apiKey, BTCPAY_WEBHOOK_SECRET: webhookSecret },
+      method: 'crypto',
+      currency: 'USD',
+      pay: (reference) => server.pay(reference, Number(server.invoices.get(reference)?.amount)),
+      settle: () => undefined,
+      message: (reference) => server.message(reference, 'InvoiceSettled'),
+      close: server.close,
+    }
+  },
+}
+
+/** An app whose shop offers this processor, and what happens at it. */
+export async function sellingThrough(name: OutsideName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
+  let app: TestApp | undefined
+  const standing = await standings[name](() => app?.deps.clock.now() ?? 0)
+  app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standing.settings, ...settings }, options)
+  const { currency, method } = standing
+  const shop = await sellingIn(app, { currency, price: currency === 'MNT' ? 1_000_000 : 10_500 })
+  if (method === 'card') {
+    const body = { card: { enabled: true, processor: name } }
+    ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body }))
+  }
+  const seller = { ...shop, app, ...standing }
+  return {
+    ...seller,
+    /** Begins to buy: the shopper is on the page. */
+    async begin() {
+      const cartId = await shop.cart({ shippingAddress: address })
+      const answer = ok(await shop.checkout(cartId, { method, returnUrl: 'https://shop.example/back' }))
+      const [payment] = answer.body.order.payments
+      return { cartId, ...answer.body, id: answer.body.order.id as string, reference: payment.processorReference as string }
+    },
+    complete: (cartId: string) => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await standing.close()
+    },
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * A payment processor that keeps only the promises that were drawn for it: those of the six differ in each of them. What is true of the
+ * money is here; whoever asks is told as much of it as such a processor would tell.
+ */
+import fc from 'fast-check'
+import {
+  type PaymentName,
+  type PaymentState,
+  type Processor,
+  type ProcessorPayment,
+  ProcessorRefused,
+  ProcessorUnavailable,
+  type RefundAnswer,
+} from '../../src/clients/processors/processor.ts'
+
+export type Promises = {
+  /** QPay, BTCPay. */
+  capturesItself: boolean
+  /** Whether a create that is sent again is the same payment. */
+  repeats: boolean
+  findable: boolean
+  refunds: 'any' | 'whole' | 'claim'
+  /** Checkout.com: 202, and done later. */
+  isAsynchronous: boolean
+  /** Not sessions of Checkout.com. */
+  canForbid: boolean
+}
+
+export const promises: fc.Arbitrary<Promises> = fc.record({
+  capturesItself: fc.boolean(),
+  repeats: fc.boolean(),
+  findable: fc.boolean(),
+  refunds: fc.constantFrom('any', 'any', 'whole', 'claim'),
+  isAsynchronous: fc.boolean(),
+  canForbid: fc.boolean(),
+})
+
+/** What lies at the processor under one name. */
+type There = {
+  reference: string
+  paymentId: string
+  amount: number
+  state: 'OPEN' | 'SEEN' | 'AUTHORIZED' | 'CAPTURING' | 'VOIDING' | 'CAPTURED' | 'VOIDED' | 'DECLINED'
+  captured: number
+  refunded: number
+}
+type RefundThere = RefundAnswer & { paymentId: string; amount: number }
+
+const told: Readonly<Record<There['state'], PaymentState>> = {
+  OPEN: 'REQUIRES_ACTION',
+  SEEN: 'PROCESSING',
+  AUTHORIZED: 'AUTHORIZED',
+  CAPTURING: 'PROCESSING',
+  VOIDING: 'PROCESSING',
+  CAPTURED: 'CAPTURED',
+  VOIDED: 'VOIDED',
+  DECLINED: 'FAILED',
+}
+
+export type Simulated = ReturnType<typeof simulated>
+
+export function simulated({ capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: Promises) {
+  const there: There[] = []
+  const given = new Map<string, RefundThere>()
+  const forever = Number.POSITIVE_INFINITY
+
+  function named({ reference, paymentId }: PaymentName): There | undefined {
+    if (reference !== undefined) return there.find((one) => one.reference === reference)
+    if (findable) return there.find((one) => one.paymentId === paymentId)
+    throw new ProcessorUnavailable('nothing is found by that', { counts: false })
+  }
+  function must(name: PaymentName): There {
+    const found = named(name)
+    if (!found) throw new ProcessorRefused('not_found')
+    return found
+  }
+  function seen({ reference, state, captured, refunded, amount }: There): ProcessorPayment {
+    const held = state === 'AUTHORIZED' || state === 'CAPTURING' || state === 'VOIDING'
+    return {
+      reference,
+      state: told[state],
+      authorized: held ? amount : captured,
+      captured,
+      ...(refunded > 0 ? { refunded } : {}),
+      ...(state === 'OPEN' ? { clientParameters: { page: reference } } : {}),
+      ...(state === 'DECLINED' ? { failureCode: 'declined' } : {}),
+    }
+  }
+  function take(one: There, amount: number): void {
+    one.captured += amount
+    one.state = one.captured >= one.amount ? 'CAPTURED' : one.state
+  }
+
+  const processor: Processor = {
+    name: 'simulated',
+    mode: 'TEST',
+    capabilities: {
+      capturesItself,
+      createRepeatsMs: repeats ? forever : 0,
+      refundRepeatsMs: forever,
+      findable,
+      refunds,
+      wallets: true,
+      says: () => true,
+      saysCurrency: () => true,
+    },
+    async create({ paymentId, amount }) {
+      const before = repeats ? there.find((one) => one.paymentId === paymentId) : undefined
+      if (before) return seen(before)
+      const made: There = { reference: `${paymentId}-${there.length}`, paymentId, amount, state: 'OPEN', captured: 0, refunded: 0 }
+      there.push(made)
+      return seen(made)
+    },
+    async retrieve(name) {
+      const found = named(name)
+      return found && seen(found)
+    },
+    async capture(name) {
+      const one = must(name)
+      if (one.state === 'AUTHORIZED' && isAsynchronous) one.state = 'CAPTURING'
+      else if (one.state === 'AUTHORIZED') take(one, name.amount)
+      return seen(one)
+    },
+    async void(name) {
+      const one = must(name)
+      if (one.state === 'AUTHORIZED') one.state = isAsynchronous ? 'VOIDING' : 'VOIDED'
+      else if (['OPEN', 'DECLINED'].includes(one.state) && (canForbid || capturesItself)) one.state = 'VOIDED'
+      return seen(one)
+    },
+    async refund({ refundId, amount, whole, ...name }) {
+      const before = given.get(refundId)
+      if (before) return before
+      const one = must(name)
+      if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
+      if (one.captured - one.refunded < amount) throw new ProcessorRefused('refund_exceeds_rest')
+      const common = { reference: `re-${refundId}`, paymentId: one.paymentId, amount }
+      const made: RefundThere =
+        refunds === 'claim'
+          ? { ...common, state: 'CLAIMABLE', claimUrl: `https://processor.example/${refundId}` }
+          : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
+      // What is promised to the shopper is theirs.
+      one.refunded += refunds === 'claim' ? 0 : amount
+      given.set(refundId, made)
+      return made
+    },
+    async retrieveRefund({ refundId }) {
+      return given.get(refundId)
+    },
+    async readMessage() {
+      throw new Error('its messages are told by hand')
+    },
+    probe: async () => undefined,
+  }
+
+  return {
+    processor,
+    there,
+    given,
+    /** The shopper pays on the page: all of it, a part, too much, or their bank declines. */
+    pay(reference: string, share: number): void {
+      const one = there.find((other) => other.reference === reference)
+      if (!one || !['OPEN', 'DECLINED'].includes(one.state)) return
+      if (share === 0) one.state = 'DECLINED'
+      else if (!capturesItself) one.state = 'AUTHORIZED'
+      else if (isAsynchronous) one.state = 'SEEN'
+      else take(one, Math.max(1, Math.round(one.amount * share)))
+    },
+    /** What takes its time is done. */
+    settle(): void {
+      for (const one of there) {
+        if (one.state === 'CAPTURING' || one.state === 'SEEN') take(one, one.amount)
+        if (one.state === 'VOIDING') one.state = 'VOIDED'
+      }
+      for (const [id, refund] of given) if (refund.state === 'PENDING') given.set(id, { ...refund, state: 'SUCCEEDED' })
+    },
+    /** Shoppers fetch what is theirs. */
+    claim(): void {
+      for (const [id, refund] of given) {
+        if (refund.state !== 'CLAIMABLE') continue
+        given.set(id, { ...refund, state: 'SUCCEEDED' })
+        const one = there.find(({ paymentId }) => paymentId === refund.paymentId)
+        if (one) one.refunded += refund.amount
+      }
+    },
+  }
+}

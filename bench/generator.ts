@@ -1,15 +1,21 @@
 /** A load generator for machines without wrk: keep-alive sockets, one request under way on each. Told what to do on standard input. */
 import { type Load, type LoadOptions, percentile, type Requests } from './load.ts'
 
-const { url, requests, options } = (await Bun.stdin.json()) as { url: string; requests: Requests; options: LoadOptions }
+type Told = { url: string; requests: Requests; options: LoadOptions; firstClient: number }
+const { url, requests, options, firstClient } = (await Bun.stdin.json()) as Told
 const { hostname, port, host } = new URL(url)
 const latencies: number[] = []
 let errors = 0
 let sent = 0
 const endsAt = performance.now() + options.seconds * 1_000
 
+/** The nth client address. */
+const client = (n: number) =>
+  `${11 + (Math.floor(n / 16_777_216) % 80)}.${Math.floor(n / 65_536) % 256}.${Math.floor(n / 256) % 256}.${n % 256}`
+let asked = 0
+
 function nextRequest(): string {
-  const { method = 'GET', paths, etags = [], headers = {}, body } = requests
+  const { method = 'GET', paths, etags = [], headers = {}, body, clients } = requests
   const at = Math.floor(Math.random() * paths.length)
   const path = paths[at] ?? '/'
   const etag = etags[at]
@@ -17,6 +23,7 @@ function nextRequest(): string {
   const lines = Object.entries({
     host,
     ...headers,
+    ...(clients === undefined ? {} : { 'x-forwarded-for': client(firstClient + (asked++ % clients)) }),
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
     ...(filled === undefined ? {} : { 'content-length': String(Buffer.byteLength(filled)) }),
   })

@@ -1,6 +1,6 @@
 /**
 /**
- * `bun run bench [start|catalog|orders|buying|abuse …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse, souk against itself. Buying is measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -8,7 +8,9 @@ import { rmSync } from 'node:fs'
 import { measureAbuse } from './abuse.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
+import { measureHanging } from './hanging.ts'
 import { generatorName } from './load.ts'
+import { measureResolver } from './resolver.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
 import { measureStart } from './start.ts'
@@ -20,11 +22,13 @@ try {
   say(`souk against the floor, ${rounds} rounds in turn of ${reading.seconds} s, ${reading.connections} connections, by ${generatorName}`)
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
+  if (isWanted('resolver')) await measureResolver()
   if (isWanted('orders') || isWanted('buying')) await measureSelling({ orders: isWanted('orders'), buying: isWanted('buying') })
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
   if (isWanted('abuse')) await measureAbuse()
+  if (isWanted('hanging')) await measureHanging()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

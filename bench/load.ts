@@ -12,6 +12,8 @@ export type Requests = {
   etags?: readonly string[]
   headers?: Record<string, string>
   body?: string
+  /** So many client addresses take turns, as a proxy tells of them. Each load has others, so that none asks too often. */
+  clients?: number
 }
 export type LoadOptions = { seconds: number; connections: number }
 
@@ -54,7 +56,10 @@ async function byWrk(command: string, url: string, requests: Requests, { seconds
 /** JSON's escapes are Lua's, for what we send. */
 const lua = (text: string) => JSON.stringify(text)
 
-function luaOf({ method = 'GET', paths, etags = [], headers = {}, body }: Requests): string {
+/** The nth client address, in Lua. */
+const clientInLua = `string.format('%d.%d.%d.%d', 11 + math.floor(n / 16777216) % 80, math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)`
+
+function luaOf({ method = 'GET', paths, etags = [], headers = {}, body, clients }: Requests): string {
   const base = (scripts++ + 1) * 10_000_000 + (Date.now() % 10_000_000) * 100
   return `
 local paths = {${paths.map(lua).join(',')}}
@@ -63,11 +68,13 @@ local headers = {${Object.entries(headers)
     .join(',')}}
 local etags = {${etags.map(lua).join(',')}}
 local n = ${base}
+local first = ${scripts * (clients ?? 0)}
 math.randomseed(7)
 request = function()
   n = n + 1
   ${body === undefined ? 'local body = nil' : `local body = string.gsub(${lua(body)}, "{n}", tostring(n))`}
   local at = math.random(#paths)
+  ${clients === undefined ? '' : `local nth = n; local n = first + nth % ${clients}; headers["x-forwarded-for"] = ${clientInLua}`}
   if #etags > 0 then headers["if-none-match"] = etags[at] end
   return wrk.format(${lua(method)}, paths[at], headers, body)
 end
@@ -81,8 +88,9 @@ function milliseconds(text = '0ms'): number {
 }
 
 async function byGenerator(url: string, requests: Requests, options: LoadOptions): Promise<Load> {
+  const firstClient = scripts++ * (requests.clients ?? 0)
   const child = Bun.spawn(['bun', join(import.meta.dir, 'generator.ts')], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
-  child.stdin.write(JSON.stringify({ url, requests, options }))
+  child.stdin.write(JSON.stringify({ url, requests, options, firstClient }))
   await child.stdin.end()
   return (await new Response(child.stdout).json()) as Load
 }

@@ -20,6 +20,8 @@ export type Compiled<Row> = {
   bind(values: Values): unknown[]
   /** Makes a row of what the driver answered, where it can of the same object. */
   finish(row: Record<string, unknown>): Row
+  /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
+  readonly told?: boolean
 }
 
 type Runs<Kind extends 'read' | 'change'> = {
@@ -74,6 +76,11 @@ export interface Database {
   version(): number | undefined
   /** Changes whenever another process committed; undefined where only a query could tell. */
   foreignVersion(): number | undefined
+  /**
+   * Whether what is written here is where the next start will look for it: false once the file was removed, or another is in its place.
+   * It goes on being written to, and is gone with the process.
+   */
+  isInPlace(): boolean
   readonly stats: DatabaseStats
   /** Moves the write-ahead log into the file, as far as nobody has to wait. Returns the log's length in bytes; undefined where there is none. */
   checkpoint(): Promise<number | undefined>
@@ -123,4 +130,10 @@ export function engineErrorCode(error: unknown): string | undefined {
 export function isUniqueViolation(error: unknown): boolean {
   const code = engineErrorCode(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
+/** Whether a write failed because a column that needs a value was to have none, on either engine. */
+export function isNullViolation(error: unknown): boolean {
+  const code = engineErrorCode(error)
+  return code === '23502' || code === 'SQLITE_CONSTRAINT_NOTNULL'
 }

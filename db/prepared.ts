@@ -7,7 +7,7 @@ import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { engine } from './columns.ts'
 import { type Builder, compile, hasJoins, nameOf } from './compile.ts'
-import type { Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
+import type { Answer, Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
 /** Only a select has a mode. */
@@ -45,6 +45,24 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
   return {
     get compiled() {
       compiled ??= compileLocking<RowsOf<B>>(build(builders))
+      return compiled
+    },
+  }
+}
+
+/**
+ * Prepares a change of which is asked only whether it has changed any row, and what those were is known: `first` gives something, or
+ * nothing. SQLite would put what RETURNING says into a table of its own first, which takes as long as the change.
+ * @param build without RETURNING
+ */
+export function prepareTold(build: (queries: Queries) => Builder): Prepared<object, 'change'> {
+  let compiled: Compiled<object> | undefined
+  return {
+    get compiled() {
+      compiled ??=
+        engine === 'postgres'
+          ? compile<object>(build(builders), ' returning 1 as "done"')
+          : { ...compile<object>(build(builders)), told: true }
       return compiled
     },
   }
@@ -151,22 +169,25 @@ export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonl
 
 /**
  * Prepares the insert of one whole row.
- * @param onTaken `skip`: a row whose key is there already is left out
+ * @param onTaken `skip`: a row whose key is there already is left out; `leave`: so it is, and nobody asks whether it was
  * @returns whether the row was inserted, for `skip`; else it throws when it was not
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
-  onTaken: 'throw' | 'skip' = 'throw',
+  onTaken: 'throw' | 'skip' | 'leave' = 'throw',
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
   const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
-  if (onTaken === 'throw') {
-    const insert = prepare((queries) => queries.insert(table).values(values))
+  if (onTaken !== 'skip') {
+    const insert = prepare((queries) => {
+      const inserting = queries.insert(table).values(values)
+      return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
+    })
     return async (tx, row) => {
       await tx.run(insert, row)
       return true
     }
   }
-  const insert = prepare((queries) => queries.insert(table).values(values).onConflictDoNothing().returning({ done: sql<number>`1` }))
+  const insert = prepareTold((queries) => queries.insert(table).values(values).onConflictDoNothing())
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
@@ -235,22 +256,47 @@ export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table
   type Changed = Pick<Row<Table>, Name>
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   const fields = returned ? Object.fromEntries(Object.entries(columns).filter(([name]) => returned.includes(name as Name))) : columns
-  const prepared = new Map<string, Prepared<Changed>>()
-  function updateSetting(names: readonly string[]): Prepared<Changed> {
-    return prepared.getOrInsertComputed(
-      names.join(),
-      () =>
-        prepare((queries) =>
-          queries
-            .update(table)
-            .set(placeholders(names) as never)
-            .where(where)
-            .returning(fields),
-        ) as Prepared<unknown> as Prepared<Changed>,
-    )
-  }
-  return async (tx, change: Values, values) => {
+  return setting(
+    (names) =>
+      prepare((queries) =>
+        queries
+          .update(table)
+          .set(placeholders(names) as never)
+          .where(where)
+          .returning(fields),
+      ) as Prepared<unknown> as Prepared<Changed>,
+    (tx, query, values) => tx.all(query, values),
+  )
+}
+
+/**
+ * `updateOf` where only is asked whether any row was changed.
+ * @returns whether one was
+ */
+export const changeOf = <Table extends SQLiteTable>(
+  table: Table,
+  where: SQL | undefined,
+): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<boolean>) =>
+  setting(
+    (names) =>
+      prepareTold((queries) =>
+        queries
+          .update(table)
+          .set(placeholders(names) as never)
+          .where(where),
+      ),
+    async (tx, query, values) => (await tx.first(query, values)) !== undefined,
+  )
+
+/** Runs what is built for each combination of columns when it is first met; a column that is undefined is none. */
+function setting<Query, Told>(build: (names: readonly string[]) => Query, run: (tx: Writer, query: Query, values: Values) => Answer<Told>) {
+  const prepared = new Map<string, Query>()
+  return async (tx: Writer, change: Values, values: Values): Promise<Told> => {
     const names = Object.keys(change).filter((name) => change[name] !== undefined)
-    return tx.all(updateSetting(names), { ...change, ...values })
+    return run(
+      tx,
+      prepared.getOrInsertComputed(names.join(), () => build(names)),
+      { ...change, ...values },
+    )
   }
 }

@@ -10,6 +10,8 @@ import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
+import { probeProcessors } from './probe-processors.ts'
+import { recheckHosts } from './recheck-hosts.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 
 export type Job = {
@@ -29,6 +31,7 @@ export const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
   { name: 'work-payment-messages', pattern: '*/5 * * * * *', run: workInbox, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
+  { name: 'probe-processors', pattern: '* * * * * *', run: probeProcessors, overlaps: true },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
   { name: 'sweep-payments', pattern: '50 * * * * *', run: sweep, overlaps: true },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
@@ -37,6 +40,7 @@ export const jobs: readonly Job[] = [
   { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions, byAge: true },
   { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
+  { name: 'recheck-hosts', pattern: '10 40 * * * *', run: recheckHosts, byAge: true },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]

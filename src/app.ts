@@ -16,6 +16,7 @@ import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.
 import { countryRoutes } from './modules/countries/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
+import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
@@ -23,6 +24,7 @@ import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
+import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
@@ -39,10 +41,12 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
     .use(shopRoutes(deps))
+    .use(hostRoutes(deps))
     .use(paymentMethodRoutes(deps))
     .use(processorAccountRoutes(deps))
     .use(resolverRoutes(deps))
     .use(kybRoutes(deps))
+    .use(goLiveRoutes(deps))
     .use(catalogRoutes(deps))
     .use(collectionRoutes(deps))
     .use(blogRoutes(deps))

@@ -72,6 +72,13 @@ const serviceUrl = (text: string) => {
   httpUrl(text)
   return new URL(text).href
 }
+/** With a user name, a password and a number of a database. */
+const redisUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^rediss?:$/.test(url.protocol) || !url.hostname || !/^(\/\d{0,5})?$/.test(url.pathname) || url.search || url.hash)
+    throw new Error('redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// for TLS')
+  return text
+}
 const databaseUrl = (text: string) => {
   if (/^file:.+/.test(text)) return text
   const url = URL.parse(text)
@@ -105,6 +112,16 @@ const secretKey = (text: string) => {
   return token(text)
 }
 
+/** An address with or without a port; an IPv6 address with a port in brackets. */
+const nameServer = (text: string) => {
+  const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
+  const address = bare.replace(/^\[|\]$/g, '')
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535)
+  if (isIP(address) === 0 || !isPort || (isIP(address) === 6) !== bare.startsWith('['))
+    throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
+  return port === undefined ? address : `${bare}:${port}`
+}
+
 const minutes = 60
 const days = 24 * 60 * minutes
 
@@ -124,7 +141,13 @@ export const settings = {
     'Connections of a process to a Postgres server at most: three fifths of them write, the others read',
     integer(2, 1_000),
   ),
-  PUBLIC_URL: setting('publicUrl', 'URL', undefined, 'Where clients reach this instance. Checked, and without effect as yet', httpUrl),
+  PUBLIC_URL: setting(
+    'publicUrl',
+    'URL',
+    undefined,
+    'Where clients reach this instance, and processors that are told an address with each payment (QPay, Tap)',
+    httpUrl,
+  ),
   ALLOWED_HOSTS: setting(
     'allowedHosts',
     'list',
@@ -147,8 +170,21 @@ export const settings = {
     'outgoingAllowedNetworks',
     'list',
     undefined,
-    'Private networks (CIDR) that webhooks may be sent to; unset: none, public addresses only',
+    'Private networks (CIDR) that webhooks and calls to merchants’ own payment servers may go to; unset: none, public addresses only',
     listOf('IP addresses or CIDR blocks', isCidr),
+  ),
+  REDIS_URL: secret(
+    'redisUrl',
+    'URL',
+    'Redis by which several processes share limits and the breakers of payment processors: `redis://…`, `rediss://…` by TLS, a database of its own for each instance. Unset, or away: each process by itself',
+    redisUrl,
+  ),
+  DNS_SERVER: setting(
+    'dnsServer',
+    'address',
+    undefined,
+    "`IP[:PORT]` of the name server that is asked for the proofs of storefronts' host names; unset: those of the system",
+    nameServer,
   ),
   FX_RATES_URL: secret(
     'fxRatesUrl',

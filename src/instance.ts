@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync, statSync } from 'node:fs'
+import type { Database } from '../db/engine.ts'
 import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
 import type { PostgresOptions } from '../db/postgres/engine.ts'
 import type { SqliteOptions } from '../db/sqlite/engine.ts'
 import { createApp } from './app.ts'
+import { createTxtLookup } from './clients/dns.ts'
 import { createLineWriter } from './clients/line-writer.ts'
 import { createPasswords } from './clients/passwords.ts'
 import type { Processor } from './clients/processors/processor.ts'
+import { openRedis } from './clients/redis.ts'
 import { createSafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import { type Clock, watchClock } from './core/clock.ts'
 import type { Deps, Passwords } from './core/deps.ts'
 import { AppError } from './core/errors.ts'
-import type { SafeFetch } from './core/outgoing.ts'
+import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
+import { notShared } from './core/shared.ts'
 import { answerDeadline, createEdge, type Deadline, type Edge } from './http/edge.ts'
 import { createHotReads } from './http/hot.ts'
 import { notingLimits } from './http/limits.ts'
@@ -34,6 +38,9 @@ export type InstanceOptions = {
   sleep?: (ms: number) => Promise<void>
   passwords?: Passwords
   safeFetch?: SafeFetch
+  lookUpTxt?: TxtLookup
+  /** How long Redis has for an answer, where that is not for `openRedis` to say. */
+  redisTimeoutMs?: number
   diskFree?: () => number | undefined
   deadline?: () => Deadline
   sqlite?: SqliteOptions
@@ -82,7 +89,8 @@ export async function openInstance({
     postgres: { connections: config.databaseConnections, ...given.postgres },
   })
   const { migrated, backup, warnings } = opened
-  const db = countingCommits(opened.db)
+  const db = tellingOfPlace(countingCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
+  let shared = notShared
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
     const isNew = !(await hasSealedSecrets(db))
@@ -90,6 +98,10 @@ export async function openInstance({
     const keyring = createKeyring(config, isNew, (atHand) => tellOfKeys(log, keyFile(config), atHand))
     await confirmMasterKeys({ db, clock }, keyring)
     rememberRegistration(config)
+    const { redisUrl } = config
+    // A command limits nobody.
+    shared =
+      as === 'server' && redisUrl !== undefined ? await openRedis({ url: redisUrl, log, timeoutMs: given.redisTimeoutMs }) : notShared
     const deps: Deps = {
       config,
       db,
@@ -103,6 +115,8 @@ export async function openInstance({
         given.passwords ??
         createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
+      lookUpTxt: given.lookUpTxt ?? createTxtLookup({ server: config.dnsServer }),
+      shared,
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },
@@ -117,7 +131,7 @@ export async function openInstance({
         records: appDeps.documents,
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
         answers: appDeps.answers,
-        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKey },
+        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
         now: clock.now,
         routeTable: appDeps.routeTable,
       }),
@@ -136,12 +150,14 @@ export async function openInstance({
       migrated,
       backup,
       close: async () => {
+        appDeps.shared.close()
         await appDeps.sandbox.close()
         await db.close()
       },
       flush: lines.flush,
     }
   } catch (error) {
+    shared.close()
     await db.close()
     throw error
   }
@@ -149,6 +165,30 @@ export async function openInstance({
 
 /** Whether there is no database file, or one without a byte. */
 const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
+
+/** The database, which tells once when its file is gone from its place, and once when it is there again. */
+function tellingOfPlace(db: Database, tell: (isInPlace: boolean) => void): Database {
+  let told = true
+  return {
+    ...db,
+    isInPlace() {
+      const isInPlace = db.isInPlace()
+      if (isInPlace !== told) tell(isInPlace)
+      told = isInPlace
+      return isInPlace
+    },
+  }
+}
+
+function tellOfDatabase(log: Log, file: string | undefined, isInPlace: boolean): void {
+  if (isInPlace) log.info('database.found', { file })
+  else
+    log.error('database.gone', {
+      file,
+      advice:
+        'it was removed, or another file was put in its place: what is written is kept nowhere else and ends with this process. Put it back where it was, or stop and restore a backup',
+    })
+}
 
 function tellOfKeys(log: Log, file: string, atHand: boolean): void {
   if (atHand) log.info('keys.found', { file })

@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
     may: [
-      /^src\/core\/(errors|html|outgoing|tokens|principal|publication)\.ts$/,
+      /^src\/core\/(errors|html|outgoing|tokens|principal|publication|window)\.ts$/,
       lib,
       schema,
       ownPure,
@@ -80,7 +80,7 @@ const rules: readonly Rule[] = [
     ],
   },
   { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
-  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^node:/, /^@elysiajs\/jwt$/] },
+  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/] },
   { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
   {
     what: 'the surface',

@@ -124,6 +124,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
     // Another process may have written a moment ago: nothing is cached.
     version: () => undefined,
     foreignVersion: () => undefined,
+    isInPlace: () => true,
     stats,
     checkpoint: async () => undefined,
     close: () => (closing ??= closeAll()),

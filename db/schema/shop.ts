@@ -1,4 +1,5 @@
-import { index, instant, int, json, table, text, uniqueIndex, word } from '../columns.ts'
+import { sql } from 'drizzle-orm'
+import { index, instant, int, json, primaryKey, table, text, uniqueIndex, word } from '../columns.ts'
 import { users } from './people.ts'
 
 export type Contact = { email?: string | null; phone?: string | null }
@@ -91,3 +92,29 @@ export const wallets = table('wallets', {
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),
 })
+
+/** Host names of storefronts. One counts once its owner has shown in the DNS that it is the shop's. */
+export const shopHosts = table(
+  'shop_hosts',
+  {
+    shopId: text('shop_id')
+      .notNull()
+      .references(() => shops.id),
+    /** In its one spelling: ASCII, lower case. */
+    host: text('host').notNull(),
+    /** What the TXT record must say, guessed by nobody. */
+    proof: text('proof').notNull(),
+    createdAt: instant('created_at').notNull(),
+    verifiedAt: instant('verified_at'),
+    /** When the DNS was asked last, of one that is verified. */
+    checkedAt: instant('checked_at'),
+    /** Since when it has said that the proof is not there any more. */
+    missingSince: instant('missing_since'),
+    version: int('version').notNull(),
+  },
+  (host) => [
+    primaryKey({ columns: [host.shopId, host.host] }),
+    uniqueIndex('shop_hosts_verified').on(host.host).where(sql`verified_at is not null`),
+    index('shop_hosts_checked').on(host.checkedAt).where(sql`verified_at is not null`),
+  ],
+)

@@ -1,4 +1,5 @@
 import { Database as Sqlite, type Statement } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { LRUCache } from 'lru-cache'
@@ -15,6 +16,7 @@ import {
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
+import { type Watch, watchOfLoop } from './watch.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 
@@ -39,10 +41,21 @@ const preparedStatementsMax = 400
 /** 'souk' in ASCII: tells our files from any other SQLite file. */
 export const applicationId = 0x736f756b
 
+/** Which file has this name at the moment; undefined when none can be seen. */
+function identityOf(file: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(file, { bigint: true })
+    return `${dev} ${ino}`
+  } catch {
+    return undefined
+  }
+}
+
 /** What every connection to the database file sets; see docs/architecture.md for the reason of each. */
 export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FULL'): void {
   const pragmas = ['busy_timeout = 5000', 'journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON']
-  pragmas.push('cache_size = -4000', 'journal_size_limit = 67108864', 'trusted_schema = 0', 'temp_store = MEMORY')
+  pragmas.push('wal_autocheckpoint = 4000', 'cache_size = -4000', 'journal_size_limit = 67108864')
+  pragmas.push('trusted_schema = 0', 'temp_store = MEMORY')
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
 }
 
@@ -84,9 +97,10 @@ function rowsOn(queries: BunSQLiteDatabase) {
 /** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
 function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
-  function meet({ compiled: { text, bind, finish } }: Prepared<unknown>) {
-    const statement = connection.prepare<Record<string, unknown>, never[]>(text)
-    return { statement, bound: bind as (values: Values) => never[], finish }
+  function meet({ compiled: { text, bind, finish, told } }: Prepared<unknown>) {
+    const statement = connection.prepare<Record<string, unknown>, [never]>(text)
+    // As the one argument: spread out, they would be copied twice before SQLite sees them.
+    return { statement, bound: bind as (values: Values) => never, finish, told }
   }
   function known(query: Prepared<unknown>) {
     const found = met.get(query)
@@ -98,8 +112,9 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   return {
     first<Row>(query: Prepared<Row>, values: Values = {}): Row | undefined {
       try {
-        const { statement, bound, finish } = known(query)
-        const row = statement.get(...bound(values))
+        const { statement, bound, finish, told } = known(query)
+        if (told) return statement.run(bound(values)).changes > 0 ? ({} as Row) : undefined
+        const row = statement.get(bound(values))
         return row ? (finish(row) as Row) : undefined
       } catch (error) {
         tell(error)
@@ -109,7 +124,7 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
     all<Row>(query: Prepared<Row>, values: Values = {}): Row[] {
       try {
         const { statement, bound, finish } = known(query)
-        return statement.all(...bound(values)).map(finish) as Row[]
+        return statement.all(bound(values)).map(finish) as Row[]
       } catch (error) {
         tell(error)
         throw error
@@ -118,7 +133,7 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
     run(query: Prepared<never>, values: Values = {}): void {
       try {
         const { statement, bound } = known(query)
-        statement.run(...bound(values))
+        statement.run(bound(values))
       } catch (error) {
         tell(error)
         throw error
@@ -153,6 +168,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   assertEngine('sqlite')
   const writer = new Sqlite(file, { create: true, strict: true })
   configure(writer, synchronous)
+  const identity = identityOf(file)
   // The loop must not stand still while another process writes: we retry by ourselves.
   writer.run('PRAGMA busy_timeout = 0')
   const reader = new Sqlite(file, { readonly: true, strict: true })
@@ -185,6 +201,8 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   let commitsElsewhere = 0
   let seenDataVersion = dataVersion.get()?.data_version
   let lookedThisTurn = false
+  /** The works that run next have failed without. */
+  let inSavepoints = false
 
   /** SQLite tells a connection of others' commits. Asked once a turn of the loop: whatever knows of a commit arrives in a later one. */
   function foreignVersion(): number {
@@ -231,16 +249,30 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     }
   }
 
-  /** Runs queued works in the open transaction, each in its own savepoint, and commits them as one. */
+  /**
+   * Runs queued works in the open transaction, and commits them as one. Savepoints cost as much as a statement or two each, and SQLite
+   * copies every page that is changed for the first time in one: there are none until a work fails after it has changed something.
+   * Then all of it is undone, and the same works run again, each in its own.
+   */
   async function commitTogether(): Promise<void> {
     const jobs: Job[] = []
     const settle: (() => void)[] = []
     const startedAt = performance.now()
+    const watch = watchOfLoop()
+    const run = inSavepoints ? runInSavepoint : runPlainly
+    inSavepoints = false
     try {
       while (queue.length > 0 && jobs.length < worksPerCommitMax && performance.now() - startedAt < commitSliceMs) {
         const job = queue.shift() as Job
         jobs.push(job)
-        settle.push(await runInSavepoint(job))
+        const done = await run(job, watch)
+        if (!done) {
+          writer.run('ROLLBACK')
+          queue.unshift(...jobs)
+          inSavepoints = true
+          return
+        }
+        settle.push(done)
       }
       commit.run()
     } catch (error) {
@@ -248,6 +280,8 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       // Last: after an I/O error it may fail too, and nobody may be left waiting.
       if (writer.inTransaction) writer.run('ROLLBACK')
       return
+    } finally {
+      watch.end()
     }
     stats.commits++
     stats.writes += jobs.length
@@ -256,53 +290,87 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     for (const settleJob of settle) settleJob()
   }
 
-  /** Returns what to tell the caller once the commit is durable. Throws if the engine lost the whole transaction. */
-  async function runInSavepoint(job: Job): Promise<() => void> {
-    savepoint.run()
-    const work = newWork()
+  /** As `runInSavepoint`; undefined where the work has failed and left changes behind. */
+  async function runPlainly(job: Job, watch: Watch): Promise<(() => void) | undefined> {
+    const run = newRun()
     try {
-      const value = await settledInMicrotasks(asWork(work, () => job.work(transactionOn(work))))
-      release.run()
-      return () => {
-        try {
-          for (const effect of work.afterCommit) effect()
-          job.resolve(value as never)
-        } catch (error) {
-          // The others of this commit must still be told.
-          job.reject(error)
-        }
-      }
+      return told(job, run, await runWork(job, run, watch))
     } catch (error) {
-      if (!writer.inTransaction || isFatal(error) || isFull(error)) throw error
-      writer.run('ROLLBACK TO work')
-      release.run()
-      return () => job.reject(error)
-    } finally {
-      work.open = false
+      if (isLost(error)) throw error
+      return run.changes ? undefined : () => job.reject(error)
     }
   }
 
-  function transactionOn(work: Work): Writer {
-    const client = clientOf((text) => {
-      assertOpen(work)
+  /** Returns what to tell the caller once the commit is durable. Throws if the engine lost the whole transaction. */
+  async function runInSavepoint(job: Job, watch: Watch): Promise<() => void> {
+    savepoint.run()
+    const run = newRun()
+    try {
+      const value = await runWork(job, run, watch)
+      release.run()
+      return told(job, run, value)
+    } catch (error) {
+      if (isLost(error)) throw error
+      writer.run('ROLLBACK TO work')
+      release.run()
+      return () => job.reject(error)
+    }
+  }
+
+  async function runWork({ work }: Job, run: Run, watch: Watch): Promise<unknown> {
+    try {
+      return await watch.settled(asWork(run, () => work(transactionOn(run))))
+    } finally {
+      run.open = false
+    }
+  }
+
+  const told = (job: Job, run: Run, value: unknown) => () => {
+    try {
+      for (const effect of run.afterCommit) effect()
+      job.resolve(value as never)
+    } catch (error) {
+      // The others of this commit must still be told.
+      job.reject(error)
+    }
+  }
+
+  const isLost = (error: unknown) => !writer.inTransaction || isFatal(error) || isFull(error)
+
+  function transactionOn(run: Run): Writer {
+    const noted = (query: Prepared<unknown>) => {
+      assertOpen(run)
+      run.changes ||= !isRead(query.compiled.text)
+    }
+    // Only few works need them, and they cost as much as a statement.
+    let made: BunSQLiteDatabase | undefined
+    const builders = () => (made ??= drizzle({ client: clientOf(prepareIn) }))
+    const prepareIn = (text: string) => {
+      assertOpen(run)
+      run.changes ||= !isRead(text)
       return prepare(text)
-    })
-    const queries = drizzle({ client })
-    return Object.assign(queries as unknown as Writer, rowsOn(queries), {
+    }
+    const writerOf = {
+      select: (...given: []) => builders().select(...given),
+      insert: (table: never) => builders().insert(table),
+      update: (table: never) => builders().update(table),
+      delete: (table: never) => builders().delete(table),
+      rows: async <T>(query: SQL): Promise<T[]> => builders().all<T>(query),
       first<Row>(query: Prepared<Row>, values?: Values) {
-        assertOpen(work)
+        noted(query)
         return prepared.first(query, values)
       },
       all<Row>(query: Prepared<Row>, values?: Values) {
-        assertOpen(work)
+        noted(query)
         return prepared.all(query, values)
       },
       run(query: Prepared<never>, values?: Values) {
-        assertOpen(work)
+        noted(query)
         prepared.run(query, values)
       },
-      afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
-    })
+      afterCommit: (effect: () => void) => void run.afterCommit.push(effect),
+    }
+    return writerOf as unknown as Writer
   }
 
   function rejectAll(jobs: Job[], error: unknown): void {
@@ -339,6 +407,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       }),
     version: () => commitsHere + foreignVersion(),
     foreignVersion,
+    isInPlace: () => identityOf(file) === identity,
     stats,
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
@@ -357,18 +426,10 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   }
 }
 
-/**
- * Everything a work awaits is answered by SQLite at once, so it settles before the loop turns. A work that does not
- * (an HTTP call, a timer, a nested write that waits for itself) would hold every other write up: it is refused.
- */
-async function settledInMicrotasks<T>(work: Promise<T>): Promise<T> {
-  let turned: ReturnType<typeof setImmediate> | undefined
-  const loopTurned = new Promise<never>((_, reject) => {
-    turned = setImmediate(() => reject(new Error('a database work may await its own queries only')))
-  })
-  try {
-    return await Promise.race([work, loopTurned])
-  } finally {
-    clearImmediate(turned)
-  }
-}
+/** A work under way, and whether it has changed anything. */
+type Run = Work & { changes: boolean }
+
+const newRun = (): Run => ({ ...newWork(), changes: false })
+
+/** Whether a statement only reads. What is not sure to counts as a change. */
+const isRead = (text: string): boolean => text.startsWith('select ')

@@ -105,6 +105,14 @@ terminal, or else is the first line of standard input.`,
     details: 'Changes nothing and works beside a running server. Exits 1 and says what is wrong when anything is.',
     run: async (input) => (await import('./check.ts')).check(input),
   },
+  processors: {
+    summary: 'Ask the payment processors whether they know the accounts that are configured',
+    flags: { 'data-dir': dataDir },
+    details: `Those of the settings and, where there is a database, those of shops, of test and of real money. Each is called once and
+has 15 seconds; nothing is paid, nothing is changed, and no secret is shown. Exits 1 and says what is wrong when one does
+not work. Works beside a running server.`,
+    run: async (input) => (await import('./processors.ts')).processors(input),
+  },
   audit: {
     summary: 'Print the audit trail: who did what',
     positionals: ['export'],

@@ -51,8 +51,8 @@ export async function importFile({ config, positionals: [file = ''], values, swi
 
 function fileOf(file: string): { size: number } {
   const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) throw new OperatorError('The file to import is not there')
-  if (!found.isFile()) throw new OperatorError('What is to be imported is not a file')
+  if (!found) throw new OperatorError(`${file} is not there`)
+  if (!found.isFile()) throw new OperatorError(`${file} is not a file`)
   return found
 }
 

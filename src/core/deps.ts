@@ -4,7 +4,8 @@ import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock, ClockWatch } from './clock.ts'
 import type { Keyring } from './keyring.ts'
-import type { SafeFetch } from './outgoing.ts'
+import type { SafeFetch, TxtLookup } from './outgoing.ts'
+import type { Shared } from './shared.ts'
 
 export type { Clock }
 
@@ -35,6 +36,9 @@ export type Deps = {
   readonly keyring: Keyring
   readonly passwords: Passwords
   readonly safeFetch: SafeFetch
+  readonly lookUpTxt: TxtLookup
+  /** What other processes of the instance know too. */
+  readonly shared: Shared
   /** Resolves after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<void>
   /** Bytes free on the disk that holds the data, or undefined where that is the database server's concern. */

@@ -1,12 +1,16 @@
 import { and, type Column, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Writer } from '../../db/engine.ts'
-import { updateOf } from '../../db/prepared.ts'
+import { changeOf, updateOf } from '../../db/prepared.ts'
+import { defined } from '../lib/records.ts'
 import type { SourceOf, StateOf, Transitions } from '../lib/transitions.ts'
 
 type Stateful = SQLiteTable & { readonly id: Column; readonly status: Column }
 /** What of a row may be set besides its state. */
 type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id' | 'status'>>
+
+/** A row by its id; or as it stands, locked by this write, and then it need not be read again to say what it is after the change. */
+type Which<Table extends SQLiteTable> = string | Table['$inferSelect']
 
 export type Moves<Table extends Stateful, States extends Transitions> = {
   /**
@@ -15,7 +19,7 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
    */
   move<To extends StateOf<States>>(
     tx: Writer,
-    id: string,
+    which: Which<Table>,
     from: readonly SourceOf<States, To>[],
     to: To,
     fields: Fields<Table>,
@@ -25,14 +29,19 @@ export type Moves<Table extends Stateful, States extends Transitions> = {
   /** Moves a row on by two steps at once, of which nobody sees the first. As `move` otherwise. */
   moveThrough<Over extends StateOf<States>, To extends StateOf<States>>(
     tx: Writer,
-    id: string,
+    which: Which<Table>,
     from: readonly SourceOf<States, Over>[],
     over: Over & SourceOf<States, To>,
     to: To,
     fields: Fields<Table>,
   ): Promise<Table['$inferSelect'] | undefined>
   /** Changes a row that is in one of the states `within`, and leaves it there. Undefined when it is in none of them. */
-  change(tx: Writer, id: string, within: readonly StateOf<States>[], fields: Fields<Table>): Promise<Table['$inferSelect'] | undefined>
+  change(
+    tx: Writer,
+    which: Which<Table>,
+    within: readonly StateOf<States>[],
+    fields: Fields<Table>,
+  ): Promise<Table['$inferSelect'] | undefined>
 }
 
 type MoveOptions<Table extends SQLiteTable> = {
@@ -48,21 +57,43 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
   _transitions: States,
   { changed, guard }: MoveOptions<Table> = {},
 ): Moves<Table, States> {
-  const updates = new Map<string, ReturnType<typeof updateFrom>>()
-  const updateFrom = (states: readonly string[]) =>
-    updateOf<SQLiteTable>(table, and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard))
+  const built = new Map<string, ReturnType<typeof build>>()
+  const build = (states: readonly string[]) => {
+    const where = and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard)
+    return { update: updateOf<SQLiteTable>(table, where), change: changeOf<SQLiteTable>(table, where) }
+  }
 
   /** Built once for each set of states that something starts from. */
-  async function update(tx: Writer, id: string, states: readonly string[], fields: object, values: object = {}) {
-    const known = updates.getOrInsertComputed(states.join(), () => updateFrom(states))
-    const [row] = await known(tx, fields, { ...values, which: id })
-    if (row) changed?.(tx, row)
+  async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
+    const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
+    const row =
+      typeof which === 'string'
+        ? (await update(tx, fields, { ...values, which }))[0]
+        : (await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })) && { ...which, ...defined(fields) }
+    if (!row) return undefined
+    changed?.(tx, row)
     return row
   }
 
   return {
-    move: (tx, id, from, to, fields, values) => update(tx, id, from, { ...fields, status: to }, values),
-    moveThrough: (tx, id, from, _over, to, fields) => update(tx, id, from, { ...fields, status: to }),
-    change: (tx, id, within, fields) => update(tx, id, within, fields),
+    move: (tx, which, from, to, fields, values) => update(tx, which, from, { ...fields, status: to }, values),
+    moveThrough: (tx, which, from, _over, to, fields) => update(tx, which, from, { ...fields, status: to }),
+    change: (tx, which, within, fields) => update(tx, which, within, fields),
   }
+}
+
+/**
+ * Of what is to be set only what a row does not have already: an update rewrites the entries of every index that holds a column of it.
+ * All of it where nothing is another, since something has to be set.
+ */
+function anotherThan(row: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
+  const change: Record<string, unknown> = {}
+  let isAnother = false
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (value === undefined || value === row[name]) continue
+    change[name] = value
+    isAnother = true
+  }
+  return isAnother ? change : fields
 }

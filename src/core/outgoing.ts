@@ -38,3 +38,13 @@ export class OutgoingError extends Error {
     super(kind, options)
   }
 }
+
+/**
+ * What the DNS says of the TXT records of a name: their strings in order, where those that are parts of one record (RFC 1035 lets none be
+ * longer than 255) are not told from records of their own, since Bun does not tell; else why there are none. `absent` (NXDOMAIN, or a
+ * name without such records: not told either) is an answer; `failed` (SERVFAIL, REFUSED, what cannot be read) and `late` say nothing of
+ * the name.
+ */
+export type TxtAnswer = { readonly strings: readonly string[] } | { readonly failure: 'absent' | 'failed' | 'late' }
+/** Asks the DNS; never rejects. */
+export type TxtLookup = (name: string) => Promise<TxtAnswer>

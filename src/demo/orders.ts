@@ -116,7 +116,8 @@ async function place(sale: Sale, cartId: string): Promise<void> {
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)
   const snapshot = await snapshotOf(deps, cart)
   const { email } = planned.buyer
-  await placeOrder(deps, { snapshot, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }, choiceOf(planned, 1), drive)
+  const purchase = { snapshot, mode: snapshot.shop.mode, priced: priced(snapshot, deps.clock.now()), email, placedFrom: null }
+  await placeOrder(deps, purchase, choiceOf(planned, 1), drive)
 }
 
 /** Whoever places an order of the demo takes it on, also after a fill that broke off. */

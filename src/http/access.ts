@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
-import { networkOf } from '../lib/networks.ts'
+import { networkOf, siteOf, siteTimes } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
@@ -20,6 +20,9 @@ type Switch = (() => boolean) | undefined
 type Received = { readonly request: Request; readonly route: string; readonly query: unknown; readonly params: unknown; body: unknown }
 
 const nobody: Admitted = { principal: anonymous, shop: undefined }
+
+/** An office behind one address still shops; an address that opens accounts gains no more than this. */
+const customersTimes = 10
 
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
 const needsToken = () => unauthenticated('A valid access token is required')
@@ -153,20 +156,24 @@ export const access = (
 
   /**
    * Secret keys, merchants and super admins answer for themselves. Customers count each for themselves and, more widely, by their
-   * address, since anybody may open accounts; everybody else counts by their address.
+   * address, since anybody may open accounts; everybody else counts by their address. Addresses count more widely by their site.
    */
-  function limitWrite(rule: AccessRule, request: Request, principal: Principal): void {
+  async function limitWrite(rule: AccessRule, request: Request, principal: Principal): Promise<void> {
     if (!isLimited(rule, request.method) || isKnown(principal)) return
     const address = limitKey(request)
-    const wait = principal.kind === 'customer' ? writeLimit.take(principal.id, address) : writeLimit.take(address)
+    const site = siteOf(address)
+    const ofSite = (times: number) => (site === undefined ? [] : [{ key: site, times }])
+    const wait = await (principal.kind === 'customer'
+      ? writeLimit.take(principal.id, [{ key: address, times: customersTimes }, ...ofSite(customersTimes * siteTimes)])
+      : writeLimit.take(address, ofSite(siteTimes)))
     if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
   function letIn(rule: AccessRule, isOn: Switch) {
-    return ({ request }: { request: Request }): void => {
+    return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
       callers.set(request, nobody)
-      limitWrite(rule, request, anonymous)
+      await limitWrite(rule, request, anonymous)
     }
   }
 
@@ -177,7 +184,7 @@ export const access = (
       // Before anything else refuses: the trail says whom.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
-      limitWrite(rule, request, caller.principal)
+      await limitWrite(rule, request, caller.principal)
     }
   }
 }

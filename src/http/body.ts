@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import type { BodyRoom } from './body-room.ts'
+import { shown } from './shape.ts'
 
 const kb = 1024
 const mb = 1024 * kb
@@ -48,7 +49,7 @@ export async function keepRaw(request: Request, bytesMax: number, place: InRoom)
   rawBodies.set(request, await readBody(request, bytesMax, place))
 }
 
-type Reading = Partial<Pace> & Partial<InRoom>
+export type Reading = Partial<Pace> & Partial<InRoom>
 
 /** How fast a body must come. */
 export type Pace = {
@@ -61,28 +62,48 @@ const crowdedOut = () => new AppError('TIMEOUT', 'Too many bodies were on their 
 const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
- * The bytes of a body, in one buffer of at most twice their length: whoever sends a byte at a time holds no more.
+ * The bytes of a body.
  * @throws AppError as `readChunks` does; TIMEOUT too, in other words, when the room was needed for others
  */
-export async function readBody(
+export async function readBody(request: Request, bytesMax: number, reading: Reading = {}): Promise<Uint8Array> {
+  const pieces = await readPieces(request, bytesMax, reading)
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
+}
+
+/** From here on a piece of a body is left as it is, and what comes begins another: large bodies are not copied. */
+const pieceBytes = 64 * kb
+
+/**
+ * The bytes of a body in pieces, as they came; but small ones together, in buffers of at most twice their length: whoever sends a byte at
+ * a time holds no more.
+ * @throws AppError as `readBody` does
+ */
+export async function readPieces(
   request: Request,
   bytesMax: number,
   { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
-): Promise<Uint8Array> {
-  let held: Uint8Array | undefined = new Uint8Array()
-  let length = 0
+): Promise<Uint8Array[]> {
+  let pieces: Uint8Array[] | undefined = []
+  let last: Uint8Array = new Uint8Array()
+  let [lastLength, heldBefore] = [0, 0]
   const place = room?.enter(sender, () => {
-    held = undefined
+    pieces = undefined
+    last = new Uint8Array()
   })
   try {
     for await (const chunk of readChunks(request, bytesMax, { withinMs, ...pace })) {
-      if (held === undefined) throw crowdedOut()
-      held = joined(held.subarray(0, length), held, chunk, bytesMax)
-      length += chunk.length
-      place?.hold(held.length)
+      if (pieces === undefined) throw crowdedOut()
+      if (lastLength >= pieceBytes) {
+        pieces.push(last.subarray(0, lastLength))
+        heldBefore += last.length
+        lastLength = 0
+      }
+      last = joined(last.subarray(0, lastLength), last, chunk, bytesMax)
+      lastLength += chunk.length
+      place?.hold(heldBefore + last.length)
     }
-    if (held === undefined) throw crowdedOut()
-    return held.subarray(0, length)
+    if (pieces === undefined) throw crowdedOut()
+    return [...pieces, last.subarray(0, lastLength)]
   } finally {
     place?.leave()
   }
@@ -144,10 +165,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * A JSON object.
- * @throws AppError INVALID when it is none, has more values or levels than it may, or a text that no field may hold
+ * @throws AppError INVALID when it is none, has more values or levels than it may, a field twice, or a text that no field may hold
  */
 export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): object {
-  assertBounded(bytes, valuesMax)
+  const names = countNames(bytes, valuesMax)
   let value: unknown
   let text: string
   try {
@@ -157,21 +178,25 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): objec
     throw new AppError('INVALID', 'The body is not valid JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('INVALID', 'The body must be a JSON object')
+  // JSON.parse keeps the last of a field, without a word.
+  if (namesIn(value) < names) throw new AppError('INVALID', `${shown(givenTwice(text))} (body): given twice`)
   // What no text may hold comes by `\u` alone: raw, neither is JSON in UTF-8.
   if (text.includes('\\u')) assertPlain(value)
   return value
 }
 
-const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
+const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
 /**
- * Counts values and levels without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What is
- * not JSON is counted somehow, and refused afterwards.
+ * Counts values, levels and names without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What
+ * is not JSON is counted somehow, and refused afterwards.
+ * @returns how many names fields have
+ * @throws AppError INVALID for too many values or levels
  */
-function assertBounded(bytes: Uint8Array, valuesMax: number): void {
-  let [depth, values] = [0, 1]
+function countNames(bytes: Uint8Array, valuesMax: number): number {
+  let [depth, values, names] = [0, 1, 0]
   let [inText, justOpened] = [false, false]
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number
@@ -181,6 +206,7 @@ function assertBounded(bytes: Uint8Array, valuesMax: number): void {
       continue
     }
     if (byte <= space) continue
+    if (byte === colon) names++
     // The first value of a list or an object has no comma before it.
     if (byte === comma || (justOpened && !isClosing(byte))) values++
     justOpened = isOpening(byte)
@@ -190,6 +216,37 @@ function assertBounded(bytes: Uint8Array, valuesMax: number): void {
     if (depth > bodyDepthMax) throw new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
     if (values > valuesMax) throw new AppError('INVALID', `The body holds more than ${valuesMax} values`)
   }
+  return names
+}
+
+/** How many fields objects have, at every depth. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let names = 0
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at++) names += namesIn(value[at])
+  else for (const name in value) names += 1 + namesIn((value as Record<string, unknown>)[name])
+  return names
+}
+
+/** The path of a field that an object has twice, in JSON that has such a one. Costs more than parsing. */
+function givenTwice(text: string): string[] {
+  const levels: { at: string | number; readonly names: Set<string> }[] = []
+  for (let at = 0; at < text.length; at++) {
+    const [sign, level] = [text[at], levels.at(-1)]
+    if (sign === '{' || sign === '[') levels.push({ at: sign === '[' ? 0 : '', names: new Set() })
+    else if (sign === '}' || sign === ']') levels.pop()
+    else if (sign === ',' && typeof level?.at === 'number') level.at++
+    else if (sign === '"') {
+      const from = at++
+      for (; text[at] !== '"'; at++) if (text[at] === '\\') at++
+      let next = at + 1
+      while (text.charCodeAt(next) <= space) next++
+      if (!level || text[next] !== ':') continue
+      level.at = JSON.parse(text.slice(from, at + 1)) as string
+      if (level.names.size === level.names.add(level.at).size) return levels.map((one) => String(one.at))
+    }
+  }
+  return []
 }
 
 /** Refuses what no field of ours may hold: a NUL character (Postgres cannot store it) and half a surrogate pair. */

@@ -26,6 +26,7 @@ const plain = (address: string): string => (isIpv4(address) ? address : (address
 /** What a proxy wrote of one hop: an address, or one with its port, as `203.0.113.9:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`. */
 function addressOfHop(hop: string): string | undefined {
   const text = hop.trim()
+  if (isIpv4(text)) return text
   const [, v4, v6, port = '0'] = /^(?:([\d.]{7,15})|\[([\da-fA-F:.]{2,45})\])(?::(\d{1,5}))?$/.exec(text) ?? []
   const isIpv6 = v6?.includes(':') ?? true
   return Number(port) <= 65_535 && isIpv6 ? addressOf(v4 ?? v6 ?? text)?.toString() : undefined
@@ -51,15 +52,25 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   strictly: ClientAddress
 } {
   const trusted = blockList(trustedProxies)
+  let last: { peer: string; socket: string; isTrusted: boolean } | undefined
+  /** Most requests come from the proxy that the one before came from. */
+  function known(peer: string) {
+    if (last?.peer === peer) return last
+    const socket = plain(peer)
+    last = { peer, socket, isTrusted: trusted(socket) }
+    return last
+  }
   const of: ClientAddress = (request, peer) => {
     if (peer === undefined) return undefined
-    const socket = plain(peer)
-    if (!trusted(socket)) return socket
-    const header = request.headers.get('x-forwarded-for')
+    const { socket, isTrusted } = known(peer)
+    const header = isTrusted ? request.headers.get('x-forwarded-for') : null
     if (header === null) return socket
-    const hops = header.split(',').map(addressOfHop)
-    for (const hop of hops.reverse()) if (hop === undefined || !trusted(hop)) return hop
-    return hops.at(-1)
+    for (let end = header.length; ; ) {
+      const start = header.lastIndexOf(',', end - 1) + 1
+      const hop = addressOfHop(header.slice(start, end))
+      if (start === 0 || hop === undefined || !trusted(hop)) return hop
+      end = start - 1
+    }
   }
   const strictly: ClientAddress = (request, peer) => {
     if (peer === undefined) return undefined

@@ -183,11 +183,7 @@ export function createEdge({
     fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
-    fetchResolved(request, shopUrl, server) {
-      // Callers are counted by their address.
-      if (server) peers.set(request, server)
-      return respond(request, server, (requestId) => hot.resolved(request, shopUrl, requestId))
-    },
+    fetchResolved: (request, shopUrl, server) => respond(request, server, (requestId) => hot.resolved(request, shopUrl, requestId, server)),
     hold() {
       phase = 'holding'
     },

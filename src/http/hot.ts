@@ -2,8 +2,9 @@ import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
+import type { Peer } from './peers.ts'
 import type { RouteTable } from './route-table.ts'
-import type { WriteLimit } from './write-limit.ts'
+import type { SharedLimit } from './shared-limit.ts'
 
 /** A public record whose version is known; see modules/catalog/documents.ts. */
 export type HotRecord = { readonly etag: string; readonly visibleFrom: number }
@@ -32,7 +33,7 @@ export type HotReads = {
   /** An order by its id, for a key of its shop. */
   order(request: Request, id: string, requestId: string): Response | undefined
   /** What a payment page of a shop was told before, while its caller may ask. */
-  resolved(request: Request, shopUrl: string, requestId: string): Response | undefined
+  resolved(request: Request, shopUrl: string, requestId: string, peer: Peer | undefined): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
 }
@@ -41,7 +42,11 @@ type HotDeps<Kept extends HotRecord> = {
   records: HotRecords<Kept>
   orders: HotOrders
   answers: AnswerCache
-  resolver: { readonly answers: Pick<AnswerCache, 'kept'>; readonly limit: WriteLimit; readonly limitKey: (request: Request) => string }
+  resolver: {
+    readonly answers: Pick<AnswerCache, 'kept'>
+    readonly limit: Pick<SharedLimit, 'local'>
+    readonly limitKey: (request: Request, peer: Peer | undefined) => string
+  }
   now: () => number
   /** Of the app that answers what is left; already filled. */
   routeTable: RouteTable
@@ -81,10 +86,11 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
     },
-    resolved(request, shopUrl, requestId) {
+    resolved(request, shopUrl, requestId, peer) {
       const kept = resolver.answers.kept(shopUrl)
-      // Whoever is one too many is not counted here: the route refuses them.
-      if (!kept || resolver.limit.take(resolver.limitKey(request)) !== undefined) return undefined
+      // Whoever is one too many is not counted here: the route refuses them. It also asks whoever else counts.
+      const limit = kept && resolver.limit.local()
+      if (!limit || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
       const { body, etag } = kept
       return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
     },

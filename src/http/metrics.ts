@@ -19,13 +19,16 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
   const buckets = new Array<number>(bucketsMs.length + 1).fill(0)
   let sumMs = 0
   let inFlight = 0
+  let seen = 0
 
   return {
     started(): void {
       inFlight++
+      seen++
     },
     finished(method: string, status: number, elapsedMs: number): void {
       inFlight--
+      seen++
       sumMs += elapsedMs
       let at = 0
       while (at < bucketsMs.length && elapsedMs > (bucketsMs[at] ?? 0)) at++
@@ -34,6 +37,8 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
       counts.set(status, (counts.get(status) ?? 0) + 1)
     },
     inFlight: () => inFlight,
+    /** Goes up with every request that begins or is answered. */
+    seen: () => seen,
     /** Lines in Prometheus' text format. */
     lines(): string[] {
       const lines = ['# HELP souk_http_requests_total Requests answered.', '# TYPE souk_http_requests_total counter']

@@ -40,8 +40,8 @@ const words: Record<string, string> = {
 export function pathExample(path: string, name: string): string | undefined {
   const named = name.replace(/Id$/, '')
   if (name !== named && named in idPrefixes) return idOf(named as IdKind)
-  // The sandbox has no breaker.
-  if (name === 'processor' && path.startsWith('/admin/')) return 'stripe'
+  // The sandbox has no breaker, and nobody has an account with it.
+  if (name === 'processor' && /^\/admin\/|processor-accounts/.test(path)) return 'stripe'
   if (name !== 'id') return words[name]
   const before = path.slice(0, path.indexOf('/{id}')).split('/')
   const kind = before.map((segment) => kindsBySegment[segment]).findLast(Boolean)

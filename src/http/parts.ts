@@ -3,14 +3,15 @@ import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
+import { createPace } from '../lib/pace.ts'
 import { createBodyRoom } from './body-room.ts'
 import { createAnswerCache, versionOf } from './caching.ts'
 import { createClientAddress } from './client-ip.ts'
 import { createRequestCounts } from './metrics.ts'
-import { idleTimeoutSeconds, type Peers } from './peers.ts'
+import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
+import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
-import { createWriteLimit } from './write-limit.ts'
 
 /** Characters of a `user-agent` that are kept. */
 const agentMax = 200
@@ -21,29 +22,43 @@ const uploadRoomBytes = 64 * 1024 * 1024
 /** Checkout resolver (specification, limits): requests of a client address within a minute. */
 const resolverPerMinute = 60
 
+/** Of the thread's time, while requests come that want it: three quarters are theirs, and one is for long work. */
+const othersShare = 3
+const turn = () => new Promise<void>((resume) => setImmediate(resume))
+const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
+/** Looks into the DNS for a shop, within a minute. */
+const hostVerificationsPerMinute = 10
+
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
 
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) {
+export function httpParts({ db, clock, config, shared, breakers }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
+  const limitKeyFrom = (request: Request, peer: Peer | undefined): string =>
+    limitKeyOf(address.of(request, peer?.requestIP(request)?.address))
   /** What a request is called, by the id that the edge gave it, and where it came from; no address where that cannot be told. */
   const originOf = (request: Request): Origin => ({
     requestId: request.headers.get('x-request-id') ?? undefined,
     address: address.of(request, peerOf(request)),
   })
+  const requestCounts = createRequestCounts()
   return {
     /** Whole public answers, kept while the database does not change. */
     answers: createAnswerCache({ version: () => db.version(), now: clock.now }),
     /** What payment pages were told, by shop, kept while neither the database nor a breaker changes. */
     resolverAnswers: createAnswerCache({ version: versionOf(() => db.version(), breakers.version), now: clock.now }),
     /** Of those who ask for that, and of nothing else. */
-    resolverLimit: createWriteLimit({ most: resolverPerMinute, now: clock.now }),
+    resolverLimit: createSharedLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
+    /** Of shops that have their host names verified: each asks the DNS. */
+    hostVerifyLimit: createSharedLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,
+    /** The same of one that came from this peer: what is answered at once is not noted down before. */
+    limitKeyFrom,
     /** Who sends a request, for what is limited by them and for what they are shown of it later. */
     callerOf: (request: Request): Caller => ({
       ...originOf(request),
@@ -51,7 +66,7 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
       agent: request.headers.get('user-agent')?.slice(0, agentMax) || undefined,
     }),
     /** Writes of shoppers and strangers; see write-limit.ts. */
-    writeLimit: createWriteLimit({ most: config.storefrontWritesPerMinute, now: clock.now }),
+    writeLimit: createSharedLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
     guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
     /** Holds what has arrived of bodies that are not whole. */
@@ -62,7 +77,9 @@ export function httpParts({ db, clock, config, breakers }: Given, peers: Peers) 
       pace: uploadPace,
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,
-    requestCounts: createRequestCounts(),
+    requestCounts,
+    /** For requests that work long; they share it. */
+    pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     /** Whom a request was let in as, once that is known. */
     callers: new WeakMap<Request, Admitted>(),
     /** What the routes of the app state. */

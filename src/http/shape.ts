@@ -163,7 +163,8 @@ export function unknownField(path: readonly string[], place: 'body' | 'query' | 
   return new AppError('INVALID', `unknown field: ${shown(path)}${place === 'body' ? '' : ` (${place})`}`)
 }
 
-function shown(path: readonly string[]): string {
+/** A path as it is said in a message; of a long one, its beginning. */
+export function shown(path: readonly string[]): string {
   const name = path.join('.')
   return name.length > nameShownMax ? `${name.slice(0, nameShownMax).toWellFormed()}…` : name
 }

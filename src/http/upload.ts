@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { mediaTypeOf, type Pace, readBody, readChunks } from './body.ts'
+import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -18,6 +18,11 @@ export type Upload = {
    * @throws AppError as `chunks` does; TIMEOUT too when the room was needed for others
    */
   bytes(): Promise<Uint8Array>
+  /**
+   * The whole body in pieces, as they came: for large ones, which are costly to copy.
+   * @throws AppError as `bytes` does
+   */
+  pieces(): Promise<Uint8Array[]>
 }
 
 /** As fast as JSON must come: a megabyte within 20 seconds, or the end. */
@@ -52,6 +57,15 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
 export function readUpload(request: Request, { types, bytesMax }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
+  /** Reads the body whole. */
+  async function whole<Body>(read: (request: Request, bytesMax: number, reading: Reading) => Promise<Body>): Promise<Body> {
+    reads(request, true)
+    try {
+      return await read(request, bytesMax, { ...pace, room, sender: senderOf(request) })
+    } finally {
+      reads(request, false)
+    }
+  }
   return {
     type,
     async *chunks() {
@@ -62,13 +76,7 @@ export function readUpload(request: Request, { types, bytesMax }: UploadRule, { 
         reads(request, false)
       }
     },
-    async bytes() {
-      reads(request, true)
-      try {
-        return await readBody(request, bytesMax, { ...pace, room, sender: senderOf(request) })
-      } finally {
-        reads(request, false)
-      }
-    },
+    bytes: () => whole(readBody),
+    pieces: () => whole(readPieces),
   }
 }

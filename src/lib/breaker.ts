@@ -1,12 +1,14 @@
 /**
  * A circuit breaker, as values: what it is after something has happened. Calls pass while it is closed. So many failures in a row open
- * it, and then nothing but a probe, sent in the background after a pause, closes it again; each probe that fails doubles the pause.
+ * it, and then nothing but a probe, sent in the background after a pause, closes it again; each probe that fails doubles the pause. To
+ * a pause that was doubled comes a random part, of a tenth at most, so that not all processes probe at once.
  */
 
 /** Failures in a row that open it (contract, section 5). */
 export const failuresMax = 5
 const pauseMs = 30_000
 const pauseMaxMs = 10 * 60_000
+const randomPart = 0.1
 /** For whoever probes and never says what came of it. */
 const probeMs = 60_000
 
@@ -38,12 +40,15 @@ export const probing = (breaker: Breaker, now: number): Breaker =>
     ? { state: 'HALF_OPEN', since: breaker.since, pauseMs: breaker.pauseMs, until: now + probeMs }
     : breaker
 
-/** After a probe. */
-export function probed(breaker: Breaker, wasAnswered: boolean, now: number): Breaker {
+/**
+ * After a probe.
+ * @param random from 0 to 1
+ */
+export function probed(breaker: Breaker, wasAnswered: boolean, now: number, random = 0): Breaker {
   if (breaker.state !== 'HALF_OPEN') return breaker
   if (wasAnswered) return closed
   const longer = Math.min(breaker.pauseMs * 2, pauseMaxMs)
-  return { state: 'OPEN', since: breaker.since, pauseMs: longer, probeAt: now + longer }
+  return { state: 'OPEN', since: breaker.since, pauseMs: longer, probeAt: now + Math.round(longer * (1 + randomPart * random)) }
 }
 
 /** Whether calls pass. */

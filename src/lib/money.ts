@@ -51,8 +51,12 @@ export function parseAmount(text: string, currency: Currency): number | undefine
 }
 
 /** Amounts of a record as money in its currency: those that are named, in this order. */
-export const moneyOf = <Name extends string>(
+export function moneyOf<Name extends string>(
   record: { readonly [Field in Name]: number } & { readonly currency: Currency },
   ...names: readonly Name[]
-): Record<Name, Money> =>
-  Object.fromEntries(names.map((name) => [name, { amount: record[name] as number, currency: record.currency }])) as Record<Name, Money>
+): Record<Name, Money> {
+  const { currency } = record
+  const amounts = {} as Record<Name, Money>
+  for (const name of names) amounts[name] = { amount: record[name], currency }
+  return amounts
+}

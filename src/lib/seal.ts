@@ -1,5 +1,5 @@
 /** Secrets at rest: AES-256-GCM under a versioned master key, bound to whose and what they are. */
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type MasterKey = {
   /** Names the key in what it sealed: the first eight hex digits of the fingerprint. */
@@ -42,12 +42,11 @@ export function unseal(key: MasterKey, sealed: string, about: string): string {
 }
 
 /** SHA-256 in hex. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)
 
 /** HMAC-SHA256 in hex. */
 export const hmac = (key: Pick<MasterKey, 'bytes'>, text: string | Uint8Array): string =>
   createHmac('sha256', key.bytes).update(text).digest('hex')
 
 /** Whether two texts are equal, in a time that does not tell where they differ. */
-export const sameSecret = (a: string, b: string): boolean =>
-  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
+export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))

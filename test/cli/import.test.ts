@@ -53,6 +53,12 @@ describeProcesses('souk import', () => {
     expect(help).toContain('--stock')
     expect(help).toMatch(/--overwrite changes neither how many\s+there are nor whether they are counted, unless --stock is given/)
   })
+  test('souk import names the file that is not there, or is none', async () => {
+    const { dataDir } = await servedOnce()
+    const missing = join(dataDir, 'nothing.csv')
+    expect((await souk(['import', missing, '--shop', 'a-shop'], dataDir)).stderr).toContain(`${missing} is not there`)
+    expect((await souk(['import', dataDir, '--shop', 'a-shop'], dataDir)).stderr).toContain(`${dataDir} is not a file`)
+  })
 
   test("souk import refuses --stock without --overwrite, and another currency than the shop's", async () => {
     const { run, database } = await withProducts('tee,Tee,Size,S,10,shopify,5')

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   linkSync,
   readFileSync,
@@ -125,6 +126,20 @@ describeProcesses('the surroundings of a server', () => {
     renameSync(`${keys}.away`, keys)
     await untilReadyIs(200, server)
     await server.log.until(/"keys.found"/)
+  })
+
+  test('a database that is removed under a running server, or has another file in its place, is noticed, until it is back', async () => {
+    const { dataDir, database } = await servedOnce()
+    await using server = await serve(dataDir)
+    renameSync(database, `${database}.away`)
+    expect(await untilReadyIs(503, server)).toMatchObject({ message: 'Not ready: databaseInPlace' })
+    await server.log.until(/"database.gone"/)
+    renameSync(`${database}.away`, database)
+    await untilReadyIs(200, server)
+    await server.log.until(/"database.found"/)
+    copyFileSync(database, `${database}.copy`)
+    renameSync(`${database}.copy`, database)
+    expect(await untilReadyIs(503, server)).toMatchObject({ message: 'Not ready: databaseInPlace' })
   })
 
   test('the keys of another instance are not taken up by a running server', async () => {

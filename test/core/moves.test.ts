@@ -7,7 +7,7 @@ import { testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
 import { sellingIn } from '../support/selling.ts'
 
-const { move, moveThrough } = movesOf(orders, orderTransitions)
+const { change, move, moveThrough } = movesOf(orders, orderTransitions)
 
 test('a row moves on by two steps at once, from where the first one begins and from nowhere else', async () => {
   await using app = await testApp()
@@ -20,6 +20,32 @@ test('a row moves on by two steps at once, from where the first one begins and f
   expect(await sold(waits)).toBeUndefined()
   expect(await sold(isPaid)).toBeUndefined()
   expect(await app.deps.db.write((tx) => move(tx, isPaid, ['PAID'], 'CONFIRMED', {}))).toMatchObject({ status: 'CONFIRMED' })
+})
+
+test('a row that a write has locked comes back as it is stored after its change, whether or not a value is another', async () => {
+  await using app = await testApp()
+  const { shop } = await sellingIn(app)
+  const { id } = await insertOrder(app, shop.id, { status: 'PENDING_PAYMENT' })
+  const stored = async () => app.deps.orderStore.find(id)
+  const before = await stored()
+  if (!before) throw new Error('no order')
+  const by = (fields: Parameters<typeof change>[3]) =>
+    app.deps.db.write(async (tx) => {
+      const row = await app.deps.orderStore.lock(tx, id)
+      if (!row) throw new Error('no order')
+      return change(tx, row, ['PENDING_PAYMENT'], fields)
+    })
+  const changed = await by({
+    capturedTotal: before.capturedTotal,
+    attempts: 3,
+    shippingMethod: { code: 'a', title: 'A' },
+  })
+  expect(changed).toEqual({ ...before, attempts: 3, shippingMethod: { code: 'a', title: 'A' } })
+  expect(await stored()).toEqual(changed)
+  expect(await by({ attempts: 3 })).toEqual(changed)
+  expect(await stored()).toEqual(changed)
+  expect(await app.deps.db.write((tx) => move(tx, before, ['PAID'], 'CONFIRMED', { attempts: 4 }))).toBeUndefined()
+  expect(await stored()).toEqual(changed)
 })
 
 test('two steps that the table does not have do not compile', () => {

@@ -51,6 +51,42 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(seen).toEqual(inOrder.map((nth) => nth + 1))
   })
 
+  test('group commit undoes a work that fails behind its own changes and runs the others again, and for one that fails before them it does not', async () => {
+    await using opened = await openTestDatabase()
+    const { db } = opened
+    const runs = { first: 0, refused: 0, failed: 0, last: 0 }
+    const told: string[] = []
+    const works = {
+      first: insert('a'),
+      refused: async (tx: Writer) => {
+        if ((await tx.select().from(attempts)).length > 0) throw new Error('refused')
+      },
+      failed: async (tx: Writer) => {
+        await insert('b')(tx)
+        throw new Error('failed')
+      },
+      last: insert('c'),
+    }
+    const writeAll = (names: readonly (keyof typeof works)[]) =>
+      Promise.all(
+        names.map(async (name) => {
+          const work = async (tx: Writer) => {
+            runs[name]++
+            tx.afterCommit(() => void told.push(name))
+            await works[name](tx)
+          }
+          return messageOf(db.write(work))
+        }),
+      )
+    expect(await writeAll(['first', 'refused'])).toEqual(['kept', 'refused'])
+    expect(runs).toEqual({ first: 1, refused: 1, failed: 0, last: 0 })
+    await db.write(async (tx) => void (await tx.delete(attempts)))
+    expect(await writeAll(['first', 'failed', 'refused', 'last'])).toEqual(['kept', 'failed', 'refused', 'kept'])
+    expect(runs).toEqual({ first: 3, refused: 2, failed: 2, last: 1 })
+    expect(told).toEqual(['first', 'first', 'last'])
+    expect((await db.read.select().from(attempts)).map(({ id }) => id)).toEqual(['a', 'c'])
+  })
+
   test('group commit acknowledges nothing before the commit: readers never see less than what was acknowledged', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened

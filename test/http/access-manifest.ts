@@ -27,9 +27,17 @@ export const accessManifest: Record<string, Access> = {
   'GET /shops/v2/private-key': 'merchant',
   'POST /shops/v2/private-key/rotate': 'merchant',
   'POST /shops/v2/custody/wallet': 'merchant',
+  'POST /shops/v2/go-live': 'merchant',
 
+  'GET /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts': 'merchant',
+  'POST /shops/v2/hosts/:host/verify': 'merchant',
+  'DELETE /shops/v2/hosts/:host': 'merchant',
   'GET /shops/v2/payment-methods': 'merchant',
   'PUT /shops/v2/payment-methods': 'merchant',
+  'GET /shops/v2/processor-accounts/:processor': 'merchant',
+  'PUT /shops/v2/processor-accounts/:processor': 'merchant',
+  'DELETE /shops/v2/processor-accounts/:processor': 'merchant',
   'GET /checkout/:shopUrl/payment-intent-resolver': 'public',
 
   'POST /kyb': 'merchant',

@@ -2,12 +2,14 @@
  * Whatever a merchant, a secret key or an operator changes leaves a row of the audit trail that says who, by which request, from where,
  * and what changed; and nothing of a person.
  */
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
+import { startStripe } from '../clients/processors/stripe-server.ts'
 import { testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
-import { business, filed } from '../support/kyb.ts'
+import { nameServer } from '../support/dns.ts'
+import { approved, business, filed } from '../support/kyb.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
@@ -30,6 +32,16 @@ const partner = { name: `${planted} Partner`, code: 'partner', rateBps: 500 }
 const customer = { email: `${planted}@example.com`, name: `${planted} Customer`, phone: `${planted} 1` }
 const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
+
+/** A processor that knows an account. */
+const stripe = await startStripe()
+afterAll(() => stripe.close())
+const account = { secretKey: 'sk_test_standin', webhookSecret: planted }
+const accountPath = '/shops/v2/processor-accounts/stripe'
+const host = 'shop.example.com'
+const listed = async ({ app, token }: Selling) => ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host } }), 201).body
+const dns = await nameServer()
+afterAll(() => dns.close())
 
 const changes: Record<string, Prepare> = {
   'POST /auth/password': ({ password }) => ({
@@ -112,6 +124,22 @@ const changes: Record<string, Prepare> = {
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
   }),
   'PUT /shops/v2/payment-methods': () => ({ path: '/shops/v2/payment-methods', body: { paypal: { enabled: false } } }),
+  'PUT /shops/v2/processor-accounts/:processor': () => ({ path: accountPath, body: account }),
+  'DELETE /shops/v2/processor-accounts/:processor': async ({ app, token }) => {
+    ok(await app.call('PUT', accountPath, { token, body: account }))
+    return { path: accountPath }
+  },
+  'POST /shops/v2/go-live': async (shop) => {
+    await approved(shop.app, shop, await shop.app.superAdmin())
+    return { path: '/shops/v2/go-live' }
+  },
+  'POST /shops/v2/hosts': () => ({ path: '/shops/v2/hosts', body: { host } }),
+  'POST /shops/v2/hosts/:host/verify': async (shop) => {
+    const { txtName, txtValue } = await listed(shop)
+    dns.say(txtName, txtValue)
+    return { path: `/shops/v2/hosts/${host}/verify` }
+  },
+  'DELETE /shops/v2/hosts/:host': async (shop) => ({ path: `/shops/v2/hosts/${(await listed(shop)).host}` }),
   'POST /kyb': () => ({ path: '/kyb', body: business }),
   'POST /admin/kyb/:id/decision': async (shop) => ({
     path: `/admin/kyb/${(await filed(shop.app, shop)).id}/decision`,
@@ -149,7 +177,7 @@ test('every route by which a merchant, a secret key or an operator changes somet
 
 for (const [route, prepare] of Object.entries(changes))
   test(`${route} leaves a row of the audit trail that names who did it, the request, its address and what changed, and nothing of a person`, async () => {
-    await using app = await testApp()
+    await using app = await testApp({ STRIPE_API_URL: stripe.url, DNS_SERVER: dns.address })
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
     const { path, body, contentType, shopId: none } = await prepare(shop)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseObject, readBody } from '../../src/http/body.ts'
+import { parseObject, readBody, readPieces } from '../../src/http/body.ts'
 import { createBodyRoom } from '../../src/http/body-room.ts'
 
 const stalled = (first: Uint8Array) =>
@@ -65,6 +65,25 @@ describe('bodies that are still arriving', () => {
     }
     send?.close()
     expect([held, (await reading).length]).toEqual([[60, 120, 120, 220], 130])
+  })
+
+  test('a large body is kept in the pieces in which it came, without a copy, and small pieces of it together', async () => {
+    const [large, small] = [new Uint8Array(100 * 1024).fill(1), new Uint8Array(1_000).fill(2)]
+    const chunks = [large, ...Array.from({ length: 70 }, () => small), large, large]
+    const request = () =>
+      new Request('http://localhost/', {
+        method: 'POST',
+        body: new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (const chunk of chunks) controller.enqueue(chunk.slice())
+            controller.close()
+          },
+        }),
+      })
+    const pieces = await readPieces(request(), 1024 * 1024)
+    expect(pieces.map(({ length }) => length)).toEqual([100 * 1024, 66_000, 4_000 + 100 * 1024, 100 * 1024])
+    expect(Buffer.concat(pieces)).toEqual(Buffer.concat(chunks))
+    expect(Buffer.from(await readBody(request(), 1024 * 1024))).toEqual(Buffer.concat(chunks))
   })
 
   test('bodies that are still arriving make room for one that comes at once, and nothing is held once all are gone', async () => {
@@ -149,6 +168,24 @@ describe('what a body of JSON may hold', () => {
     expect(refusal(nested(32, '{"a":', '}'))).toBeUndefined()
     for (const text of [`{"a":${nested(32, '[', ']')}}`, nested(33, '{"a":', '}'), '['.repeat(1_000_000)])
       expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
+  })
+
+  test('what a body of JSON may hold is each field of an object once: of two, neither is taken', () => {
+    for (const [text, field] of [
+      ['{"amount":1,"amount":2}', 'amount'],
+      ['{"a":{"b":1},"c":[{"d":1},{"d":1, "e":[[],{"f":":\\"{[","\\u0066" : null}]}]}', 'c.1.e.1.f'],
+      ['{"__proto__":1,"__proto__":2}', '__proto__'],
+      ['{"":1,"":1}', ''],
+      [`{"a":[${'"x",'.repeat(49_000)}1],"b":1,"b":1}`, 'b'],
+    ])
+      expect(refusal(text as string)).toBe(`${field} (body): given twice`)
+    for (const text of [
+      '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
+      '{"a":":","b":["c",":"],"c":"\\":"}',
+      '{"__proto__":{"a":1}}',
+      '{"a":1,"A":1}',
+    ])
+      expect(refusal(text)).toBeUndefined()
   })
 
   test('what a body of JSON may hold is no NUL and no half of a surrogate pair, in no place', () => {

@@ -6,11 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { apiDocument } from '../../src/cli/openapi.ts'
+import type { SafeFetch } from '../../src/core/outgoing.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
 import { currentKeys } from '../../src/modules/shop/service.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
+import { type NameServer, nameServer } from '../support/dns.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
 import { filed } from '../support/kyb.ts'
@@ -21,6 +23,8 @@ const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */
 const neverSucceed: Record<string, string> = {
   'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
+  'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
+  'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'the same',
   'GET /webhooks/payments/qpay/callback/{token}': 'it takes an address that only QPay was told of',
@@ -37,6 +41,11 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /webhook-endpoints': noEndpoints,
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
+  'GET /shops/v2/processor-accounts/{processor}': ownAccount,
+  'DELETE /shops/v2/processor-accounts/{processor}': ownAccount,
+  'POST /shops/v2/hosts': async () => ({ host: await freeHosts() }),
+  'POST /shops/v2/hosts/{host}/verify': async () => ({ host: await listedHosts() }),
+  'DELETE /shops/v2/hosts/{host}': async () => ({ host: await listedHosts() }),
   'POST /kyb': noLiveRecord,
   'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
   // Not the shop that the run goes on with.
@@ -82,6 +91,7 @@ const triesMax = 500
 
 type World = {
   app: TestApp
+  dns: NameServer
   access: ReturnType<typeof statedAccess>
   document: OpenApi
   validators: Validators
@@ -91,6 +101,13 @@ type World = {
 }
 let world: World
 
+/** Processors that know whatever account they are asked about: no request of the run leaves the machine. */
+const nobodyElse: SafeFetch = async () => ({
+  status: 200,
+  headers: new Headers(),
+  bytes: Buffer.from('{ "available": [], "access_token": "token", "expires_in": 3600 }'),
+})
+
 /** What deletes comes last, so that there is something left for the others. */
 const targets: Target[] = Object.entries(apiDocument().paths)
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })))
@@ -98,11 +115,16 @@ const targets: Target[] = Object.entries(apiDocument().paths)
 const nameOf = ({ method, path }: Target) => `${method} ${path}`
 
 beforeAll(async () => {
-  const app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' })
+  const dns = await nameServer()
+  const app = await testApp(
+    { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', DNS_SERVER: dns.address },
+    { safeFetch: nobodyElse },
+  )
   const everyone = await everyCredential(app)
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
   world = {
     app,
+    dns,
     access: statedAccess(app),
     document,
     validators: createValidators(document),
@@ -117,7 +139,10 @@ beforeAll(async () => {
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
   for (const target of [...makers, ...makers]) await makeOne(target)
 })
-afterAll(() => world.app.close())
+afterAll(async () => {
+  await world.app.close()
+  await world.dns.close()
+})
 
 test('the fuzzer drives every operation of the document that the app serves', () => {
   const served = Object.entries(world.document.paths).flatMap(([path, methods]) =>
@@ -275,6 +300,38 @@ async function noEndpoints(): Promise<Given> {
   return {}
 }
 
+/** A processor that knows the shop. */
+async function ownAccount(): Promise<Given> {
+  const { app, everyone } = world
+  const { merchant } = everyone.credentials
+  const { status } = await app.call('PUT', '/shops/v2/processor-accounts/stripe', { ...merchant, body: { secretKey: 'sk_test_own' } })
+  if (status !== 200) throw new Error(`an account answered ${status}`)
+  return {}
+}
+
+let hosts = 0
+/** A shop may have so many only, each once. */
+async function freeHosts(): Promise<string[]> {
+  const { app, everyone } = world
+  const { merchant } = everyone.credentials
+  const { data } = (await app.call('GET', '/shops/v2/hosts', merchant)).body
+  for (const { host } of data) await app.call('DELETE', `/shops/v2/hosts/${host}`, merchant)
+  return Array.from({ length: 20 }, () => `shop${++hosts}.example.com`)
+}
+
+/** With their proofs in the DNS. */
+async function listedHosts(): Promise<string[]> {
+  const { app, dns, everyone } = world
+  const names = await freeHosts()
+  for (const host of names) {
+    const { txtName, txtValue } = (await app.call('POST', '/shops/v2/hosts', { ...everyone.credentials.merchant, body: { host } })).body
+    dns.say(txtName, txtValue)
+  }
+  // The limit of a minute is for the run before.
+  app.clock.advance(60_000)
+  return names
+}
+
 /** A merchant files anew once a record was rejected. */
 async function noLiveRecord(): Promise<Given> {
   const { app, everyone } = world
@@ -354,7 +411,7 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
     countryCode: ['US', 'KW'],
     status: ['ACTIVE', 'PUBLISHED', 'DRAFT'],
     imageId: [null],
-    processor: [path.startsWith('/admin/') ? 'stripe' : 'sandbox'],
+    processor: [/^\/admin\/|processor-accounts/.test(path) ? 'stripe' : 'sandbox'],
     paymentToken: ['tok_success', 'tok_decline'],
     publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
     share: [0.5, 1.25],

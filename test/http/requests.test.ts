@@ -255,7 +255,7 @@ describe('how much JSON a route takes', () => {
           'PUT /collection-v2/:id/products',
         ],
         ...['POST /blogs', 'PATCH /blogs/:id', 'PUT /shops/v2/tax-rates', 'PUT /shops/v2/shipping-methods'],
-        ...['PUT /shops/v2/payment-methods', 'PUT /admin/partnerships'],
+        ...['PUT /shops/v2/payment-methods', 'PUT /shops/v2/processor-accounts/:processor', 'PUT /admin/partnerships'],
       ].sort(),
     )
     const { token } = await app.merchant()

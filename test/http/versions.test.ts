@@ -1,10 +1,11 @@
 /** Management reads carry the version of their record, and every change of one honours `If-Match`. */
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { variants } from '../../db/schema/catalog.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { expectedOf } from '../../src/http/versions.ts'
+import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
@@ -27,6 +28,16 @@ const titled = (nth: number) => ({ title: `Title ${nth}` })
 const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
 const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
 
+/** A processor that knows an account. */
+const stripe = await startStripe()
+afterAll(() => stripe.close())
+const accountPath = '/shops/v2/processor-accounts/stripe'
+const account = (nth: number) => ({ secretKey: 'sk_test_standin', publishableKey: `pk_test_${nth}` })
+async function withAccount({ app, token }: Selling): Promise<{ read: string; path: string }> {
+  ok(await app.call('PUT', accountPath, { token, body: account(0) }))
+  return { read: accountPath, path: accountPath }
+}
+
 /** How each change of a record is asked for. */
 const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = {
   'PATCH /shops/v2': () => ({ read: '/shops/v2', path: '/shops/v2', body: titled }),
@@ -45,6 +56,8 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     path: '/shops/v2/payment-methods',
     body: (nth) => ({ paypal: { enabled: true, clientId: `client-${nth}` } }),
   }),
+  'PUT /shops/v2/processor-accounts/:processor': async (shop) => ({ ...(await withAccount(shop)), body: account }),
+  'DELETE /shops/v2/processor-accounts/:processor': async (shop) => ({ ...(await withAccount(shop)), raises: false }),
   'PUT /admin/partnerships': async ({ app, shop }) => {
     const { token } = await app.superAdmin()
     const path = '/admin/partnerships'
@@ -101,6 +114,10 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
     return { read: path, path, raises: false }
   },
+  'DELETE /shops/v2/hosts/:host': async ({ app, token }) => {
+    ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host: 'shop.example.com' } }), 201)
+    return { path: '/shops/v2/hosts/shop.example.com', raises: false }
+  },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()
     const path = `/admin/shops/${id}`
@@ -124,7 +141,7 @@ for (const [route, prepare] of Object.entries(subjects))
   describe(route, () => {
     const [method = ''] = route.split(' ')
     async function subject() {
-      const app = await testApp()
+      const app = await testApp({ STRIPE_API_URL: stripe.url })
       const shop = await sellingIn(app)
       const { read, path, body, raises, token = shop.token } = await prepare(shop)
       const change = (nth: number, headers: Record<string, string>) =>

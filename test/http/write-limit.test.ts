@@ -12,7 +12,7 @@ function limitOf(most: number, keysMax?: number) {
   const limit = createWriteLimit({ most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
   return {
     take: (key = 'a') => limit.take(key),
-    takeOf: (key: string, wider: string) => limit.take(key, wider),
+    takeOf: (key: string, wider: string) => limit.take(key, [{ key: wider, times: 10 }]),
     advance: (ms: number) => {
       now += ms
     },
@@ -142,6 +142,15 @@ describe('writes under a publishable key', () => {
     for (let nth = 0; nth < 6; nth++) answers.push(await app.call('POST', '/cart', { key, body: {}, from: `2001:db8::${nth}` }))
     expect(statuses(answers)).toEqual([201, 201, 201, 201, 201, 429])
     expect((await app.call('POST', '/cart', { key, body: {}, from: '2001:db8:0:1::1' })).status).toBe(201)
+  })
+
+  test('writes under a publishable key from many /64 of an IPv6 /48 count together too, sixteen times as many', async () => {
+    await using app = await testApp(few)
+    const { publishableKey: key } = await app.merchant()
+    const from = (nth: number) => app.call('POST', '/cart', { key, body: {}, from: `2001:db8:7:${nth.toString(16)}::1` })
+    for (let nth = 0; nth < 80; nth++) expect((await from(nth)).status).toBe(201)
+    expect((await from(80)).status).toBe(429)
+    expect((await app.call('POST', '/cart', { key, body: {}, from: '2001:db8:8::1' })).status).toBe(201)
   })
 
   test('writes under a secret key or by a merchant are not limited, and leave a storefront at the same address its own', async () => {

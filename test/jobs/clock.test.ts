@@ -55,6 +55,7 @@ test('every job that goes by the age of things says so', () => {
     'forget',
     'expire-carts',
     'approve-commissions',
+    'recheck-hosts',
   ])
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })

@@ -56,6 +56,27 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['65536', '-1', '80.5', '1e3', '0x50', 'http'],
   },
+  REDIS_URL: {
+    field: 'redisUrl',
+    byDefault: undefined,
+    good: [
+      ['redis://127.0.0.1', 'redis://127.0.0.1'],
+      ['rediss://souk:p%40ss@redis.example:6380/2', 'rediss://souk:p%40ss@redis.example:6380/2'],
+    ],
+    bad: ['127.0.0.1:6379', 'http://redis.example', 'redis://', 'redis://redis.example/two', 'redis://redis.example/0?x=1'],
+  },
+  DNS_SERVER: {
+    field: 'dnsServer',
+    byDefault: undefined,
+    good: [
+      ['9.9.9.9', '9.9.9.9'],
+      ['127.0.0.1:5353', '127.0.0.1:5353'],
+      ['2620:fe::fe', '2620:fe::fe'],
+      ['[2620:fe::fe]', '2620:fe::fe'],
+      ['[::1]:5353', '[::1]:5353'],
+    ],
+    bad: ['dns.example', '9.9.9', '9.9.9.9:0', '9.9.9.9:65536', '[9.9.9.9]:53', '9.9.9.9:', '[::1]53', 'https://9.9.9.9'],
+  },
   DATA_DIR: { field: 'dataDir', byDefault: resolve('./data'), good: [['/srv/souk', '/srv/souk']], bad: [] },
   DATABASE_URL: {
     field: 'databaseUrl',
@@ -292,7 +313,7 @@ describe('the settings', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect<string[]>(secrets.sort()).toEqual([
       ...['BTCPAY_API_KEY', 'BTCPAY_WEBHOOK_SECRET', 'CHECKOUT_SECRET_KEY', 'CHECKOUT_WEBHOOK_SECRET', 'ENCRYPTION_KEY', 'FX_RATES_URL'],
-      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'STRIPE_SECRET_KEY'],
+      ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])
     for (const name of secrets) expect(settings[name].default).toBeUndefined()

@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'bun:test'
+import { isIP } from 'node:net'
 import fc from 'fast-check'
-import { addressOf, blockList, blockOf, createAddressGuard, hostOf, literalAddressOf, networkOf } from '../../src/lib/networks.ts'
+import {
+  addressOf,
+  blockList,
+  blockOf,
+  createAddressGuard,
+  hostOf,
+  ipv4Number,
+  literalAddressOf,
+  networkOf,
+  siteOf,
+} from '../../src/lib/networks.ts'
 
 describe('a list of blocks', () => {
   test('a list of blocks holds its addresses and no junk', () => {
@@ -13,6 +24,38 @@ describe('a list of blocks', () => {
   })
 })
 
+describe('an IPv4 address as a number', () => {
+  const like = fc.oneof(
+    fc.ipV4(),
+    fc.string({ unit: fc.constantFrom(...'0123456789.'), maxLength: 17 }),
+    fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 2, maxLength: 5 }).map((parts) => parts.join('.')),
+    fc.ipV6(),
+    fc.string({ maxLength: 17 }),
+  )
+  test('an IPv4 address as a number is there for exactly the texts that are one, in their order', () => {
+    fc.assert(
+      fc.property(like, (text) => {
+        expect(ipv4Number(text) >= 0).toBe(isIP(text) === 4)
+        if (isIP(text) === 4) expect(ipv4Number(text)).toBe(text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('an IPv4 address is of a block when its first bits are, as ipaddr.js has it', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV4(), fc.nat(32), fc.boolean(), (address, network, bits, isNear) => {
+        // Near ones, so that both answers come.
+        const asked = isNear ? [...network.split('.').slice(0, 3), address.split('.')[3]].join('.') : address
+        const [parsed, block] = [addressOf(asked), blockOf(`${network}/${bits}`)]
+        if (!parsed || !block) throw new Error('not an address')
+        expect(blockList([`${network}/${bits}`])(asked)).toBe(parsed.match(block[0], block[1]))
+        expect(blockList([`${network}/${bits}`])(`::ffff:${asked}`)).toBe(parsed.match(block[0], block[1]))
+      }),
+    )
+  })
+})
+
 describe('the network of an address', () => {
   test('the network of an address is its /24 or its /48, and of what is no address the text itself', () => {
     expect(['203.0.113.9', '203.0.113.255'].map(networkOf)).toEqual(['203.0.113.0/24', '203.0.113.0/24'])
@@ -20,6 +63,15 @@ describe('the network of an address', () => {
     expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64'].map(networkOf)).toEqual(['2001:db8:77::/48', '2001:db8:77::/48'])
     expect([networkOf('2001:db8:78:0::/64'), networkOf('1:0:0:0::/64'), networkOf('::1')]).toEqual(['2001:db8:78::/48', '1::/48', '::/48'])
     expect(['unknown', 'here', ''].map(networkOf)).toEqual(['unknown', 'here', ''])
+  })
+
+  test('the site of an address is the /48 of an IPv6 caller, and nobody else has one', () => {
+    expect(['2001:db8:77:0::/64', '2001:db8:77:ffff::/64', '0:0:0:0::/64'].map(siteOf)).toEqual([
+      '2001:db8:77::/48',
+      '2001:db8:77::/48',
+      '::/48',
+    ])
+    expect(['203.0.113.9', 'unknown', 'demo', ''].map(siteOf)).toEqual([undefined, undefined, undefined, undefined])
   })
 })
 

@@ -5,7 +5,7 @@ import { startPaypal } from '../clients/processors/paypal-server.ts'
 import { startQpayServer } from '../clients/processors/qpay-server.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { startTapServer, tapKeys } from '../clients/processors/tap-server.ts'
-import { type TestApp, testApp } from './app.ts'
+import { type TestApp, type TestAppOptions, testApp } from './app.ts'
 import { address, ok, sellingIn } from './selling.ts'
 
 export const outsideNames = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay'] as const
@@ -124,10 +124,10 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
 }
 
 /** An app whose shop offers this processor, and what happens at it. */
-export async function sellingThrough(name: OutsideName, settings: Record<string, string> = {}) {
+export async function sellingThrough(name: OutsideName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
   let app: TestApp | undefined
   const standing = await standings[name](() => app?.deps.clock.now() ?? 0)
-  app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standing.settings, ...settings })
+  app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standing.settings, ...settings }, options)
   const { currency, method } = standing
   const shop = await sellingIn(app, { currency, price: currency === 'MNT' ? 1_000_000 : 10_500 })
   if (method === 'card') {

@@ -141,7 +141,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     })
     const reference = needed(idAt(json, 'id'), 'a session has no id')
     needed(textAt(json, 'payment_session_token'), 'a session has no token')
-    return { reference, state: 'PENDING', authorized: 0, captured: 0, clientParameters: { paymentSession: json } }
+    // What their library reads, and nothing else that may be told.
+    const names = ['id', 'payment_session_token', 'payment_session_secret', '_links']
+    const paymentSession = Object.fromEntries(
+      names.flatMap((name) => (valueAt(json, name) === undefined ? [] : [[name, valueAt(json, name)]])),
+    )
+    return { reference, state: 'PENDING', authorized: 0, captured: 0, clientParameters: { paymentSession } }
   }
 
   async function createByToken(payment: NewPayment, token: string): Promise<ProcessorPayment> {

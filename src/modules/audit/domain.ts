@@ -110,7 +110,9 @@ export function outsideRowsOf(counts: readonly { address: string | null; rows: n
 /** Of the failures of an account from an address within a window: the first, and whenever they have doubled, up to the tenth, which is the last. */
 export const isTold = (failures: number): boolean => [1, 2, 4, 8, 10].includes(failures)
 
+/** Beginnings and ends of customers' sessions are kept for so many days: shoppers are many, and log in often. */
+export const customersSessionsDays = 90
+export const sessionActions = ['session.started', 'session.ended', 'session.revoked', 'session.others_ended'] as const
+
 /** Of a list, the newest that are counted and reached by page; older ones by days, or by the export. */
 export const listedMax = 10_000
-/** Of a list that is narrowed to days. */
-export const windowDaysMax = 365

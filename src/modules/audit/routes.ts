@@ -1,8 +1,9 @@
+import { windowDaysMax } from '../../core/window.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { listedMax, windowDaysMax } from './domain.ts'
+import { listedMax } from './domain.ts'
 import { listAudit } from './index.ts'
 import { AuditRecords, ListAudit } from './model.ts'
 

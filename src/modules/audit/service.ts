@@ -1,11 +1,11 @@
 import type { Writer } from '../../../db/engine.ts'
 import { type Actor, type Change, type Origin, system } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
-import { AppError } from '../../core/errors.ts'
 import { aside } from '../../core/request.ts'
 import type { Trail } from '../../core/trail.ts'
+import { type Days, windowOf } from '../../core/window.ts'
 import { inBatches } from '../../lib/batches.ts'
-import { addDays, dayOf, isDay, startOf } from '../../lib/day.ts'
+import { addDays, dayOf, startOf } from '../../lib/day.ts'
 import { limitKeyOf } from '../../lib/networks.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { pick } from '../../lib/records.ts'
@@ -15,6 +15,7 @@ import {
   type AuditView,
   auditView,
   bounded,
+  customersSessionsDays,
   type Difference,
   hourMs,
   isTold,
@@ -22,9 +23,8 @@ import {
   outsideRowsOf,
   outsideRowsPerHour,
   outsiders,
-  windowDaysMax,
 } from './domain.ts'
-import { type AuditFilter, auditStore as store } from './store.ts'
+import { type AuditFilter, auditStore as store, type WhichRows } from './store.ts'
 
 type Entry = AuditEntry & Partial<Difference> & { actor: Actor; shopId?: string | undefined }
 type AuditDeps = Pick<Deps, 'clock' | 'newId'>
@@ -170,18 +170,7 @@ export function createTrail(deps: NotingDeps): Trail {
 }
 
 /** What a list of the trail is narrowed by; days are inclusive, UTC. */
-export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & {
-  from?: string | undefined
-  to?: string | undefined
-}
-
-function filterOf({ from, to, ...filter }: AuditQuery): AuditFilter {
-  return {
-    ...filter,
-    since: from === undefined ? undefined : startOf(from),
-    until: to === undefined ? undefined : startOf(addDays(to, 1)),
-  }
-}
+export type AuditQuery = Pick<AuditFilter, 'actor' | 'action' | 'subject' | 'shopId'> & Days
 
 /**
  * The audit trail, newest first. The newest rows are counted and reached by page, so that one costs the same of a thousand rows and of a
@@ -193,24 +182,22 @@ export async function listAudit(
   query: AuditQuery,
   slice: Slice,
 ): Promise<Page<AuditView> & { totalCapped?: true }> {
-  const { from, to } = query
-  for (const [name, day] of Object.entries({ from, to }))
-    if (day !== undefined && !isDay(day)) throw new AppError('INVALID', `${name} (query): a day, as 2026-01-31`)
-  if (from !== undefined && to !== undefined) {
-    if (from > to) throw new AppError('INVALID', 'to (query): not before from')
-    if (addDays(from, windowDaysMax) <= to) throw new AppError('INVALID', `to (query): within ${windowDaysMax} days of from`)
-  }
-  const { rows, total } = await store.list(db.read, filterOf(query), slice)
+  const { from, to, ...filter } = query
+  const { rows, total } = await store.list(db.read, { ...filter, ...windowOf({ from, to }) }, slice)
   return { ...pageOf(rows.map(auditView), Math.min(total, listedMax), slice), ...(total > listedMax ? { totalCapped: true } : {}) }
 }
 
 const exportedAtOnce = 500
 
 /** The whole trail between two days (inclusive, UTC), oldest first, in pieces. */
-export async function* exportAudit({ db }: Pick<Deps, 'db'>, days: Pick<AuditQuery, 'from' | 'to'>): AsyncGenerator<AuditView[]> {
+export async function* exportAudit({ db }: Pick<Deps, 'db'>, { from, to }: Days): AsyncGenerator<AuditView[]> {
+  const days = {
+    since: from === undefined ? undefined : startOf(from),
+    until: to === undefined ? undefined : startOf(addDays(to, 1)),
+  }
   let last: AuditRow | undefined
   do {
-    const rows = await store.next(db.read, filterOf(days), last, exportedAtOnce)
+    const rows = await store.next(db.read, days, last, exportedAtOnce)
     yield rows.map(auditView)
     last = rows[exportedAtOnce - 1]
   } while (last)
@@ -219,21 +206,26 @@ export async function* exportAudit({ db }: Pick<Deps, 'db'>, days: Pick<AuditQue
 const removedAtOnce = 500
 
 /**
- * Removes what is older than the retention that is set, if one is: whole days, in small writes, each of which says on record how many
- * rows went.
+ * Removes what is older than the retention that is set, if one is, and what customers' sessions have left after `customersSessionsDays`:
+ * whole days, in small writes, each of which says on record how many rows went.
  */
 export async function forgetOldAudit({
   config: { auditRetentionDays: days },
   ...deps
 }: AuditDeps & Pick<Deps, 'db' | 'config'>): Promise<void> {
-  if (days === undefined) return
+  await forgetRows(deps, 'customersSessions', customersSessionsDays)
+  if (days !== undefined) await forgetRows(deps, 'all', days)
+}
+
+async function forgetRows(deps: AuditDeps & Pick<Deps, 'db'>, which: WhichRows, days: number): Promise<void> {
   const oldest = addDays(dayOf(deps.clock.now()), -days)
   const until = startOf(oldest)
-  if (!(await store.anyBefore(deps.db.read, until))) return
+  if (!(await store.anyBefore(deps.db.read, until, which))) return
   await inBatches(removedAtOnce, () =>
     deps.db.write(async (tx) => {
-      const rows = await store.removeBefore(tx, until, removedAtOnce)
-      if (rows > 0) await audit(tx, deps, { actor: system, action: 'audit.removed', subject: 'audit', after: { rows, olderThan: oldest } })
+      const rows = await store.removeBefore(tx, { until, which, limit: removedAtOnce })
+      const after = { rows, olderThan: oldest, ...(which === 'all' ? {} : { which }) }
+      if (rows > 0) await audit(tx, deps, { actor: system, action: 'audit.removed', subject: 'audit', after })
       return rows
     }),
   )

@@ -2,8 +2,9 @@ import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } fr
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf } from '../../../db/prepared.ts'
 import { auditLog, auditRetention } from '../../../db/schema/people.ts'
+import { idPrefixes } from '../../lib/ids.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type AuditEntry, type AuditRow, listedMax, outsideActions } from './domain.ts'
+import { type AuditEntry, type AuditRow, listedMax, outsideActions, sessionActions } from './domain.ts'
 
 /** What a list is narrowed by. `since` and `until` in milliseconds, the latter excluded. */
 export type AuditFilter = { [Name in 'actor' | 'action' | 'subject' | 'shopId']?: string | undefined } & {
@@ -15,6 +16,21 @@ const insert = insertOf(auditLog)
 const named = ['subject', 'actor', 'shopId', 'action'] as const
 const withinDays = ({ since, until }: AuditFilter) =>
   and(since === undefined ? undefined : gte(auditLog.at, since), until === undefined ? undefined : lt(auditLog.at, until))
+
+/** Which rows a retention is for. */
+export type WhichRows = 'all' | 'customersSessions'
+
+const customers = idPrefixes.customer
+const before = (until: number, which: WhichRows) =>
+  and(
+    lt(auditLog.at, until),
+    which === 'all'
+      ? undefined
+      : and(
+          inArray(auditLog.action, [...sessionActions]),
+          sql`substr(${auditLog.subject}, 1, ${customers.length + 1}) = ${`${customers}_`}`,
+        ),
+  )
 
 export const auditStore = {
   async insert(tx: Writer, row: AuditRow): Promise<void> {
@@ -84,15 +100,15 @@ export const auditStore = {
       .limit(limit)
   },
   /** Removes some of the rows from before `until`, by the one way that the triggers leave. Returns how many. */
-  async removeBefore(tx: Writer, until: number, limit: number): Promise<number> {
+  async removeBefore(tx: Writer, { until, which, limit }: { until: number; which: WhichRows; limit: number }): Promise<number> {
     await tx.insert(auditRetention).values({ id: 'audit', until })
-    const old = tx.select({ id: auditLog.id }).from(auditLog).where(lt(auditLog.at, until)).orderBy(asc(auditLog.at)).limit(limit)
+    const old = tx.select({ id: auditLog.id }).from(auditLog).where(before(until, which)).orderBy(asc(auditLog.at)).limit(limit)
     const removed = await tx.delete(auditLog).where(inArray(auditLog.id, old)).returning({ id: auditLog.id })
     await tx.delete(auditRetention)
     return removed.length
   },
-  async anyBefore(read: Reader, until: number): Promise<boolean> {
-    const rows = await read.select({ id: auditLog.id }).from(auditLog).where(lt(auditLog.at, until)).limit(1)
+  async anyBefore(read: Reader, until: number, which: WhichRows): Promise<boolean> {
+    const rows = await read.select({ id: auditLog.id }).from(auditLog).where(before(until, which)).limit(1)
     return rows.length > 0
   },
 }

@@ -1,4 +1,5 @@
 import type { TokenRole } from '../../core/tokens.ts'
+import { siteOf, siteTimes } from '../../lib/networks.ts'
 
 /** Whose session it is. */
 export type Subject = { id: string; role: TokenRole; shopId?: string }
@@ -29,6 +30,20 @@ export const loginsWaitingMax = { key: 100, all: 2_000 }
 /** What a hundred take on a small machine. */
 export const loginsWaitingRetrySeconds = 10
 export const signupByAddress: Limit = { name: 'signup:address', most: 30, windowMs: 60 * minute }
+
+/**
+ * What is counted of a caller by their address: by itself, and by its site, so that whoever has many addresses gains little by it.
+ * @param address what the caller is limited by
+ * @param key how it is said beside what else is counted
+ */
+export function byAddress(limit: Limit, address: string, key: (address: string) => string = (one) => one): [Limit, string][] {
+  const site = siteOf(address)
+  if (site === undefined) return [[limit, key(address)]]
+  return [
+    [limit, key(address)],
+    [{ ...limit, name: `${limit.name}, site`, most: siteTimes * limit.most }, key(site)],
+  ]
+}
 
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 

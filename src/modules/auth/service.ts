@@ -7,6 +7,7 @@ import { sha256 } from '../../lib/seal.ts'
 import { audit, type FailedLogin, noteFailedLogin } from '../audit/index.ts'
 import {
   type Account,
+  byAddress,
   type Limit,
   loginByAccount,
   loginByAccountAndAddress,
@@ -84,13 +85,13 @@ export async function checkPassword(
   record: Omit<FailedLogin, 'failures'> = { accountId: undefined, from: {} },
 ): Promise<void> {
   const limits: Counted = [
-    [loginByAccountAndAddress, `${name}|${address}`],
-    [loginByAddress, `${kind}|${address}`],
+    ...byAddress(loginByAccountAndAddress, address, (one) => `${name}|${one}`),
+    ...byAddress(loginByAddress, address, (one) => `${kind}|${one}`),
     [loginByAccount, name],
   ]
   const { ids, before, done } = await countOrWait(deps, limits)
   try {
-    if ((before[2] ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
+    if ((before.at(-1) ?? 0) >= loginByAccount.most) await deps.sleep(loginDelayMs)
     // Busy is no answer to whether the password was right: then, too, this was no failure.
     const matches = await deps.passwords.verify(password, hash, { kind, address }).catch((error: unknown) => error)
     if (matches === false) {

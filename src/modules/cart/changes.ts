@@ -141,7 +141,7 @@ export async function changing(
     const view = cartView({ ...snapshot, cart }, now)
     try {
       return await write(async (tx) => {
-        if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before.updatedAt))) throw new ChangedMeanwhile()
+        if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before))) throw new ChangedMeanwhile()
         await store?.(tx)
         return view
       })

@@ -110,7 +110,7 @@ export async function refreshPrices(deps: CartDeps, cartId: string): Promise<voi
   const spent = spentCards(snapshot, now).map(({ id }) => id)
   const { total, amountDue } = priced({ ...snapshot, cart: after }, now).totals
   await deps.db.write(async (tx) => {
-    if (!(await deps.cartStore.save(tx, { ...after, shownTotal: total, shownDue: amountDue }, cart.updatedAt))) return
+    if (!(await deps.cartStore.save(tx, { ...after, shownTotal: total, shownDue: amountDue }, cart))) return
     for (const item of snapshot.items) {
       const unitPrice = priceNow(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })

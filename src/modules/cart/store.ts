@@ -1,8 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, rowsOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
-import { movesOf } from '../../core/moves.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
 
@@ -15,21 +14,17 @@ const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
-const saveCart = updateOf(
-  carts,
-  and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')), eq(carts.status, 'OPEN')),
-  ['id'],
-)
+const seenCart = and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')))
+const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
 /** What nobody needs once a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
 
 const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
 const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
+const conversion = moveOf(cartTransitions, 'OPEN', 'CONVERTED')
 /** Of carts that are as they were when they were read, and whose time is not over. */
-const { move } = movesOf(carts, cartTransitions, {
-  guard: and(eq(carts.updatedAt, sql.placeholder('seen')), gt(carts.expiresAt, sql.placeholder('now'))),
-})
+const convertCart = changeOf(carts, and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now'))))
 
 /** What is in a cart: its lines in the order in which they were put in, and the ids of the gift cards on it. */
 export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
@@ -81,12 +76,14 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       await insertCart(tx, cart)
     },
     /**
-     * Stores what may change of an open cart, if it is still as it was at `seen`. False when it is not: nothing that was decided
+     * Stores what may change of an open cart, if it is still as it was `before`. False when it is not: nothing that was decided
      * by what was read of it holds then.
+     * @param before as it was read; what is the same stays untouched, and with it the indexes that hold it
      */
-    async save(tx: Writer, cart: Cart, seen: number): Promise<boolean> {
-      const { id, shopId, currency, status, createdAt, ...change } = cart
-      return (await saveCart(tx, change, { which: id, seen })).length > 0
+    async save(tx: Writer, cart: Cart, before: Cart): Promise<boolean> {
+      const { id, shopId, currency, status, createdAt, ...fields } = cart
+      const change = Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Cart]))
+      return saveCart(tx, change, { which: id, seen: before.updatedAt })
     },
     /** Notes who sent the shopper, on a cart that is open and within reach; false when there is no such cart. */
     async refer(
@@ -135,8 +132,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     },
     /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
-      const converted = { ...personal, updatedAt: now }
-      return (await move(tx, id, ['OPEN'], 'CONVERTED', converted, { seen: updatedAt, now })) !== undefined
+      return convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
     /** As it stands, in a write that has it to itself from then on. */
     async lock(tx: Writer, id: string): Promise<Cart | undefined> {

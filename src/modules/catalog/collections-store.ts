@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { rowsOf, updateOf } from '../../../db/prepared.ts'
 import { collectionProducts, collections, productDocuments, products } from '../../../db/schema/catalog.ts'
@@ -78,16 +78,17 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     return row
   },
   /** How many of these are products of the shop. */
-  async countProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<number> {
-    let found = 0
+  /** Those of these that are products of the shop. */
+  async knownProducts(tx: Writer, shopId: string, ids: readonly string[]): Promise<Set<string>> {
+    const known = new Set<string>()
     for (let at = 0; at < ids.length; at += idsPerQuery) {
-      const [row] = await tx
-        .select({ n: count() })
+      const rows = await tx
+        .select({ id: products.id })
         .from(products)
         .where(and(eq(products.shopId, shopId), inArray(products.id, ids.slice(at, at + idsPerQuery))))
-      found += Number(row?.n ?? 0)
+      for (const { id } of rows) known.add(id)
     }
-    return found
+    return known
   },
   async setProducts(tx: Writer, collectionId: string, ids: readonly string[]): Promise<void> {
     await tx.delete(collectionProducts).where(eq(collectionProducts.collectionId, collectionId))

@@ -123,6 +123,16 @@ export const removeCollection = (deps: CollectionDeps, by: Change, id: string): 
     tell(collectionDifference(before, undefined))
   })
 
+function firstTwice(ids: readonly string[]): number {
+  const seen = new Set<string>()
+  return ids.findIndex((id) => seen.size === seen.add(id).size)
+}
+
+/** Refuses the list for the product at a place of it, from 0; a negative one is none. */
+function refuseRow(at: number, rule: string): void {
+  if (at >= 0) throw new AppError('INVALID', `productIds.${at} (body): ${rule}`)
+}
+
 /**
  * Puts exactly these products into a collection, in this order.
  * @throws AppError NOT_FOUND; PRECONDITION_FAILED; INVALID when an id stands twice or is no product of the shop
@@ -133,12 +143,15 @@ export async function setCollectionProducts(
   id: string,
   productIds: readonly string[],
 ): Promise<CollectionWithProducts> {
-  if (new Set(productIds).size < productIds.length) throw new AppError('INVALID', 'productIds (body): each product may stand once')
+  refuseRow(firstTwice(productIds), 'each product may stand once')
   const { collectionStore: store } = deps
   return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
     const { after: collection } = await update(tx, deps, by, { id, change: {} })
-    const known = await store.countProducts(tx, by.shop.id, productIds)
-    if (known < productIds.length) throw new AppError('INVALID', 'productIds (body): not all of them are products of the shop')
+    const known = await store.knownProducts(tx, by.shop.id, productIds)
+    refuseRow(
+      productIds.findIndex((productId) => !known.has(productId)),
+      'no product of the shop',
+    )
     const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
     tell({ before: keptProducts(before), after: keptProducts(productIds) })

@@ -1,4 +1,4 @@
-import { type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
+import { amountMax, type Currency, decimalsOf, parseAmount } from '../../lib/money.ts'
 import { distinctTags, handleOf } from '../../lib/words.ts'
 import { type Product, productStatuses } from './domain.ts'
 
@@ -29,7 +29,10 @@ export function amountIn(currency: Currency): CellParser<number> {
   const form =
     decimals === 0 ? 'without decimals, such as 1234' : `with at most ${decimals} decimals, such as 1234.${'5678'.slice(0, decimals)}`
   const fault = new Fault(`Must be a plain ${currency} amount of zero or more, ${form}: no thousands separator and no currency sign.`)
-  return (text) => parseAmount(text, currency) ?? fault
+  const tooLarge = new Fault(`Must be at most ${amountMax / 10 ** decimals} ${currency}.`)
+  // Of however many digits, the form is right with fewer of them.
+  const isTooLarge = (text: string) => parseAmount(text.trim().replace(/^\d+/, '0'), currency) !== undefined
+  return (text) => parseAmount(text, currency) ?? (isTooLarge(text) ? tooLarge : fault)
 }
 
 const booleans: ReadonlyMap<string, boolean> = new Map(

@@ -4,11 +4,15 @@ import { AppError } from '../../core/errors.ts'
 /** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
 export type CsvSource = () => AsyncIterable<Uint8Array>
 
+/** Gives others their turn, between two pieces of work. */
+export type Rest = () => Promise<unknown>
+const turn: Rest = () => new Promise((resolve) => setImmediate(resolve))
+
 /** One record and the line of the file on which it starts; the first line is 1. */
 export type CsvRecord = { readonly line: number; readonly cells: readonly string[] }
 
 const recordMaxBytes = 1024 * 1024
-const sliceMaxBytes = 64 * 1024
+const sliceMaxBytes = 16 * 1024
 const lineFeed = 10
 
 const invalid = (message: string) => new AppError('INVALID', message)
@@ -17,12 +21,15 @@ const invalid = (message: string) => new AppError('INVALID', message)
  * Reads a file's records in small batches, in order, without keeping any. Lines without a character are left out.
  * Throws `INVALID`, naming the row where it is known, when the bytes are not UTF-8 CSV.
  */
-export async function* readRecords(source: CsvSource, onProgress?: (bytesRead: number) => void): AsyncGenerator<CsvRecord[]> {
+export async function* readRecords(
+  source: CsvSource,
+  { onProgress, rest = turn }: { onProgress?: (bytesRead: number) => void; rest?: Rest } = {},
+): AsyncGenerator<CsvRecord[]> {
   const guard = new ByteGuard()
   const reader = new RecordReader(await import('csv-parse'))
   let bytesRead = 0
   try {
-    for await (const slice of slicesOf(source())) {
+    for await (const slice of slicesOf(source(), rest)) {
       guard.check(slice)
       await reader.write(slice)
       bytesRead += slice.length
@@ -37,12 +44,12 @@ export async function* readRecords(source: CsvSource, onProgress?: (bytesRead: n
   }
 }
 
-/** Cuts big chunks so that no batch holds a whole file, and gives the event loop its turn after each slice. */
-async function* slicesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Cuts big chunks so that no batch holds a whole file, and gives others their turn after each slice. */
+async function* slicesOf(chunks: AsyncIterable<Uint8Array>, rest: Rest): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += sliceMaxBytes) {
       yield chunk.subarray(start, start + sliceMaxBytes)
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await rest()
     }
   }
 }

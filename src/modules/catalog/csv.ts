@@ -4,7 +4,7 @@ import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
 import type { CsvItem } from './csv-items.ts'
 import { buildProduct, type ProductRows, type Row, rejected, rowsMax } from './csv-product.ts'
-import { type CsvRecord, type CsvSource, readRecords } from './csv-records.ts'
+import { type CsvRecord, type CsvSource, type Rest, readRecords } from './csv-records.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
 export type { CsvSource } from './csv-records.ts'
@@ -17,6 +17,8 @@ export type CsvOptions = {
   signal?: AbortSignal | undefined
   /** A file with more is refused before anything of it is read for good. */
   limits?: CsvLimits | undefined
+  /** Between two slices of the file; a turn of the loop unless told otherwise. */
+  rest?: Rest | undefined
 }
 export type CsvLimits = { rows: number; products: number }
 
@@ -45,10 +47,10 @@ export async function* readProducts(source: CsvSource, options: CsvOptions): Asy
 
 type Plan = { readonly lastLines: ReadonlyMap<string, number>; readonly rows: number }
 
-async function findLastRows(source: CsvSource, { signal, limits }: CsvOptions): Promise<Plan> {
+async function findLastRows(source: CsvSource, { signal, limits, rest }: CsvOptions): Promise<Plan> {
   const lastLines = new Map<string, number>()
   let rows = 0
-  for await (const { columns, records } of readTable(source, { signal })) {
+  for await (const { columns, records } of readTable(source, { signal, rest })) {
     for (const { line, cells } of records) {
       rows += 1
       const identity = identify(columns, cells)
@@ -68,7 +70,7 @@ async function* assemble(
   source: CsvSource,
   plan: Plan,
   currency: Currency,
-  how: Pick<CsvOptions, 'onProgress' | 'signal'>,
+  how: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
 ): AsyncGenerator<CsvItem> {
   const groups = new OpenGroups()
   let rows = 0
@@ -94,10 +96,10 @@ const changed = () => invalid('The file changed while it was read: try again.')
 /** The header's columns with each batch of records below it; rows that are blank from end to end are left out. */
 async function* readTable(
   source: CsvSource,
-  { onProgress, signal }: Pick<CsvOptions, 'onProgress' | 'signal'>,
+  { signal, onProgress, rest }: Pick<CsvOptions, 'onProgress' | 'signal' | 'rest'>,
 ): AsyncGenerator<{ columns: Columns; records: CsvRecord[] }> {
   let columns: Columns | undefined
-  for await (const batch of readRecords(source, onProgress)) {
+  for await (const batch of readRecords(source, { ...(onProgress ? { onProgress } : {}), ...(rest ? { rest } : {}) })) {
     signal?.throwIfAborted()
     const records = batch.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
     const header = columns ? undefined : records.shift()

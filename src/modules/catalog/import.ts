@@ -29,6 +29,8 @@ export type ImportOptions = {
   /** Ends the import after the batch that is at work. */
   signal?: AbortSignal
   limits?: CsvLimits
+  /** Between two pieces: lets others have the thread, and tells whether they wanted it. */
+  rest?: () => Promise<boolean>
 }
 const nothingYet = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, variantsKept: 0 }
 const noStockYet = { counts: 0, tracking: 0, leftAlone: 0 }
@@ -41,6 +43,14 @@ export type ImportReport = { dryRun: boolean; complete: boolean } & typeof nothi
 
 /** So many products share commits; more would hold up other writers. */
 const productsAtOnce = 32
+/** The same while others want the thread: a request waits for a batch. */
+const productsAtOnceAmongOthers = 8
+
+/** A turn of the loop, in which requests of others come in between. */
+async function turn(): Promise<boolean> {
+  await new Promise((resume) => setImmediate(resume))
+  return false
+}
 const errorsMax = 1_000
 
 /**
@@ -55,7 +65,7 @@ export async function importProducts(
   source: CsvSource,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, currency, onProgress, signal, limits } = options
+  const { dryRun, currency, onProgress, signal, limits, rest = turn } = options
   if (currency !== shop.currency) throw new AppError('INVALID', "currency (query): not the shop's currency")
   if (options.stock && !options.overwrite) throw new AppError('INVALID', 'stock (query): only with overwrite')
   const stock = { set: options.stock === true, ...noStockYet }
@@ -64,20 +74,21 @@ export async function importProducts(
     currency,
     signal,
     limits,
+    rest,
     ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows) } : {}),
   })
   let batch: CsvItem[] = []
+  let atOnce = productsAtOnce
   const store = async () => {
     await Promise.all(batch.map((item) => importItem(deps, { shop, actor }, item, options, report)))
     batch = []
-    // Requests of others come in between.
-    await new Promise((resume) => setImmediate(resume))
+    atOnce = (await rest()) ? productsAtOnceAmongOthers : productsAtOnce
     signal?.throwIfAborted()
   }
   try {
     for await (const item of reader) {
       batch.push(item)
-      if (batch.length >= productsAtOnce) await store()
+      if (batch.length >= atOnce) await store()
     }
     await store()
   } catch (error) {

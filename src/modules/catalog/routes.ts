@@ -5,6 +5,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
+import type { Paced } from '../../lib/pace.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import {
   archiveProduct,
@@ -184,21 +185,25 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
       '/product-v2/import',
       async ({ query, shop, actor, upload, request }) => {
         const slot = deps.importSlots.take(shop.id)
+        let paced: Paced | undefined
         try {
-          const file = await upload.bytes()
+          const file = await upload.pieces()
           slot.begin()
+          paced = await deps.pace.enter()
           const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
-          const report = await importProducts(deps, { shop, actor }, () => onePart(file), {
+          const report = await importProducts(deps, { shop, actor }, () => each(file), {
             dryRun: query.dryRun === 'true',
             overwrite: query.overwrite === 'true',
             stock: query.stock === 'true',
             currency: query.currency ?? shop.currency,
             signal,
             limits: importLimits,
+            rest: paced.rest,
           })
           if (!report.complete) throw importStopped(report)
           return report
         } finally {
+          paced?.leave()
           slot.leave()
         }
       },
@@ -220,6 +225,6 @@ One import of a shop at a time: 429 meanwhile. It stops when its client leaves, 
 const importMaxMs = 50_000
 const importLimits = { rows: 100_000, products: 50_000 }
 
-async function* onePart(file: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield file
+async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces
 }

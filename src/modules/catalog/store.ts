@@ -1,6 +1,6 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { lockedRowsIn, prepare } from '../../../db/prepared.ts'
+import { and, asc, count, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
+import type { Database, Reader, Values, Writer } from '../../../db/engine.ts'
+import { insertAllOf, insertOf, lockedRowsIn, prepare, rowsOf, updateOf } from '../../../db/prepared.ts'
 import {
   collectionProducts,
   listingAnchors,
@@ -18,13 +18,39 @@ import type { Bucket } from './listing.ts'
 
 export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
-type Queries = Pick<Reader, 'select'>
+type Queries = Pick<Reader, 'first' | 'all'>
 /** Documents of a shop that are visible at `now`, and carry the tag, belong to the collection, or both. */
 export type Filter = { shopId: string; now: number; tag?: string | undefined; collectionId?: string | undefined }
 /** A public document as the driver answers it. */
 export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string }
 
 const lockedVariants = lockedRowsIn(variants, 'id')
+// What is written and read of every product that is changed: an import does it thousands of times.
+const wholes = {
+  byId: rowsOf(products, ['id']),
+  ofShop: rowsOf(products, ['id', 'shopId']),
+  byHandle: rowsOf(products, ['shopId', 'handle']),
+  variants: rowsOf(variants, ['productId'], asc(variants.position)),
+  document: rowsOf(productDocuments, ['productId']),
+}
+const insertProduct = insertOf(products)
+const insertVariants = insertAllOf(variants)
+const insertTags = insertAllOf(productTags)
+const insertChanges = insertAllOf(listingChanges)
+const updateProduct = updateOf(
+  products,
+  and(eq(products.id, sql.placeholder('which')), eq(products.version, sql.placeholder('versionBefore'))),
+  ['id'],
+)
+const { productId: _, ...documentColumns } = getTableColumns(productDocuments)
+const placeholders = (columns: object) => Object.fromEntries(Object.keys(columns).map((name) => [name, sql.placeholder(name)]))
+const putDocument = prepare((queries) =>
+  queries
+    .insert(productDocuments)
+    .values(placeholders(getTableColumns(productDocuments)) as Values as ProductDocument)
+    .onConflictDoUpdate({ target: productDocuments.productId, set: placeholders(documentColumns) }),
+)
+const removeTags = prepare((queries) => queries.delete(productTags).where(eq(productTags.productId, sql.placeholder('productId'))))
 const keyColumns = { newest: productDocuments.newestKey, title: productDocuments.titleKey, price: productDocuments.priceKey } as const
 const changeKeys = { newest: listingChanges.newestKey, title: listingChanges.titleKey, price: listingChanges.priceKey } as const
 const sortOrders = ['newest', 'title', 'price'] as const
@@ -193,19 +219,11 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     documentsOf,
 
     async findWhole(shopId: string, id: string, from: Queries = read): Promise<Whole | undefined> {
-      const [product] = await from
-        .select()
-        .from(products)
-        .where(and(eq(products.id, id), eq(products.shopId, shopId)))
-        .limit(1)
+      const product = await from.first(wholes.ofShop, { id, shopId })
       return product ? { product, variants: await variantsOf(from, id) } : undefined
     },
     async findByHandle(shopId: string, handle: string, from: Queries = read): Promise<Whole | undefined> {
-      const [product] = await from
-        .select()
-        .from(products)
-        .where(and(eq(products.shopId, shopId), eq(products.handle, handle)))
-        .limit(1)
+      const product = await from.first(wholes.byHandle, { shopId, handle })
       return product ? { product, variants: await variantsOf(from, product.id) } : undefined
     },
     /** The shop's products for its own people, newest first. */
@@ -243,8 +261,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
 
     async insert(tx: Writer, { product, variants: parts }: Whole): Promise<void> {
-      await tx.insert(products).values(product)
-      await tx.insert(variants).values(parts)
+      await insertProduct(tx, product)
+      await insertVariants(tx, parts)
     },
     /**
      * Stock is changed relatively, and a variant that somebody was promised does not go. Undefined when the product is not of the
@@ -260,8 +278,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       })
       // Variants before their product, as orders lock them.
       await lockedVariants(tx, [...gone, ...changed])
-      const still = and(eq(products.id, product.id), eq(products.version, before.product.version))
-      const [row] = await tx.update(products).set(product).where(still).returning({ id: products.id })
+      const [row] = await updateProduct(tx, product, { which: product.id, versionBefore: before.product.version })
       if (!row) return undefined
       if (gone.length > 0) await tx.delete(variants).where(and(inArray(variants.id, gone), eq(variants.reserved, 0)))
       for (const part of parts) {
@@ -274,7 +291,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
 
     /** A product with its variants, whosever it is. */
     async wholeOf(tx: Writer, productId: string): Promise<Whole | undefined> {
-      const [product] = await tx.select().from(products).where(eq(products.id, productId)).limit(1)
+      const product = await tx.first(wholes.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
     /** Puts a document in the place of one that sorts, and is found, alike. */
@@ -285,16 +302,15 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       await tx.update(productDocuments).set({ document, etag }).where(eq(productDocuments.productId, productId))
     },
     async documentOf(tx: Writer, productId: string): Promise<ProductDocument | undefined> {
-      const [document] = await tx.select().from(productDocuments).where(eq(productDocuments.productId, productId)).limit(1)
-      return document
+      return tx.first(wholes.document, { productId })
     },
     async putDocument(tx: Writer, document: ProductDocument, words: readonly string[], tags: readonly string[]): Promise<void> {
-      const { productId, ...rest } = document
-      await tx.insert(productDocuments).values(document).onConflictDoUpdate({ target: productDocuments.productId, set: rest })
+      const { productId } = document
+      await tx.run(putDocument, document)
       const lowerCase = tags.map((tag) => tag.toLowerCase())
       await productSearch.add(tx, { productId, shopId: document.shopId, visibleFrom: document.visibleFrom, words, tags: lowerCase })
       const rows = lowerCase.map((tag) => ({ shopId: document.shopId, tag, productId, newestKey: document.newestKey }))
-      if (rows.length > 0) await tx.insert(productTags).values(rows)
+      await insertTags(tx, rows)
     },
     async removeDocument(tx: Writer, productId: string): Promise<void> {
       await tx.delete(productDocuments).where(eq(productDocuments.productId, productId))
@@ -302,10 +318,10 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     /** Takes a product out of what is kept besides its document, before it is put back or is gone. */
     async forgetSearch(tx: Writer, productId: string): Promise<void> {
       await productSearch.remove(tx, productId)
-      await tx.delete(productTags).where(eq(productTags.productId, productId))
+      await tx.run(removeTags, { productId })
     },
     async appendChanges(tx: Writer, changes: ListingChange[]): Promise<void> {
-      await tx.insert(listingChanges).values(changes)
+      await insertChanges(tx, changes)
     },
 
     /** The oldest changes of a shop that are not in its anchors yet. */
@@ -362,7 +378,7 @@ const changeOf = ({ onHand: before }: Variant, { onHand, reserved: _, ...rest }:
   ...(onHand === before ? {} : { onHand: sql`${variants.onHand} + ${onHand - before}` }),
 })
 
-const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
+const anchorsOf = (from: Pick<Reader, 'select'>, shopId: string, sort: SortOrder): Promise<Bucket[]> =>
   Promise.resolve(
     from
       .select({ key: listingAnchors.key, documents: listingAnchors.documents })
@@ -371,5 +387,4 @@ const anchorsOf = (from: Queries, shopId: string, sort: SortOrder): Promise<Buck
       .orderBy(asc(listingAnchors.key)),
   )
 
-const variantsOf = (from: Queries, productId: string): Promise<Variant[]> =>
-  Promise.resolve(from.select().from(variants).where(eq(variants.productId, productId)).orderBy(asc(variants.position)))
+const variantsOf = (from: Queries, productId: string): Promise<Variant[]> => Promise.resolve(from.all(wholes.variants, { productId }))

@@ -1,4 +1,5 @@
-export const paymentTokenMax = 512
+/** What Apple Pay hands over is some kilobytes of JSON. */
+export const paymentTokenMax = 16_384
 
 /** What a cart lacks to be bought, a sentence each. */
 export function lacking(

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts'
 import type { Attempt } from '../../core/idempotency.ts'
 import type { ShopContext } from '../../core/principal.ts'
+import { holdsCardNumber } from '../../lib/card-numbers.ts'
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
@@ -55,7 +56,10 @@ export type CheckoutAnswer = {
  * @throws AppError INVALID, NOT_FOUND; CONFLICT when the cart cannot be bought as it is, saying what changed
  */
 export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
-  const { caller, cartId, attempt } = request
+  const { caller, cartId, attempt, paymentToken } = request
+  // A wallet's JSON is sealed by the wallet.
+  if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
+    throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
   const cart = await cartOf(deps, caller, cartId)
   const isConverted = cart.status === 'CONVERTED'
   // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
@@ -123,9 +127,8 @@ async function buy(deps: OrderDeps, buying: Buying): Promise<Saga> {
   // Behind a shop's own server all of its shoppers come from one address.
   const placedFrom = isServer(caller.principal) ? null : hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, address)
   const sum = priced(snapshot, now)
-  const { currency } = cart
-  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency })
-  return placeOrder(deps, { snapshot, priced: sum, email: cart.email, placedFrom }, choice, drive)
+  const choice = await choose(deps, buying, { amount: sum.totals.amountDue, currency: cart.currency })
+  return placeOrder(deps, { snapshot, mode: caller.shop.mode, priced: sum, email: cart.email, placedFrom }, choice, drive)
 }
 
 /** @throws AppError CONFLICT: in a shop that is suspended nothing new is bought or paid; what has begun goes on */

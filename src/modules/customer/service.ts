@@ -8,7 +8,7 @@ import type { ShopContext } from '../../core/principal.ts'
 import type { Slice } from '../../lib/page.ts'
 import { type Difference, differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
-import { type Account, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
+import { type Account, byAddress, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { assertCountry } from '../countries/domain.ts'
 import {
@@ -53,7 +53,7 @@ export async function signUpCustomer(
   { limitKey: address, ...from }: Origin & Pick<Caller, 'limitKey'>,
 ): Promise<Customer> {
   await assertUncommon(password)
-  await countAttempt(deps, [[signupByAddress, address]])
+  await countAttempt(deps, byAddress(signupByAddress, address))
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   const customer = newCustomer(deps, { shopId, email, name, passwordHash })
   const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }

@@ -2,6 +2,7 @@ export type { GiftCardDeps } from './parts.ts'
 export {
   type CardIssuingDeps,
   changeGiftCard,
+  disableGiftCards,
   giftCardsByIds,
   holdGiftCards,
   issueGiftCard,

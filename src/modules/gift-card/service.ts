@@ -8,6 +8,7 @@ import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Optional } from '../../lib/records.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
+import { byAddress } from '../auth/domain.ts'
 import { type AuthDeps, countFailure } from '../auth/index.ts'
 import { type CustomerDeps, readCustomer } from '../customer/index.ts'
 import {
@@ -167,7 +168,7 @@ export async function tryCode(
     [
       [triesByCart, cartId],
       ...(customerId === undefined ? [] : ([[triesByCustomer, customerId]] as const)),
-      ...(address === undefined ? [] : ([[triesByAddress, address]] as const)),
+      ...(address === undefined ? [] : byAddress(triesByAddress, address)),
     ],
     () => findUsableCard(deps, card),
   )
@@ -236,3 +237,7 @@ async function giveBack(
     await append(tx, deps, { ...why, giftCardId, amount })
   }
 }
+
+/** Disables all cards of a shop, inside a write that ends whatever they were worth. @returns how many could still be used */
+export const disableGiftCards = (tx: Writer, { giftCardStore, clock }: GiftCardDeps, shopId: string): Promise<number> =>
+  giftCardStore.disableAll(tx, shopId, clock.now())

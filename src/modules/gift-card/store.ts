@@ -47,6 +47,15 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       .returning()
     return card
   },
+  /** Disables all that can be used; how many it were. */
+  async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
+    const disabled = await tx
+      .update(giftCards)
+      .set({ status: 'DISABLED', updatedAt, version: sql`${giftCards.version} + 1` })
+      .where(and(eq(giftCards.shopId, shopId), eq(giftCards.status, 'ACTIVE')))
+      .returning({ id: giftCards.id })
+    return disabled.length
+  },
   /** Takes an amount off a card that can be used and holds as much; false when it cannot, or does not. */
   take(tx: Writer, id: string, amount: number, now: number): Promise<boolean> {
     const usable = and(eq(giftCards.status, 'ACTIVE'), or(isNull(giftCards.expiresAt), gt(giftCards.expiresAt, now)))

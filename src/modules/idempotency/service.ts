@@ -6,7 +6,7 @@ import type { Claim, Idempotency } from '../../core/idempotency.ts'
 import { isOver, leaseMs } from '../../core/leases.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
-import { answerSeal } from './domain.ts'
+import { answerSeal, keptOf, keptText } from './domain.ts'
 import { type IdempotencyRow, removeExpired, idempotencyStore as store } from './store.ts'
 
 /** Most work is done long before its lease runs out. */
@@ -61,8 +61,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       if (!found) return claimed(mine, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
-      const { status, body } = JSON.parse(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) as { status: number; body: string }
-      return { kind: 'replay', status, body }
+      return { kind: 'replay', ...keptOf(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) }
     },
     async tellEnded() {
       for (const [attempt, how] of ended) {
@@ -87,8 +86,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
   }
 
   function claimed(mine: Mine, resumed: boolean): Claim {
-    const sealed = (status: number, answer: unknown) =>
-      keyring.seal(JSON.stringify({ status, body: JSON.stringify(answer) }), answerSeal(mine.scope, mine.key))
+    const sealed = (status: number, answer: unknown) => keyring.seal(keptText(status, answer), answerSeal(mine.scope, mine.key))
     return {
       kind: 'claimed',
       resumed,

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { insertOf, lockedRowsOf, prepare, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, prepare, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -12,9 +12,9 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
 const insert = insertOf(idempotencyKeys, 'skip')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
-const answer = updateOf(idempotencyKeys, unanswered, ['key'])
-const handOver = updateOf(idempotencyKeys, unanswered, ['key'])
-const renew = updateOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))), ['key'])
+const answer = changeOf(idempotencyKeys, unanswered)
+const handOver = changeOf(idempotencyKeys, unanswered)
+const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))))
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
 
 export const idempotencyStore = {
@@ -32,7 +32,7 @@ export const idempotencyStore = {
   },
   /** False when another attempt has taken the key over, or an answer is there already. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
-    return (await answer(tx, { sealedAnswer }, { scope, key, attempt })).length > 0
+    return answer(tx, { sealedAnswer }, { scope, key, attempt })
   },
   /** Ends the lease of an attempt. */
   async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {

@@ -10,7 +10,7 @@ export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 export type Unpriced = RateKey & Pick<Transaction, 'id' | 'amount'>
 type From = Pick<Reader, 'select'>
 
-const insertNew = insertOf(transactions, 'skip')
+const insertNew = insertOf(transactions, 'leave')
 
 export const ledgerStore = {
   /** Those whose key is there already are left out. */

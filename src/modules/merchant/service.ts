@@ -6,7 +6,7 @@ import type { PasswordTurn } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import { differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
-import { type Account, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
+import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
 import type { User } from './domain.ts'
@@ -91,7 +91,7 @@ export async function signUp(
   { limitKey: address, agent: _, ...from }: Caller,
 ): Promise<{ user: User; shop: Shop }> {
   await assertUncommon(credentials.password)
-  await countAttempt(deps, [[signupByAddress, address]])
+  await countAttempt(deps, byAddress(signupByAddress, address))
   return createMerchant(deps, credentials, newShop, from, { kind: 'customer', address })
 }
 

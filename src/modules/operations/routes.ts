@@ -14,7 +14,7 @@ const retrySeconds = 5
 const readinessKeptMs = 1_000
 
 /** Of no concern to those who ask whether to send requests here. */
-const onlyShown: ReadonlySet<string> = new Set(['clockSteady'])
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable'])
 
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
@@ -55,7 +55,7 @@ export const healthRoutes = (deps: HttpDeps & PaymentMethodDeps) => {
         detail: {
           summary: 'Whether the instance can do its work',
           description:
-            'Reads and writes the database, looks for missing migrations, at the space left and at the key file; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
+            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
         },
       },
     )

@@ -13,23 +13,27 @@ export async function readiness({
   config,
   keyring,
   clockWatch,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch'>): Promise<Check[]> {
+  shared,
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'>): Promise<Check[]> {
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
     migrationsCurrent: () => store.isMigrated(db.read),
     diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,
+    databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
+    ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }
 
-type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree'> & Pick<PaymentMethodDeps, 'breakers' | 'paymentMethodStore'>
+type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
+  Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'>
 
 /** The instance in figures, in Prometheus' text format. */
 export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }): Promise<string> {
-  const { db, build, diskFree, breakers } = deps
+  const { db, build, diskFree, shared, breakers } = deps
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()
   let isolated: readonly string[] = []
@@ -50,9 +54,34 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
     ...labelled('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
       ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: lets(breaker) ? 0 : 1 })),
     ]),
+    ...labelled(
+      'souk_processor_breaker_opened_total',
+      'How often a breaker of a payment processor opened.',
+      deps.breakersOpened.all().map(([processor, value]) => ({ labels: { processor }, value })),
+      'counter',
+    ),
+    ...labelled(
+      'souk_processor_probes_total',
+      'Probes of payment processors that did not answer.',
+      deps.probeCounts.all().map(([words, value]) => {
+        const [processor = '', result = ''] = words.split(' ')
+        return { labels: { processor, result }, value }
+      }),
+      'counter',
+    ),
     ...labelled('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
       ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
     ]),
+    ...(shared.state() === 'off'
+      ? []
+      : [
+          ...gauge(
+            'souk_redis_up',
+            'Whether limits and breakers are shared with other processes just now.',
+            shared.state() === 'here' ? 1 : 0,
+          ),
+          ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
+        ]),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',
     `souk_build_info{version="${build.version}"} 1`,

@@ -58,8 +58,8 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, pa
   } as const
   const [confirmed, , , , , , , events, refunds] = await Promise.all([
     order.status === 'PENDING_PAYMENT'
-      ? store.moveThrough(tx, id, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
-      : store.move(tx, id, ['PAID'], 'CONFIRMED', sold),
+      ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
+      : store.move(tx, order, ['PAID'], 'CONFIRMED', sold),
     appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
     order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,

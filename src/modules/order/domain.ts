@@ -1,7 +1,7 @@
 import type { refunds } from '../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
-import { AppError } from '../../core/errors.ts'
-import { dayMs, isDay, startOf } from '../../lib/day.ts'
+import { windowOf } from '../../core/window.ts'
+import { dayMs } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
 import { hasFailed, hasPaid, isLost, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
@@ -53,23 +53,14 @@ export type OrderFilter = { readonly shopId: string } & Optional<
   Pick<Order, 'status' | 'paymentStatus' | 'customerId' | 'number' | 'email' | 'id'> & { emailPart: string; from: number; until: number }
 >
 
-const daysMax = 365
-
 /**
  * A filter as a query has it: `from` and `to` are days, both inclusive; `q` is an order's number, also as `#12`, its id, or else a
  * part of an e-mail address.
  * @throws AppError INVALID, naming the parameter, for a day that there is not, and a window that is reversed or over 365 days
  */
 export function filterOf({ from, to, q, number, ...rest }: OrderQuery & { shopId: string }): OrderFilter {
-  for (const [name, day] of Object.entries({ from, to }))
-    if (day !== undefined && !isDay(day)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
-  const until = to === undefined ? undefined : startOf(to) + dayMs
-  const begin = from === undefined ? undefined : startOf(from)
-  if (begin !== undefined && until !== undefined) {
-    if (until <= begin) throw new AppError('INVALID', 'to (query): before from')
-    if (until - begin > daysMax * dayMs) throw new AppError('INVALID', `to (query): more than ${daysMax} days from the first`)
-  }
-  return { ...rest, ...(number === undefined ? {} : { number: Number(number) }), from: begin, until, ...lookedFor(q?.trim() ?? '', number) }
+  const { since, until } = windowOf({ from, to })
+  return { ...rest, ...(number === undefined ? {} : { number: Number(number) }), from: since, until, ...lookedFor(q?.trim() ?? '', number) }
 }
 
 export type OrderQuery = Optional<

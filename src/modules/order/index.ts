@@ -17,4 +17,5 @@ export {
 } from './service.ts'
 export { sweepPayments } from './sweeping.ts'
 export { takeOrderBack } from './taking-back.ts'
+export { holdFinished } from './unfinished.ts'
 export { type OrderView, orderView, withoutReasons } from './view.ts'

@@ -63,6 +63,7 @@ export const OrderRecord = t.Object(
     customerId: nullable(t.String()),
     email: nullable(t.String({ description: 'Null where a guest’s order is paid by another request than the one that placed it' })),
     currency: t.String(),
+    mode: oneOf(['TEST', 'LIVE'], { description: 'Of the shop when it was placed: whether its money is real' }),
     status: oneOf(orderStatuses),
     paymentStatus: oneOf(orderPaymentStatuses),
     fulfilmentStatus: oneOf(['UNFULFILLED', 'FULFILLED']),

@@ -24,6 +24,8 @@ export function orderParts({ db, log, orderCache, orderChanged }: Deps & ReturnT
     orderStore,
     orderDocuments: createOrderDocuments(orderCache, orderStore),
     lanesAtWork: new Set() as LanesAtWork,
+    /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */
+    failOver: { patienceMs: 10_000 },
     /** What processors' messages have this process do at once. */
     errands: createErrands({ log }),
   }

@@ -38,7 +38,7 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   const asked = await askProcessor(deps, question, payment, {
     holder: drive.holder,
     isNew,
-    patienceMs: patienceOf(question, drive),
+    patienceMs: patienceOf(deps, question, drive),
   })
   if (asked === 'silent' || asked === 'taken') return asked
   if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
@@ -46,11 +46,8 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
 
-/** Where there is another way to pay, the first one is not waited for until the shopper has gone. */
-const patienceMs = 10_000
-
-const patienceOf = (question: Question, drive: Drive): number | undefined =>
-  question === 'create' && mayFallBack(drive) ? patienceMs : undefined
+const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined =>
+  question === 'create' && mayFallBack(drive) ? failOver.patienceMs : undefined
 
 /** Whether there is another processor that may be asked in the place of one that does not begin a payment. */
 export const mayFallBack = ({ fallbacks }: Drive): boolean => fallbacks !== undefined && fallbacks.length > 0
@@ -197,7 +194,7 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: ended }),
-    deps.orderStore.change(tx, order.id, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
+    deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
   ])
   return withPayment(saga, after, changed)
@@ -212,7 +209,7 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
-    counts ? deps.orderStore.change(tx, order.id, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
+    counts ? deps.orderStore.change(tx, order, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
   ])
   return withPayment(saga, after, changed)
@@ -238,7 +235,7 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   }
   const [after, changed] = await Promise.all([
     noted,
-    deps.orderStore.change(tx, order.id, [order.status], { ...standing, updatedAt }),
+    deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }),
   ])
   return withPayment(saga, after, changed)
@@ -286,6 +283,6 @@ function standingAt(
   }
 }
 
-/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale. */
-const endedAs = (state: PaymentStatus, { confirmedAt }: Order): Partial<Order> | undefined =>
-  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null ? { paymentStatus: state } : {}) : undefined
+/** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale, or a part came, which went back. */
+const endedAs = (state: PaymentStatus, { confirmedAt, capturedTotal }: Order): Partial<Order> | undefined =>
+  state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null && capturedTotal === 0 ? { paymentStatus: state } : {}) : undefined

@@ -1,4 +1,4 @@
-import type { Writer } from '../../../db/engine.ts'
+import { isNullViolation, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
@@ -29,6 +29,8 @@ const unpaidRetrySeconds = 60
 /** A cart that was found fit to be bought, as it was read just now. */
 export type Purchase = {
   snapshot: CartSnapshot
+  /** Of the shop when it was chosen what is to be paid by: where it is another one by then, nothing is placed. */
+  mode: Order['mode']
   priced: Priced
   email: string
   /** The shopper's address, as a keyed hash; null for a shop's own server. */
@@ -40,19 +42,20 @@ export type Purchase = {
  * of two who want the last one only one has an order, and no number is lost.
  * @param drive the run that goes on to tell the processor
  * @returns the order and its payment
- * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone or a gift card is used up
+ * @throws AppError CONFLICT when the cart is not open any more or was changed, the stock is gone, a gift card is used up or the shop has
+ *   gone live
  */
 export async function placeOrder(
   deps: OrderDeps,
-  { snapshot, priced, email, placedFrom }: Purchase,
+  { snapshot, mode, priced, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   drive: Drive,
 ): Promise<Saga> {
   const { orderStore: store } = deps
   const { cart, items } = snapshot
-  const { draft, payments, inserted } = await deps.db.write(async (tx) => {
+  const placing = deps.db.write(async (tx) => {
     const now = deps.clock.now()
-    const draft = orderOf(deps.newId('order'), { snapshot, priced, email, placedFrom }, choice, now)
+    const draft = orderOf(deps.newId('order'), { snapshot, mode, priced, email, placedFrom }, choice, now)
     const { id, total, currency } = draft
     const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
     // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
@@ -74,7 +77,16 @@ export async function placeOrder(
     await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
     return { draft, payments, inserted }
   }, locking)
+  const { draft, payments, inserted } = await placing.catch(refuseGoneLive)
   return { order: { ...draft, number: await inserted.number }, payments }
+}
+
+const goneLive = () => new AppError('CONFLICT', 'The shop takes real money since just now: check out again')
+
+/** Only the mode of an order may turn out to be missing: where its shop is not of that mode any more. */
+function refuseGoneLive(error: unknown): never {
+  if (isNullViolation(error)) throw goneLive()
+  throw error
 }
 
 /**
@@ -153,7 +165,7 @@ async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promi
 
 function orderOf(
   id: string,
-  { snapshot: { cart, shop }, priced: { totals, shipping }, email, placedFrom }: Purchase,
+  { snapshot: { cart }, mode, priced: { totals, shipping }, email, placedFrom }: Purchase,
   choice: PaymentChoice,
   now: number,
 ): Omit<Order, 'number'> {
@@ -161,7 +173,7 @@ function orderOf(
     id,
     ...pick(cart, 'shopId', 'customerId', 'currency', 'shippingAddress', 'billingAddress', 'affiliateCode', 'affiliateAt'),
     cartId: cart.id,
-    mode: shop.mode,
+    mode,
     email,
     subtotal: totals.subtotal,
     discountTotal: totals.discount,

@@ -25,15 +25,15 @@ export function linesBack(
   before: readonly Pick<Refund, 'status' | 'lines'>[],
   asked: readonly AskedLine[],
 ): RefundedLine[] {
-  if (new Set(asked.map(({ lineId }) => lineId)).size < asked.length)
-    throw new AppError('INVALID', 'lines.lineId (body): each line may stand once only')
+  const twice = asked.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at)
+  if (twice >= 0) throw new AppError('INVALID', `lines.${twice}.lineId (body): each line may stand once only`)
   const gone = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
-  return asked.map(({ lineId, quantity, restock }) => {
+  return asked.map(({ lineId, quantity, restock }, at) => {
     const line = lines.find(({ id }) => id === lineId)
-    if (!line) throw new AppError('INVALID', 'lines.lineId (body): no line of the order')
+    if (!line) throw new AppError('INVALID', `lines.${at}.lineId (body): no line of the order`)
     const ofLine = gone.filter((one) => one.lineId === lineId)
     const units = sumOf(ofLine, 'quantity') + quantity
-    if (units > line.quantity) throw new AppError('CONFLICT', 'lines.quantity (body): more of a line than is left of it to refund')
+    if (units > line.quantity) throw new AppError('CONFLICT', `lines.${at}.quantity (body): more of a line than is left of it to refund`)
     const due = shareOf(paidFor(line), units, line.quantity) - sumOf(ofLine, 'amount')
     return { lineId, quantity, amount: Math.max(0, due), restock }
   })

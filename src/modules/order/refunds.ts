@@ -181,7 +181,7 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
       actor: actor.id,
     })
     const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
-    await audit(tx, deps, { actor, action, subject: order.id, shopId, after: detail })
+    await audit(tx, deps, { actor, action, subject: order.id, shopId, after: { ...detail, currency: order.currency } })
     return { refund, isNew: true }
   }, locking)
 }

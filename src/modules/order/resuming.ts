@@ -3,7 +3,7 @@ import { system } from '../../core/change.ts'
 import { inLanes } from '../../core/lanes.ts'
 import type { Payment } from '../payment/domain.ts'
 import { type PaymentAnswer, whatBecameOf } from '../payment/index.ts'
-import { orderStatuses } from './domain.ts'
+import { orderStatuses, paymentOf } from './domain.ts'
 import { newDrive } from './drive.ts'
 import type { OrderDeps } from './parts.ts'
 import { takeAnswer } from './payments.ts'
@@ -33,8 +33,10 @@ export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<
 /** The same of what a processor has said of a payment. */
 export async function takeUpAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'told' | 'silent'> {
   const drive = newDrive(deps)
-  if ((await takeAnswer(deps, payment, answer, drive)) === 'silent') return 'silent'
-  await completeOrder(deps, payment.orderId, drive)
+  const after = await takeAnswer(deps, payment, answer, drive)
+  if (after === 'silent') return 'silent'
+  const isSaid = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
+  await completeOrder(deps, payment.orderId, drive, after, isSaid)
   return 'told'
 }
 

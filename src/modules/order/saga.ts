@@ -22,25 +22,34 @@ const movesMax = 20
  * job after a crash. It makes one move after another, each in a write of its own that only one of many can make, until
  * there is nothing left to do or the processor does not answer; then the job tries again.
  * @param known the order as this run has just made it
+ * @param isSaid whether the processor has just said how its payment stands
  * @returns the saga as it is then
  * @throws AppError NOT_FOUND
  */
-export async function completeOrder(deps: OrderDeps, orderId: string, drive: Drive = newDrive(deps), known?: Saga): Promise<Saga> {
+export async function completeOrder(
+  deps: OrderDeps,
+  orderId: string,
+  drive: Drive = newDrive(deps),
+  known?: Saga,
+  isSaid = false,
+): Promise<Saga> {
   let saga = known ?? (await loadSaga(deps, orderId))
-  let asked = false
+  let asked = isSaid
   const givenUp = new Set<string>()
   for (let moves = 0; moves < movesMax; moves++) {
     const now = deps.clock.now()
     const move = nextMove(saga, now)
     // Asked twice in a row, a processor says the same.
-    const isSaid = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
-    if (move.kind === 'rest' || isSaid) return atRest(deps, saga, move, drive)
+    const isRepeated = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
+    if (move.kind === 'rest' || isRepeated) return atRest(deps, saga, move, drive)
     if (drive.until !== undefined && now >= drive.until && 'payment' in move) return lookAgain(deps, saga, now)
     asked ||= move.kind === 'ask'
     if (move.kind === 'void') givenUp.add(move.payment.id)
     const after = await makeMove(deps, saga, move, drive)
     if (!after) return loadSaga(deps, orderId)
     saga = after
+    // Having begun a payment, or taken its money, it has said how that stands; unless it has not made up its mind.
+    asked ||= (move.kind === 'create' || move.kind === 'capture') && paymentOf(saga)?.status !== 'PENDING'
   }
   throw new Error('the saga of an order does not come to rest')
 }

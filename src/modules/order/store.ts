@@ -64,6 +64,20 @@ const prepared = {
       })
       .from(sql`(select 1 as one) as once`)
   }),
+  unfinished: prepare((queries) =>
+    queries
+      .select({ number: orders.number })
+      .from(orders)
+      .where(
+        and(
+          valuesOf(orders, ['shopId']),
+          sql`(${orders.status} in ('PENDING_PAYMENT', 'PAID', 'COMPENSATING') or ${orders.id} in (
+            select order_id from refunds where resume_at is not null and status = 'PENDING' and shop_id = ${sql.placeholder('shopId')}))`,
+        ),
+      )
+      .orderBy(asc(orders.number))
+      .limit(1),
+  ),
   holdNumbers: prepare((queries) =>
     queries
       .insert(orderNumbers)
@@ -108,7 +122,7 @@ const resting = updateOf(
   and(
     eq(orders.id, which),
     eq(orders.status, sql.placeholder('inStatus')),
-    sql`coalesce(${orders.resumeAt}, -1) = coalesce(${sql.placeholder('wasToResumeAt')}, -1)`,
+    sql`${orders.resumeAt} is not distinct from ${sql.placeholder('wasToResumeAt')}`,
   ),
 )
 const failing = updateOf(
@@ -287,6 +301,11 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
+
+    /** The number of an order of the shop that is neither a sale nor over, or of which money is on its way back. */
+    async unfinished(tx: Writer, shopId: string): Promise<number | undefined> {
+      return (await tx.first(prepared.unfinished, { shopId }))?.number
+    },
 
     /** Orders whose saga nobody has finished by `now`: the longest waiting of each processor. */
     toResume: (now: number, limit: number): Promise<Due[]> =>

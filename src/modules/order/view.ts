@@ -17,7 +17,7 @@ export type WholeOrder = {
 export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
   const { currency } = order
   return {
-    ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'status', 'paymentStatus', 'fulfilmentStatus'),
+    ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
     lines: lines.map((line) => ({
       ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity'),
       ...moneyOf({ ...line, currency }, 'unitPrice', 'total'),

@@ -8,8 +8,15 @@ const hostsMax = 200
 export type BreakerOf = { readonly processor: ProcessorName; readonly host: string }
 export type Breakers = ReturnType<typeof createBreakers>
 
-/** @param now milliseconds since the epoch */
-export function createBreakers(now: () => number) {
+/** Told of everything that happens to a breaker, after it has. */
+export type BreakerChanged = (at: BreakerOf, before: Breaker, after: Breaker) => void
+type Options = { readonly random?: () => number; readonly changed?: BreakerChanged }
+
+/**
+ * @param now milliseconds since the epoch
+ * @param random from 0 to 1, by which doubled pauses differ
+ */
+export function createBreakers(now: () => number, { random = () => 0, changed = () => undefined }: Options = {}) {
   /** By processor, then by host. One that is closed and has seen no failure is not kept. */
   const kept = new Map<ProcessorName, Map<string, Breaker>>()
   let version = 0
@@ -24,6 +31,7 @@ export function createBreakers(now: () => number) {
     hosts.delete(at.host)
     if (after !== closed) hosts.set(at.host, after)
     if (hosts.size > hostsMax) forgetOne(hosts)
+    changed(at, before, after)
   }
 
   /** The one of which nothing was heard for the longest; first, one that only counts. Never the newest: it would never get to count. */
@@ -53,7 +61,9 @@ export function createBreakers(now: () => number) {
       return after !== before
     },
     /** What a probe came to. */
-    probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), probed(of(at), wasAnswered, now())),
+    probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), probed(of(at), wasAnswered, now(), random())),
+    /** What another process says of it. */
+    take: (at: BreakerOf, breaker: Breaker): void => set(at, of(at), breaker),
     /** Those that are to be probed by now. */
     due: (): BreakerOf[] => all().filter(({ breaker }) => isToProbe(breaker, now())),
     all,

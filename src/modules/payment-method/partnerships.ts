@@ -31,7 +31,7 @@ export async function setPartnerships(
     )
     for (const [nth, { shopIds }] of data.entries()) {
       const at = shopIds.findIndex((id) => !known.has(id))
-      if (at >= 0) throw new AppError('INVALID', `data[${nth}].shopIds[${at}] (body): no such shop`)
+      if (at >= 0) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): no such shop`)
     }
     const after = { data, version: before.version + 1 }
     await deps.paymentMethodStore.putPartnerships(tx, data, after.version)
@@ -44,11 +44,10 @@ function assertOnce(data: readonly Partnership[]): void {
   const names = new Set<string>()
   const shops = new Set<string>()
   for (const [nth, { name, shopIds }] of data.entries()) {
-    if (names.has(name)) throw new AppError('INVALID', `data[${nth}].name (body): each name may stand once only`)
+    if (names.has(name)) throw new AppError('INVALID', `data.${nth}.name (body): each name may stand once only`)
     names.add(name)
     for (const [at, id] of shopIds.entries()) {
-      if (shops.has(id))
-        throw new AppError('INVALID', `data[${nth}].shopIds[${at}] (body): a shop belongs to one partnership at most, once`)
+      if (shops.has(id)) throw new AppError('INVALID', `data.${nth}.shopIds.${at} (body): a shop belongs to one partnership at most, once`)
       shops.add(id)
     }
   }

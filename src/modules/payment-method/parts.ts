@@ -1,16 +1,56 @@
+import { reach } from '../../clients/processors/reach.ts'
 import type { Deps } from '../../core/deps.ts'
+import { lets } from '../../lib/breaker.ts'
+import { createTally } from '../../lib/prometheus.ts'
 import type { KybDeps } from '../kyb/index.ts'
-import { hostsIn, type ProcessorAccountDeps } from '../processor-account/index.ts'
+import { apiHost, modeIn } from '../processor-account/domain.ts'
+import { hostsIn, isComplete, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
-import { createBreakers } from './breakers.ts'
+import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
+import { createBreakerSharing } from './shared-breakers.ts'
 import { createPaymentMethodStore } from './store.ts'
 
-export const paymentMethodParts = ({ db, clock, config }: Deps) => ({
-  paymentMethodStore: createPaymentMethodStore(db),
-  breakers: createBreakers(clock.now),
-  /** The instance's own, by the mode of the shop that asks. */
-  instanceAccounts: { TEST: instanceAccountsOf(config, 'TEST'), LIVE: instanceAccountsOf(config, 'LIVE') },
-  /** Where the processors' APIs are for these. */
-  instanceHosts: hostsIn(config),
-})
+/** Of each call of a probe; several of them end before another process would take it for lost. */
+const probeTimeoutMs = 8_000
+
+type Given = Deps & Pick<ProcessorAccountDeps, 'processorClients'>
+
+export function paymentMethodParts({ db, clock, config, shared, log, randomBytes, safeFetch, processorClients }: Given) {
+  const breakersOpened = createTally()
+  const sharing = createBreakerSharing(shared, () => breakers)
+  const changed: BreakerChanged = (at, before, after) => {
+    sharing.changed(at)
+    if (lets(before) === lets(after)) return
+    if (lets(after)) log.info('breaker.closed', at)
+    else {
+      breakersOpened.add(at.processor)
+      log.warn('breaker.opened', { ...at, advice: 'the resolver passes the processor over until a probe is answered' })
+    }
+  }
+  const breakers: Breakers = createBreakers(clock.now, { random: () => (randomBytes(1)[0] ?? 0) / 255, changed })
+  /** Asks whether a processor answers, by the instance's own account where the host is that account's; a merchant's own host, without. */
+  async function probeOf({ processor, host }: BreakerOf): Promise<void> {
+    const { settings, apiUrl = '' } = settingsIn(config, processor) ?? {}
+    const isOwn = settings !== undefined && apiHost(apiUrl) === host
+    if (isOwn && isComplete(processor, settings)) {
+      const mode = modeIn(processor, settings, apiUrl) ?? 'LIVE'
+      await processorClients.open({ processor, mode, settings, apiUrl, trusted: true, timeoutMs: probeTimeoutMs }).probe()
+    } else await reach(host, { fetch: safeFetch, timeoutMs: probeTimeoutMs, trusted: isOwn })
+  }
+  return {
+    paymentMethodStore: createPaymentMethodStore(db),
+    breakers,
+    /** Takes up what other processes know of breakers. */
+    syncBreakers: sharing.sync,
+    probeOf,
+    /** How often breakers opened, by processor. */
+    breakersOpened,
+    /** What probes came to, by processor and outcome. */
+    probeCounts: createTally(),
+    /** Where the processors' APIs are for the instance's own accounts. */
+    instanceHosts: hostsIn(config),
+    /** The instance's own, by the mode of the shop that asks. */
+    instanceAccounts: { TEST: instanceAccountsOf(config, 'TEST'), LIVE: instanceAccountsOf(config, 'LIVE') },
+  }
+}
 export type PaymentMethodDeps = KybDeps & ProcessorAccountDeps & ReturnType<typeof paymentMethodParts>

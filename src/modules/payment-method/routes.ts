@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified } from '../../http/schema.ts'
+import { shopKeyOf } from '../shop/index.ts'
 import { type PaymentMethodDeps, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './index.ts'
 import { PaymentMethods, ResolvedMethods, SetPaymentMethods, ShopUrlParam } from './model.ts'
 
@@ -34,11 +35,11 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
   routes(deps, 'Payment methods').get(
     '/checkout/:shopUrl/payment-intent-resolver',
     async ({ params: { shopUrl }, request }) => {
-      const wait = deps.resolverLimit.take(deps.limitKey(request))
+      const wait = await deps.resolverLimit.take(deps.limitKey(request))
       if (wait !== undefined)
         throw new AppError('RATE_LIMITED', 'Too many requests within a minute: try again', { retryAfterSeconds: wait })
       const compute = async () => JSON.stringify(await resolvePaymentMethods(deps, shopUrl))
-      return deps.resolverAnswers.respond(request, compute, shopUrl) as never
+      return deps.resolverAnswers.respond(request, compute, shopKeyOf(shopUrl)) as never
     },
     {
       access: 'public',
@@ -48,7 +49,7 @@ export const resolverRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       detail: {
         summary: 'What a payment page can render',
         description:
-          'By the handle of the shop. Of each method the first that can be used: what the shop has chosen, the default of its partnership, the default of its KYB cohort. A processor that does not answer just now, that has no publishable key of the mode of the shop or that cannot say its currency is passed over, and `meta.chain` says so. `card` is null where nothing is left; the sandbox is never offered to a page. Sixty requests a minute of an address, then 429. A query string is ignored. One that is suspended is 404.',
+          'By the handle of the shop, or by a host name of its storefront that is verified, in any case and spelling, without a port. Of each method the first that can be used: what the shop has chosen, the default of its partnership, the default of its KYB cohort. A processor that does not answer just now, that has no publishable key of the mode of the shop or that cannot say its currency is passed over, and `meta.chain` says so. `card` is null where nothing is left; the sandbox is never offered to a page. Sixty requests a minute of an address, then 429. A query string is ignored. One that is suspended is 404.',
       },
     },
   )

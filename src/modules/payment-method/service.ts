@@ -8,7 +8,7 @@ import { differenceOf } from '../audit/domain.ts'
 import { audited } from '../audit/index.ts'
 import { approvedCohortOf } from '../kyb/index.ts'
 import { accountsOfShop } from '../processor-account/index.ts'
-import { publicShopNamed } from '../shop/index.ts'
+import { publicShopAt } from '../shop/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
 import { processorsSaying } from './currencies.ts'
 import { looksSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
@@ -21,11 +21,11 @@ type AboutShop = Pick<ShopContext, 'id' | 'merchantId' | 'mode' | 'currency'>
 
 /**
  * What a payment page of a shop is told.
- * @param name its handle
+ * @param shopUrl its handle, or a host name of its storefront
  * @throws AppError NOT_FOUND, also for one that is suspended
  */
-export async function resolvePaymentMethods(deps: PaymentMethodDeps, name: string): Promise<Resolved> {
-  return resolve((await situationOf(deps, await publicShopNamed(deps, name))).input)
+export async function resolvePaymentMethods(deps: PaymentMethodDeps, shopUrl: string): Promise<Resolved> {
+  return resolve((await situationOf(deps, await publicShopAt(deps, shopUrl))).input)
 }
 
 /** All that the resolver decides by, and the accounts behind it. */

@@ -48,19 +48,19 @@ type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
 /** Verifies a message by its raw bytes. Accounts that share a secret hear it each for itself. */
 async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   const heard: Heard[] = []
-  let isUnchecked = false
+  let failure: unknown
   for (const { accountId, processor } of await earsOf(deps, sent)) {
     if (heard.some((one) => one.accountId === accountId)) continue
     try {
       heard.push({ accountId, message: await processor.readMessage(sent) })
     } catch (error) {
-      if (error instanceof ProcessorUnavailable) isUnchecked = true
-      else if (!(error instanceof BadSignature)) throw error
-      deps.log.warn('payment_message.not_verified', { processor: sent.processor, shop: sent.shopId ?? null, error })
+      if (!(error instanceof BadSignature || error instanceof ProcessorUnavailable)) throw error
+      if (!(failure instanceof ProcessorUnavailable)) failure = error
     }
   }
   if (heard.length > 0) return heard
-  throw isUnchecked ? unchecked() : unsigned()
+  if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
+  throw failure instanceof ProcessorUnavailable ? unchecked() : unsigned()
 }
 
 const nameMax = 255

@@ -40,32 +40,32 @@ const namesMore = ({ payment, answer }: Pick<Noted, 'payment' | 'answer'>): bool
  */
 export async function noteProgress(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
   const { payment, answer, holder } = noted
-  const { id, status } = payment
+  const { status } = payment
   const { state, clientParameters } = answer
   const now = clock.now()
   const seen = seenBy(noted, now)
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
   if (!movesOn(status, state)) {
     const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
-    return ((tells || namesMore(noted)) && (await store.change(tx, id, [status], shown))) || payment
+    return ((tells || namesMore(noted)) && (await store.change(tx, payment, [status], shown))) || payment
   }
   const authorized = Math.max(payment.authorized, answer.authorized)
   switch (state) {
     case 'REQUIRES_ACTION':
-      return (await store.move(tx, id, ['PENDING'], state, shown)) ?? payment
+      return (await store.move(tx, payment, ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
       const lease = isFree(payment, holder, now) ? leaseOf(holder, now) : {}
       const held = { ...seen, ...lease, ...underWayAgain, authorized: answer.authorized, failureCode: null }
-      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
     }
     case 'PROCESSING': {
       const asked = { ...seen, ...underWayAgain, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, id, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
       const ended = { ...seen, ...endingAs(noted, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, id, openPaymentStatuses, state, ended)) ?? payment
+      return (await store.move(tx, payment, openPaymentStatuses, state, ended)) ?? payment
     }
     case 'PENDING':
     case 'CAPTURED':
@@ -89,7 +89,7 @@ export async function noteNothing(
   { payment, holder }: Pick<Noted, 'payment' | 'holder'>,
 ): Promise<Payment> {
   if (payment.leaseHolder !== holder) return payment
-  return (await store.change(tx, payment.id, [payment.status], noLease)) ?? payment
+  return (await store.change(tx, payment, [payment.status], noLease)) ?? payment
 }
 
 /**
@@ -106,14 +106,14 @@ export async function noteCapture(
   const taken = takenBy(noted, clock.now())
   const after =
     becomes === 'CAPTURED'
-      ? await store.move(tx, payment.id, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
+      ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
           ...taken,
           ...underWayAgain,
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, payment.id, openPaymentStatuses, becomes, { ...taken, ...endingAs(noted, clock.now()) })
-        : await store.change(tx, payment.id, [payment.status], taken)
+        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endingAs(noted, clock.now()) })
+        : await store.change(tx, payment, [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after
 }

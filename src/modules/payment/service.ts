@@ -149,7 +149,7 @@ const nameOf = ({ id, processorReference, references, amount, currency }: Paymen
 type Asking = AskOptions & { readonly question: Question; readonly payment: Payment }
 
 async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promise<PaymentAnswer | undefined> {
-  const { question, payment } = asking
+  const { question, payment, patienceMs } = asking
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
     const answer = question === 'create' ? await create(deps, bound, asking) : await calling(deps, bound, questions[question](payment))
@@ -168,7 +168,8 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
       if (!isCertain) return lost
       await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
     }
-    if (isCertain) return undefined
+    // Whoever does not wait for it goes elsewhere, and looks later whether it is there.
+    if (isCertain || patienceMs !== undefined) return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
     const known = await found(deps, bound, payment)
     if (known !== 'unheard') return known

@@ -23,6 +23,8 @@ export type OpenClient = (opened: Opened) => OutsideProcessor
 export type Clients = {
   /** The same client every time, for as long as it is remembered. */
   of(account: ProcessorAccount): OutsideProcessor
+  /** One that nobody else has, of which each call may take so long. */
+  anew(account: ProcessorAccount, timeoutMs: number): OutsideProcessor
   readonly open: OpenClient
 }
 
@@ -38,12 +40,18 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
     return { ...publishable, ...JSON.parse(keyring.unseal(sealedSettings, accountSeal({ id, shopId, processor }))) }
   }
 
+  const opened = (account: ProcessorAccount): Opened => {
+    const { processor, mode, apiUrl, isOwnUrl } = account
+    return { processor, mode, settings: settingsOf(account), apiUrl, trusted: !isOwnUrl }
+  }
+
   return {
     open,
+    anew: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),
     of(account) {
-      const { keysId, processor, mode, apiUrl, isOwnUrl } = account
+      const { keysId, processor, mode } = account
       const key = `${keysId} ${processor} ${mode}`
-      const client = kept.get(key) ?? open({ processor, mode, settings: settingsOf(account), apiUrl, trusted: !isOwnUrl })
+      const client = kept.get(key) ?? open(opened(account))
       kept.delete(key)
       kept.set(key, client)
       const [oldest] = kept.keys()

@@ -24,7 +24,7 @@ type Fields = {
   /** What tells one account from another, of those that are the same with other keys. */
   readonly identity: readonly string[]
   /** What is wrong when the processor does not know the keys, as far as that can be told. */
-  readonly proven: string
+  readonly proof: { readonly names: string; readonly why: string }
   /** What a payment page begins with. */
   readonly pageKey?: string
 }
@@ -35,7 +35,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['secretKey', 'webhookSecret'],
     required: ['secretKey'],
     identity: ['publishableKey'],
-    proven: 'secretKey (body): Stripe does not know this key, or does not let it read the balance',
+    proof: { names: 'secretKey', why: 'Stripe does not know this key, or does not let it read the balance' },
     pageKey: 'publishableKey',
   },
   tap: {
@@ -43,7 +43,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['secretKey'],
     required: ['secretKey'],
     identity: ['publishableKey'],
-    proven: 'secretKey (body): Tap does not know this key',
+    proof: { names: 'secretKey', why: 'Tap does not know this key' },
     pageKey: 'publishableKey',
   },
   qpay: {
@@ -51,7 +51,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['username', 'password'],
     required: ['username', 'password', 'invoiceCode'],
     identity: ['username', 'invoiceCode'],
-    proven: 'username, password (body): QPay does not know these',
+    proof: { names: 'username, password', why: 'QPay does not know these' },
     pageKey: 'invoiceCode',
   },
   checkout: {
@@ -59,7 +59,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['secretKey', 'webhookSecret', 'channelId'],
     required: ['secretKey'],
     identity: ['publishableKey'],
-    proven: 'secretKey (body): Checkout.com does not know this key at this address, or does not let it read payments',
+    proof: { names: 'secretKey', why: 'Checkout.com does not know this key at this address, or does not let it read payments' },
     pageKey: 'publishableKey',
   },
   paypal: {
@@ -67,7 +67,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['secret', 'webhookId'],
     required: ['clientId', 'secret'],
     identity: ['clientId'],
-    proven: 'clientId, secret (body): PayPal does not know these in this mode',
+    proof: { names: 'clientId, secret', why: 'PayPal does not know these in this mode' },
     pageKey: 'clientId',
   },
   btcpay: {
@@ -75,7 +75,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     sealed: ['storeId', 'apiKey', 'webhookSecret'],
     required: ['storeId', 'apiKey', 'apiUrl'],
     identity: ['apiUrl', 'storeId'],
-    proven: 'storeId, apiKey (body): the server does not know this store, or does not let this key see its invoices',
+    proof: { names: 'storeId, apiKey', why: 'the server does not know this store, or does not let this key see its invoices' },
   },
 }
 

@@ -40,7 +40,7 @@ export function givenOf(
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
   const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
   const strange = names.find((name) => !known.includes(name))
-  if (strange !== undefined) throw invalid(`unknown field: ${strange} (body): ${processor} has ${known.join(', ')}, mode`)
+  if (strange !== undefined) throw invalid(`unknown field: ${strange}`)
   const missing = required.filter((name) => !names.includes(name))
   if (missing.length > 0) throw invalid(`${missing.join(', ')} (body): needed for an account with ${processor}`)
   assertInPlace(settings, publishable)

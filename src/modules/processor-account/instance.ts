@@ -69,6 +69,14 @@ const all: Readonly<Record<ProcessorName, (config: Config) => Told>> = {
 export const isComplete = (processor: ProcessorName, settings: AccountSettings): boolean =>
   accountFields[processor].required.every((name) => name === 'apiUrl' || settings[name] !== undefined)
 
+/** What a named account of the instance's still lacks, by its names; none of one that is complete or not named at all. */
+export function missingIn(config: Config, processor: ProcessorName): string[] {
+  const { settings } = all[processor](config)
+  const isNamed = Object.values(settings).some((value) => value !== undefined)
+  const known = { ...settings, apiUrl: all[processor](config).apiUrl }
+  return isNamed ? accountFields[processor].required.filter((name) => known[name as keyof typeof known] === undefined) : []
+}
+
 /**
  * The instance's own account, if the settings name all that it takes and its money is of this mode. A BTCPay server says nothing of what
  * its coins are worth, and is taken for whichever mode is asked for.

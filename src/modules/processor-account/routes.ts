@@ -23,6 +23,7 @@ export const processorAccountRoutes = (deps: HttpDeps & ProcessorAccountDeps) =>
     })
     .put(path, ({ params, body, shop, actor, expected }) => putAccount(deps, { shop, actor, expected }, params.processor, body), {
       access: 'merchant',
+      largeJson: true,
       versioned: true,
       params: AccountParam,
       body: PutProcessorAccount,

@@ -143,7 +143,8 @@ async function prove({ processorClients }: ProcessorAccountDeps, given: Given): 
 }
 
 function refusalOf(error: unknown, { processor, ownUrl }: { processor: ProcessorName; ownUrl: string | undefined }): AppError | undefined {
-  if (error instanceof ProcessorRefused) return new AppError('INVALID', accountFields[processor].proven, { cause: error })
+  const { names, why } = accountFields[processor].proof
+  if (error instanceof ProcessorRefused) return new AppError('INVALID', `${names} (body): ${why}`, { cause: error })
   if (!(error instanceof ProcessorUnavailable)) return undefined
   const kind = error.cause instanceof OutgoingError ? error.cause.kind : undefined
   const wrong = ownUrl === undefined || kind === undefined ? undefined : wrongAddress[kind]

@@ -10,7 +10,7 @@ export type SandboxStore = ReturnType<typeof createSandboxStore>
 const paymentById = rowsOf(sandboxPayments, ['id'])
 const lockedPayment = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
-const insertPayment = insertOf(sandboxPayments, 'skip')
+const insertPayment = insertOf(sandboxPayments, 'leave')
 const updatePayment = updateOf(
   sandboxPayments,
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
@@ -25,7 +25,7 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
       return tx.first(lockedPayment, { id })
     },
-    /** False when it is there already. */
+    /** Leaves the one that is there already. */
     insert: insertPayment,
     /** Moves a payment on from `from`; undefined, and nothing is done, in any other status. */
     async move(

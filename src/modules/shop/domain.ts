@@ -1,4 +1,4 @@
-import type { apiKeys, shops, wallets } from '../../../db/schema/shop.ts'
+import type { apiKeys, shopHosts, shops, wallets } from '../../../db/schema/shop.ts'
 import { AppError } from '../../core/errors.ts'
 import { dayMs } from '../../lib/day.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
@@ -7,6 +7,7 @@ import { type Difference, differenceOf } from '../audit/domain.ts'
 export type Shop = typeof shops.$inferSelect
 export type ApiKey = typeof apiKeys.$inferSelect
 export type Wallet = typeof wallets.$inferSelect
+export type ShopHost = typeof shopHosts.$inferSelect
 export type ShopStatus = Shop['status']
 
 /** What may become of a shop. KYB_VERIFIED is the shop of a merchant whose business was approved. */
@@ -63,6 +64,22 @@ export const graceSecondsMax = 86_400
 /** What sealed secrets of a shop are bound to. */
 export const keySeal = (shopId: string, keyId: string): string => `${shopId}/api-key/${keyId}`
 export const walletSeal = (shopId: string): string => `${shopId}/wallet`
+
+export const hostsPerShopMax = 20
+/** How long the DNS may say that the proof of a verified host name is gone before it is lost. */
+export const hostMissingMaxMs = 7 * dayMs
+/** The name of the TXT record that proves a host name to be a shop's. */
+export const proofName = (host: string): string => `_souk.${host}`
+/** What its value begins with, so that whoever finds it in their zone knows whose it is. */
+export const proofPrefix = 'souk-verification='
+
+/** Whether one of these strings, or several that follow each other, say the proof: whoever writes a record may write it in parts. */
+export const says = (strings: readonly string[], proof: string): boolean =>
+  strings.some((_, from) => {
+    let said = ''
+    for (let at = from; at < strings.length && said.length < proof.length; at++) said += strings[at]?.trim()
+    return said === proof
+  })
 
 /** What of an origin counts: scheme, host and port, as browsers send it. Undefined when it is none. */
 export function normalOrigin(text: string): string | undefined {

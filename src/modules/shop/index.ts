@@ -1,4 +1,6 @@
 export type { KnownKey, Shop } from './domain.ts'
+export { makeLive } from './going-live.ts'
+export { addHost, listHosts, publicShopAt, recheckHosts, removeHost, shopKeyOf, verifyHost } from './hosts.ts'
 export type { ShopDeps } from './parts.ts'
 export {
   assertNewShop,

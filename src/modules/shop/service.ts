@@ -145,7 +145,8 @@ export async function openShop(
   return shop
 }
 
-function makeKey(
+/** A new key of a shop, and the row of it. */
+export function makeKey(
   { newId, clock, randomBytes, keyring }: Deps,
   shopId: string,
   kind: ApiKey['kind'],
@@ -209,8 +210,8 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   if (change.currency !== undefined) assertCurrency(change.currency, 'currency')
   if (change.address?.countryCode) assertCountry(change.address.countryCode, 'address.countryCode')
   const origins = storefrontOrigins?.map((origin) => normalOrigin(origin))
-  if (origins?.some((origin) => origin === undefined))
-    throw new AppError('INVALID', 'storefrontOrigins (body): each is a scheme and a host, such as https://shop.example')
+  const foreign = origins?.indexOf(undefined) ?? -1
+  if (foreign >= 0) throw new AppError('INVALID', `storefrontOrigins.${foreign} (body): a scheme and a host, such as https://shop.example`)
   const { contact, address, ...rest } = change
   return update(deps, by, { action: 'shop.changed', version: 'version' }, async (before, tx) => {
     if (change.currency !== undefined && change.currency !== before.currency && (await deps.shopStore.hasPrices(tx, before)))
@@ -225,19 +226,26 @@ export async function changeShop(deps: ShopDeps, by: Change, { storefrontOrigins
   })
 }
 
+/** The refusal of a row of a list that is replaced whole: by its place, from 0. */
+const invalidRow = (at: number, field: string, rule: string) => new AppError('INVALID', `data.${at}.${field} (body): ${rule}`)
+
 /**
  * Replaces all tax rates.
  * @throws AppError INVALID for an unknown country or region, or a place that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[]): Promise<Shop> {
-  for (const { country } of taxRates) assertCountry(country, 'data.country')
+  for (const [at, { country }] of taxRates.entries()) assertCountry(country, `data.${at}.country`)
   const table = taxRates.some(({ region }) => region) ? await provinces() : noProvinces
-  const places = taxRates.flatMap(({ country, region }) => {
+  const places = new Set<string>()
+  for (const [at, { country, region }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
-    if (codes.length === 0) throw new AppError('INVALID', 'data.region (body): no ISO 3166-2 code or English name of a part of its country')
-    return codes.map((code) => `${country}/${code}`)
-  })
-  if (new Set(places).size < places.length) throw new AppError('INVALID', 'data (body): a country and region may have one rate only')
+    if (codes.length === 0) throw invalidRow(at, 'region', 'no ISO 3166-2 code or English name of a part of its country')
+    for (const code of codes) {
+      const place = `${country}/${code}`
+      if (places.has(place)) throw invalidRow(at, region ? 'region' : 'country', 'a country and region may have one rate only')
+      places.add(place)
+    }
+  }
   return update(deps, by, { action: 'shop.tax_rates_set', version: 'taxRatesVersion' }, () => ({ taxRates }))
 }
 
@@ -246,12 +254,15 @@ export async function setTaxRates(deps: ShopDeps, by: Change, taxRates: TaxRate[
  * @throws AppError INVALID for an unknown country, another currency than the shop's, or a code that stands twice; NOT_FOUND; PRECONDITION_FAILED
  */
 export async function setShippingMethods(deps: ShopDeps, by: Change, shippingMethods: ShippingMethod[]): Promise<Shop> {
-  const codes = shippingMethods.map(({ code }) => code)
-  if (new Set(codes).size < codes.length) throw new AppError('INVALID', 'data (body): each code may stand once only')
-  for (const country of shippingMethods.flatMap(({ countries }) => countries)) assertCountry(country, 'data.countries')
+  const codes = new Set<string>()
+  for (const [at, { code, countries }] of shippingMethods.entries()) {
+    if (codes.has(code)) throw invalidRow(at, 'code', 'each code may stand once only')
+    codes.add(code)
+    for (const [nth, country] of countries.entries()) assertCountry(country, `data.${at}.countries.${nth}`)
+  }
   return update(deps, by, { action: 'shop.shipping_methods_set', version: 'shippingMethodsVersion' }, ({ currency }) => {
-    if (shippingMethods.some(({ price }) => price.currency !== currency))
-      throw new AppError('INVALID', "data.price.currency (body): not the shop's currency")
+    const foreign = shippingMethods.findIndex(({ price }) => price.currency !== currency)
+    if (foreign >= 0) throw invalidRow(foreign, 'price.currency', "not the shop's currency")
     return { shippingMethods }
   })
 }

@@ -8,7 +8,7 @@ import type { Health, WebhookDelivery, WebhookEndpoint } from './domain.ts'
 
 export type OutboxRow = typeof outbox.$inferSelect
 
-const insertMessage = insertOf(outbox, 'skip')
+const insertMessage = insertOf(outbox, 'leave')
 type Selects = Pick<Reader, 'select'>
 
 /** An endpoint with something due. */

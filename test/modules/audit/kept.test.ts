@@ -61,6 +61,36 @@ test('rows of the audit trail are kept for ever unless a retention is set', asyn
   expect(await rowsOf(app)).toEqual(before)
 })
 
+test('what the sessions of customers leave goes after 90 days, on record; what managers and operators do stays', async () => {
+  await using app = await testApp()
+  const { shop, email, password } = await app.merchant()
+  const login = { shopName: shop.name, email: 'a@example.com', password: 'a long password' }
+  expect((await app.call('POST', '/customer/signup', { body: { ...login, name: 'A' } })).status).toBe(201)
+  const session = await app.call('POST', '/customer/login', { body: login })
+  expect((await app.call('POST', '/auth/logout', { body: { refreshToken: session.body.data.refreshToken } })).status).toBe(204)
+  expect((await app.call('POST', '/merchant/login', { body: { email, password } })).status).toBe(200)
+  const before = await rowsOf(app)
+  const isOfCustomer = ({ action, subject }: { action: string; subject: string }) =>
+    action.startsWith('session.') && subject.startsWith('cus_')
+  const ofCustomer = before.filter(isOfCustomer).length
+  expect(ofCustomer).toBeGreaterThanOrEqual(2)
+  expect(before.some(({ action, subject }) => action === 'session.started' && !subject.startsWith('cus_'))).toBe(true)
+  app.clock.advance(90 * dayMs)
+  await forget(app.deps)
+  expect(await rowsOf(app)).toEqual(before)
+  app.clock.advance(dayMs)
+  await forget(app.deps)
+  const left = await rowsOf(app)
+  expect(left.slice(0, -1)).toEqual(before.filter((row) => !isOfCustomer(row)))
+  expect(left.at(-1)).toMatchObject({
+    action: 'audit.removed',
+    actor: 'system',
+    after: { rows: ofCustomer, olderThan: '2026-01-07', which: 'customersSessions' },
+  })
+  await forget(app.deps)
+  expect(await rowsOf(app)).toEqual(left)
+})
+
 test('the retention removes whole days that are older, says on record how many rows went, and leaves the rest closed', async () => {
   await using app = await testApp({ AUDIT_RETENTION_DAYS: '30' })
   for (let nth = 0; nth < 1_203; nth++) await note(app, `old-${nth}`)

@@ -191,6 +191,16 @@ describe('failed logins', () => {
     expect(app.slept).toEqual([1_000])
   })
 
+  test('failed logins from many /64 of an IPv6 /48 are refused together, an account sixteen times as late, and other sites are let in', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    const from = (nth: number) =>
+      app.call('POST', '/merchant/login', { body: { email, password: 'wrong password' }, from: `2001:db8:7:${nth.toString(16)}::1` })
+    for (let nth = 0; nth < 160; nth++) expect((await from(nth)).status).toBe(401)
+    expect((await from(160)).status).toBe(429)
+    expect((await app.call('POST', '/merchant/login', { body: { email, password }, from: '2001:db8:8::1' })).status).toBe(200)
+  })
+
   test('failed logins cannot be spread by made-up forwarding headers', async () => {
     await using app = await testApp()
     for (let nth = 0; nth < 10; nth++)

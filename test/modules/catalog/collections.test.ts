@@ -98,7 +98,7 @@ test('a list with a repeated product is 400 before the collection is looked for'
   await using app = await testApp()
   const { put } = await shopIn(app)
   const answer = await put('/collection-v2/coll_none/products', { productIds: ['prod_a', 'prod_a'] })
-  expect([answer.status, answer.body.message]).toEqual([400, 'productIds (body): each product may stand once'])
+  expect([answer.status, answer.body.message]).toEqual([400, 'productIds.1 (body): each product may stand once'])
 })
 
 test('the published list shows each collection with its first visible products, and nothing that is not public', async () => {

@@ -352,6 +352,17 @@ describe('cells', () => {
   })
 
   test.each([
+    ['USD', '1000000000000.01', 'Must be at most 1000000000000 USD.'],
+    ['USD', '9'.repeat(400), 'Must be at most 1000000000000 USD.'],
+    ['JPY', '100000000000001', 'Must be at most 100000000000000 JPY.'],
+    ['USD', '1000000000000.001', 'Must be a plain USD amount of zero or more, with at most 2 decimals'],
+  ])('a price in %s that is too large is refused for that, and not for its form: %s', async (currency, cell, message) => {
+    const [error] = await read('Variant Price', cell, currency)
+    expect(error?.message).toStartWith(message)
+    expect(await read('Variant Price', currency === 'USD' ? '1000000000000.00' : '100000000000000', currency)).toEqual([])
+  })
+
+  test.each([
     ['Variant Inventory Qty', '-1000000'],
     ['Variant Inventory Qty', '1000000'],
   ])('%s takes %s', async (column, cell) => {

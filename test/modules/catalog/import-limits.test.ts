@@ -132,6 +132,20 @@ test('sixteen imports are at work at once: the next one is 429, also when its fi
   slots.take('late').begin()
 })
 
+test('imports over HTTP take turns at the thread, and each lets requests have theirs: nothing of one is stored while another has its piece', async () => {
+  await using app = await testApp()
+  const { secretKey } = await shopIn(app)
+  const other = await app.deps.pace.enter()
+  const work = send(app, secretKey, lines('Title', 'Tea'))
+  for (let turns = 0; turns < 50; turns++) await turn()
+  expect([app.deps.requestCounts.inFlight(), await stored(app)]).toEqual([1, 0])
+  other.leave()
+  expect((await work).body).toMatchObject({ created: 1 })
+  // What fails gives its turn back, too.
+  expect((await send(app, secretKey, 'Title\n"never closed')).status).toBe(400)
+  expect((await send(app, secretKey, lines('Title', 'Tea'))).body).toMatchObject({ skipped: 1 })
+})
+
 test('a client that leaves while it still sends, and a file that is none, free the shop for the next import', async () => {
   await using app = await testApp()
   await using served = serveTestApp(app)

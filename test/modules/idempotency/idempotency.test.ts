@@ -137,6 +137,16 @@ describe('a key', () => {
     expect(app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, request.key))).toContain('card-number-1234')
     expect(() => app.deps.keyring.unseal(row?.sealedAnswer ?? '', answerSeal(request.scope, 'key-2'))).toThrow()
   })
+
+  test('an idempotency key that a version before has answered is replayed as it was', async () => {
+    await using app = await testApp()
+    await work(app, claimed(await claim(app)), 'effect')
+    const now = await claim(app)
+    expect(now).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
+    const sealedAnswer = app.deps.keyring.seal('{"status":201,"body":"{\\"id\\":\\"effect\\"}"}', answerSeal(request.scope, request.key))
+    await app.deps.db.write(async (tx) => void (await tx.update(idempotencyKeys).set({ sealedAnswer })))
+    expect(await claim(app)).toEqual(now)
+  })
 })
 
 describe('over HTTP', () => {

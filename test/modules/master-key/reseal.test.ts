@@ -3,13 +3,14 @@ import { eq, getTableColumns, is, sql } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../../../db/schema/index.ts'
-import { apiKeys, auditLog, encryptionKeys, idempotencyKeys } from '../../../db/schema/index.ts'
+import { apiKeys, auditLog, encryptionKeys, idempotencyKeys, processorAccounts } from '../../../db/schema/index.ts'
 import { parseConfig } from '../../../src/config.ts'
 import { createKeyring } from '../../../src/keys.ts'
 import { sealedBy } from '../../../src/lib/seal.ts'
 import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
 import { countSealed, faultySeals, resealSecrets } from '../../../src/modules/master-key/service.ts'
 import { sealedColumns } from '../../../src/modules/master-key/store.ts'
+import { accountSeal } from '../../../src/modules/processor-account/domain.ts'
 import { contextOf, custodyWallet, readPrivateKey } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
@@ -23,6 +24,15 @@ function withNewKey(app: TestApp) {
   const both = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: `${newSecret},${old[0]}` }), false)
   const alone = createKeyring(parseConfig({ ...env, ENCRYPTION_KEY: newSecret }), false)
   return { ...app.deps, keyring: both, onlyNew: alone }
+}
+
+/** Keys of a shop's own at a processor. */
+function accountOf({ deps }: TestApp, shopId: string): typeof processorAccounts.$inferInsert {
+  const id = 'pacc_1'
+  const which = { id, shopId, processor: 'stripe' } as const
+  const sealedSettings = deps.keyring.seal('{"secretKey":"sk_test_a"}', accountSeal(which))
+  const times = { checkedAt: 0, createdAt: 0, retiredAt: null }
+  return { ...which, accountId: id, mode: 'TEST', publishable: {}, sealedSettings, names: ['secretKey'], version: 1, ...times }
 }
 
 /** A secret in every table that holds any, and more idempotent answers than one page of the work. */
@@ -42,6 +52,7 @@ async function fill(app: TestApp) {
     }
   })
   await app.deps.db.write(async (tx) => void (await tx.insert(idempotencyKeys).values(rows)))
+  await app.deps.db.write(async (tx) => void (await tx.insert(processorAccounts).values(accountOf(app, shop.id))))
   return { shop, secretKey }
 }
 
@@ -67,7 +78,7 @@ test('every secret opens under the new key alone afterwards, and the old one is 
   const { shop, secretKey } = await fill(app)
   const deps = withNewKey(app)
   const total = await countSealed(app.deps.db)
-  expect(total).toBe(answers * 0.9 + 2)
+  expect(total).toBe(answers * 0.9 + 3)
   const [old] = await keysOf(app)
   app.clock.advance(1_000)
 

@@ -180,7 +180,12 @@ test('a part that was captured waits for the rest, and goes back with everything
   expect(order).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(400), payments: [{ captured: shop.usd(400) }] })
   app.clock.advance(hour)
   await app.jobs.closeOrders()
-  expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(400), refundedTotal: shop.usd(400) })
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'EXPIRED',
+    paymentStatus: 'REFUNDED',
+    capturedTotal: shop.usd(400),
+    refundedTotal: shop.usd(400),
+  })
   // The rest comes after all.
   captured = 1_000
   about = { paymentId: order.payments[0].id, reference: undefined }

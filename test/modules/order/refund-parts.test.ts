@@ -75,9 +75,9 @@ test('line refunds of a line that is not there, that stands twice, or of more th
   expect(refused(() => linesBack(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
   expect(refused(() => linesBack(lines, [], [units(1), units(1)]))).toBe('INVALID')
   expect(refused(() => linesBack(lines, [], [units(3)]))).toBe('CONFLICT')
-  expect(() => linesBack(lines, [], [units(3)])).toThrow('lines.quantity (body): more of a line than is left of it to refund')
-  expect(() => linesBack(lines, [], [units(1), units(1)])).toThrow('lines.lineId (body): each line may stand once only')
-  expect(() => linesBack(lines, [], [units(1, false, 'line_3')])).toThrow('lines.lineId (body): no line of the order')
+  expect(() => linesBack(lines, [], [units(3)])).toThrow('lines.0.quantity (body): more of a line than is left of it to refund')
+  expect(() => linesBack(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId (body): each line may stand once only')
+  expect(() => linesBack(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId (body): no line of the order')
   const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
   expect(refused(() => linesBack(lines, before, [units(2)]))).toBe('CONFLICT')
   expect(linesBack(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([

@@ -188,10 +188,10 @@ describe('partnerships', () => {
     const { shop } = await app.merchant()
     const one = { name: 'A', defaultCardProcessor: 'tap', shopIds: [shop.id] }
     const refusals: [data: unknown, message: string][] = [
-      [[one, { ...one, name: 'B' }], 'data[1].shopIds[0] (body): a shop belongs to one partnership at most, once'],
-      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data[0].shopIds[1] (body): a shop belongs to one partnership at most, once'],
-      [[one, { ...one, shopIds: [] }], 'data[1].name (body): each name may stand once only'],
-      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data[1].shopIds[0] (body): no such shop'],
+      [[one, { ...one, name: 'B' }], 'data.1.shopIds.0 (body): a shop belongs to one partnership at most, once'],
+      [[{ ...one, shopIds: [shop.id, shop.id] }], 'data.0.shopIds.1 (body): a shop belongs to one partnership at most, once'],
+      [[one, { ...one, shopIds: [] }], 'data.1.name (body): each name may stand once only'],
+      [[one, { ...one, name: 'B', shopIds: ['shop_00000000000000000000000000'] }], 'data.1.shopIds.0 (body): no such shop'],
     ]
     for (const [data, message] of refusals) {
       const answer = await app.call('PUT', all, { token, body: { data } })

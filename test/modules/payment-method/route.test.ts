@@ -359,6 +359,7 @@ test('the breakers are in the metrics: what is open and counted, by host, and wh
   expect(await figures()).toEqual([
     'souk_processor_breaker_open{processor="stripe",host="api.stripe.com"} 1',
     'souk_processor_breaker_open{processor="btcpay",host="a\\"\\\\b"} 0',
+    'souk_processor_breaker_opened_total{processor="stripe"} 1',
     'souk_processor_isolated{processor="tap"} 1',
   ])
 })

@@ -281,7 +281,7 @@ describe('the currency of a shop', () => {
     const { data } = (await app.call('GET', '/shops/v2/shipping-methods', { token })).body
     expect(data.map(({ price }: { price: { currency: string } }) => price.currency)).toEqual([kept])
     for (const { status, body } of answers)
-      if (status !== 200) expect([status, body.message]).toEqual([400, "data.price.currency (body): not the shop's currency"])
+      if (status !== 200) expect([status, body.message]).toEqual([400, "data.0.price.currency (body): not the shop's currency"])
   })
 })
 
@@ -324,7 +324,7 @@ describe('tax rates and shipping methods', () => {
       const refused = await put(rate(country, region))
       expect([refused.status, refused.body.message]).toEqual([
         400,
-        'data.region (body): no ISO 3166-2 code or English name of a part of its country',
+        'data.0.region (body): no ISO 3166-2 code or English name of a part of its country',
       ])
     }
     for (const [one, other] of [
@@ -332,9 +332,33 @@ describe('tax rates and shipping methods', () => {
       ['us-ca', 'CA'],
       ['New York', 'new  york'],
     ] as const)
-      expect((await put(rate('US', one), rate('US', other))).body.message).toBe('data (body): a country and region may have one rate only')
+      expect((await put(rate('US', one), rate('US', other))).body.message).toBe(
+        'data.1.region (body): a country and region may have one rate only',
+      )
     const kept = [rate('US', 'California'), rate('US', 'NY'), rate('CA', 'Québec'), { country: 'US', region: null, rateBps: 1 }]
     expect((await put(...kept)).body.data).toEqual(kept.map((one) => ({ ...one, inclusive: false })))
+  })
+
+  test('what is refused of a list of tax rates or shipping methods names the row', async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const refusal = async (path: string, ...data: object[]) =>
+      (await app.call('PUT', `/shops/v2/${path}`, { token, body: { data } })).body.message
+    const everywhere = { ...tax, region: null }
+    for (const [row, message] of [
+      [{ ...tax, rateBps: 10_001 }, 'data.1.rateBps (body): '],
+      [{ ...tax, country: 'XX' }, 'data.1.country (body): '],
+      [{ ...tax, region: 'ZZ' }, 'data.1.region (body): '],
+      [everywhere, 'data.1.country (body): a country and region may have one rate only'],
+    ] as const)
+      expect(await refusal('tax-rates', everywhere, row)).toStartWith(message)
+    for (const [row, message] of [
+      [{ ...method, code: 'Ä' }, 'data.1.code (body): '],
+      [method, 'data.1.code (body): each code may stand once only'],
+      [{ ...method, code: 'far', countries: ['DE', 'XX'] }, 'data.1.countries.1 (body): '],
+      [{ ...method, code: 'far', price: { amount: 1, currency: 'EUR' } }, "data.1.price.currency (body): not the shop's currency"],
+    ] as const)
+      expect(await refusal('shipping-methods', method, row)).toStartWith(message)
   })
 
   test('tax rates and shipping methods fill in what may be left out', async () => {

@@ -1,0 +1,176 @@
+/** What a payment processor that takes every call and answers none costs everybody else: pages that ask, product reads, checkouts, refunds. */
+import { join } from 'node:path'
+import { parseConfig } from '../src/config.ts'
+import { openInstance } from '../src/instance.ts'
+import { startCheckoutServer } from '../test/clients/processors/checkout-server.ts'
+import { startStripe } from '../test/clients/processors/stripe-server.ts'
+import { type Load, load } from './load.ts'
+import { figure, median, only, quick, reading, rounds, rows, say, spreadOf, start, work } from './runs.ts'
+import { benchSettings, type Seeded, seed } from './seed.ts'
+
+/** Orders that wait at the processor that hangs. */
+const stuck = quick ? 100 : 500
+const samples = quick ? 15 : 50
+
+/** Passes everything on to a stand-in, until it is told to hang. */
+function switchTo(url: string) {
+  let hangs = false
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      if (hangs) await new Promise(() => undefined)
+      const { pathname, search } = new URL(request.url)
+      const body = request.method === 'GET' ? {} : { body: await request.arrayBuffer() }
+      return fetch(`${url}${pathname}${search}`, { method: request.method, headers: request.headers, ...body })
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    hang: (now: boolean) => {
+      hangs = now
+    },
+    stop: () => server.stop(true),
+  }
+}
+
+type Buyer = { url: string; shop: Seeded; publishableKey: string; variantId: string }
+const json = { 'content-type': 'application/json' }
+
+async function call(url: string, method: string, path: string, key: string, body?: unknown) {
+  const headers = { ...json, 'x-service-api-key': key, 'idempotency-key': crypto.randomUUID() }
+  const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  if (!answer.ok) throw new Error(`${method} ${path.replace(/_\w+/g, '_…')} answered ${answer.status} ${await answer.text()}`)
+  return answer.json() as Promise<Record<string, never>>
+}
+
+/** Buys one, and measures the checkout alone. */
+async function checkout(
+  { url, shop, publishableKey, variantId }: Buyer,
+  body: object,
+): Promise<{ ms: number; processor: string; orderId: string }> {
+  const key = shop.secretKey
+  const address = { name: 'A', line1: '1 Quay', city: 'Portland', countryCode: 'US' }
+  const cart = (await call(url, 'POST', '/cart', key, { email: 'a@example.com', shippingAddress: address })) as unknown as { id: string }
+  await call(url, 'POST', `/cart/${cart.id}/items`, key, { variantId, quantity: 1 })
+  const began = performance.now()
+  const { order, payment } = (await call(url, 'POST', `/cart/${cart.id}/checkout`, publishableKey, {
+    method: 'card',
+    ...body,
+  })) as unknown as {
+    order: { id: string }
+    payment: { processor: string }
+  }
+  return { ms: performance.now() - began, processor: payment.processor, orderId: order.id }
+}
+
+/** What a shop says of how it is paid, and a partnership behind it. */
+async function configure(dataDir: string, { shopId }: Seeded, processor: 'stripe' | 'checkout'): Promise<void> {
+  const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
+  const at = deps.clock.now()
+  await deps.db.write(async (tx) => {
+    await deps.paymentMethodStore.putMethods(tx, { shopId, methods: { card: { enabled: true, processor } }, version: 2, updatedAt: at })
+    await deps.paymentMethodStore.putPartnerships(tx, [{ name: 'bench', defaultCardProcessor: 'checkout', shopIds: [shopId] }], 2)
+  })
+  await close()
+}
+
+const p99 = (loads: readonly Load[]) => median(loads.map(({ p99Ms }) => p99Ms))
+const rate = (loads: readonly Load[]) => median(loads.map(({ perSecond }) => perSecond))
+
+export async function measureHanging(): Promise<void> {
+  say('a payment processor that hangs')
+  const [stripe, other] = [await startStripe(), await startCheckoutServer()]
+  const at = switchTo(stripe.url)
+  const settings = {
+    PUBLIC_URL: 'http://127.0.0.1:1',
+    UNPAID_ORDERS_PER_ADDRESS: '1000000',
+    STRIPE_PUBLISHABLE_KEY: 'pk_test_standin',
+    STRIPE_SECRET_KEY: 'sk_test_standin',
+    STRIPE_API_URL: at.url,
+    CHECKOUT_PUBLISHABLE_KEY: other.publishableKey,
+    CHECKOUT_SECRET_KEY: other.secretKey,
+    CHECKOUT_CHANNEL_ID: other.channelId,
+    CHECKOUT_API_URL: other.url,
+    TRUSTED_PROXIES: '127.0.0.1',
+  }
+  const open = async (name: string, processor: 'stripe' | 'checkout') => {
+    const shop = await seed(join(work, name), 10)
+    await configure(shop.dataDir, shop, processor)
+    const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
+    const product = {
+      title: 'Sold without end',
+      status: 'ACTIVE',
+      variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+    }
+    const { variants } = (await call(souk.url, 'POST', '/product-v2', shop.secretKey, product)) as unknown as { variants: { id: string }[] }
+    const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as {
+      publishableKey: string
+    }
+    return { souk, buyer: { url: souk.url, shop, publishableKey, variantId: variants[0]?.id ?? '' } }
+  }
+  const { souk, buyer } = await open('hanging', 'stripe')
+  const never = await open('never-hanging', 'checkout')
+
+  // Orders that wait there, and some that can be refunded elsewhere.
+  for (let nth = 0; nth < stuck; nth += 20) await Promise.all(Array.from({ length: 20 }, () => checkout(buyer, {})))
+  const paid: string[] = []
+  for (let nth = 0; nth < samples * 2; nth++) paid.push((await checkout(buyer, { processor: 'sandbox' })).orderId)
+  const refunds = async () => {
+    const all: number[] = []
+    for (let nth = 0; nth < samples; nth++) {
+      const began = performance.now()
+      await call(souk.url, 'POST', `/v2/orders/${paid.pop()}/refunds`, buyer.shop.secretKey, { all: true })
+      all.push(performance.now() - began)
+    }
+    return median(all)
+  }
+  const resolver = { paths: [`/checkout/${buyer.shop.shopName}/payment-intent-resolver`] }
+  const product = { paths: [`/product-v2/public/${buyer.shop.ids[0]}`] }
+  const measured = async () => {
+    const asked: Load[] = []
+    const read: Load[] = []
+    for (let round = 0; round < rounds; round++) {
+      asked.push(await load(souk.url, resolver, reading))
+      read.push(await load(souk.url, product, reading))
+    }
+    return { asked, read }
+  }
+
+  const before = await measured()
+  const refundBefore = await refunds()
+  at.hang(true)
+  // Calls hang from here on: the first ones until they are given up, and the breaker opens.
+  const first = Promise.all(Array.from({ length: 5 }, () => checkout(buyer, {})))
+  const during = await measured()
+  const fellOver = await first
+  const open_ = [await checkout(buyer, {}), ...(await inTurnly(buyer, never.buyer, samples))]
+  const refundDuring = await refunds()
+  at.hang(false)
+
+  compare('resolver p99, one processor hanging', p99(during.asked), p99(before.asked), 'ms', '≤ 1.50')
+  compare('product by id, one processor hanging', rate(during.read), rate(before.read), '/s', '≥ 0.90')
+  const slowest = Math.max(...fellOver.map(({ ms }) => ms))
+  only(`checkout that falls over to ${fellOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
+  const [met, unmet] = [open_.slice(1, 1 + samples), open_.slice(1 + samples)]
+  compare('checkout once the breaker is open', median(met.map(({ ms }) => ms)), median(unmet.map(({ ms }) => ms)), 'ms', '≤ 1.10')
+  compare(`refund elsewhere, ${stuck} orders stuck`, refundDuring, refundBefore, 'ms', '≤ 1.50')
+  await Promise.all([souk.stop(), never.souk.stop(), stripe.close(), other.close(), at.stop()])
+}
+
+/** Both in turn: those of the first, then those of the second. */
+async function inTurnly(one: Buyer, other: Buyer, count: number) {
+  const [ones, others]: [Awaited<ReturnType<typeof checkout>>[], Awaited<ReturnType<typeof checkout>>[]] = [[], []]
+  for (let nth = 0; nth < count; nth++) {
+    others.push(await checkout(other, {}))
+    ones.push(await checkout(one, {}))
+  }
+  return [...ones, ...others]
+}
+
+function compare(what: string, now: number, before: number, unit: string, target: string): void {
+  const ratio = now / before
+  const shown = (value: number) => `${figure(value, unit === 'ms' ? 2 : 0)} ${unit}`
+  rows.push({ what, souk: shown(now), floor: `before ${shown(before)}`, ratio: ratio.toFixed(2), spread: spreadOf([ratio]), target })
+}

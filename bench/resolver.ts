@@ -1,0 +1,43 @@
+/** The resolver, with its limit of sixty a minute on: as many client addresses through a trusted proxy as it takes for nobody to meet it. */
+import { join } from 'node:path'
+import type { Requests } from './load.ts'
+import { type Child, figure, inTurn, only, report, residentMb, say, start, work } from './runs.ts'
+import { seed } from './seed.ts'
+
+/** As many as a process remembers, less a few; and many more. */
+const few = 9_000
+const many = 1_000_000
+const settings = {
+  TRUSTED_PROXIES: '127.0.0.1',
+  STRIPE_PUBLISHABLE_KEY: 'pk_test_bench',
+  STRIPE_SECRET_KEY: 'sk_test_bench',
+  PAYPAL_CLIENT_ID: 'bench',
+  PAYPAL_SECRET: 'bench',
+  PAYPAL_API_URL: 'https://api-m.sandbox.paypal.com',
+}
+
+export async function measureResolver(): Promise<void> {
+  say('the resolver')
+  const shop = await seed(join(work, 'resolver'), 10)
+  const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
+  const path = `/checkout/${shop.shopName}/payment-intent-resolver`
+  const told = await fetch(souk.url + path)
+  const etag = told.headers.get('etag') ?? ''
+  const floor = await start('floor-resolver.ts', await told.text(), etag)
+  const asking = (clients: number): Requests => ({ paths: [path], clients })
+  const holding = (at: string, clients: number): Requests => ({ paths: [at], etags: [etag], clients })
+  const before = residentMb(souk.pid)
+
+  const byFew = report(`resolver, ${figure(few)} addresses`, '≥ 0.80', await compare(souk, floor, asking(few), asking(few)))
+  const asked = [holding(path, few), holding('/smallest/1', few)] as const
+  report(`resolver, 304, ${figure(few)} addresses`, '≥ 0.80', await compare(souk, floor, ...asked))
+  const warm = residentMb(souk.pid)
+  const byMany = report(`resolver, ${figure(many)} addresses`, '≥ 0.80', await compare(souk, floor, asking(many), asking(many)))
+  only(`resolver, ${figure(many)} to ${figure(few)} addresses`, (byMany / byFew).toFixed(2), '≥ 0.67')
+  const memory = `${figure(before)} MB idle, ${figure(warm)} MB after ${figure(few)} addresses, ${figure(residentMb(souk.pid))} MB after ${figure(many)}`
+  only('resident memory', memory, 'bounded: 10,000 addresses')
+  await floor.stop()
+  await souk.stop()
+}
+
+const compare = (souk: Child, floor: Child, ofSouk: Requests, ofFloor: Requests) => inTurn(souk, floor, { souk: ofSouk, floor: ofFloor })

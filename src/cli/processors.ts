@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { databaseFile, isThere } from '../../db/open.ts'
+import type { Config } from '../config.ts'
+import type { Instance } from '../instance.ts'
+import { type Probed, probeAccounts } from '../modules/processor-account/index.ts'
+import type { Input } from './command.ts'
+import { withExistingInstance, withInstance } from './with-instance.ts'
+
+const failedStatus = 1
+
+/** `souk processors`: asks every processor of which an account is configured whether it knows the keys. */
+export async function processors({ config: settings }: Input): Promise<number> {
+  const config = settings()
+  const seen: Probed[] = []
+  const tell = (probed: Probed) => {
+    seen.push(probed)
+    const { problem } = probed
+    if (problem === undefined) process.stdout.write(`ok    ${subjectOf(probed)}\n`)
+    else process.stderr.write(`WRONG ${subjectOf(probed)}\n      ${problem}\n`)
+  }
+  await withSettings(config, ({ deps }) => probeAccounts(deps, tell))
+  if (seen.length === 0) process.stdout.write('No account with a payment processor is configured, neither in the settings nor by a shop.\n')
+  return seen.some(({ problem }) => problem !== undefined) ? failedStatus : 0
+}
+
+/** Who has the account, whether its money is real, and where it is. */
+function subjectOf({ processor, shopName, mode, host }: Probed): string {
+  const where = [mode, host].filter((part) => part !== undefined).join(', ')
+  return `${processor} of ${shopName === undefined ? 'the settings' : `shop ${shopName}`}${where === '' ? '' : ` (${where})`}`
+}
+
+/** Before there is a database there are the settings: none is made where one would be looked for. */
+async function withSettings(config: Config, run: (instance: Instance) => Promise<void>): Promise<void> {
+  if (!config.databaseUrl.startsWith('file:') || isThere(databaseFile(config.databaseUrl))) return withExistingInstance(config, run)
+  const dataDir = mkdtempSync(join(tmpdir(), 'souk-processors-'))
+  try {
+    await withInstance({ ...config, dataDir, databaseUrl: `file:${join(dataDir, 'souk.db')}` }, run)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

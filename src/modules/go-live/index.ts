@@ -1,0 +1,1 @@
+export { type GoLiveDeps, goLive } from './service.ts'

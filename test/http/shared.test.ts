@@ -1,0 +1,190 @@
+/** What several processes share by Redis, and what each does when Redis is away: with a real one. */
+import { describe, expect, test } from 'bun:test'
+import { probeProcessors } from '../../jobs/probe-processors.ts'
+import { failuresMax } from '../../src/lib/breaker.ts'
+import type { BreakerOf } from '../../src/modules/payment-method/breakers.ts'
+import { standIn } from '../clients/processors/stand-in.ts'
+import { type TestApp, type TestAppOptions, testApp } from '../support/app.ts'
+import { everySetting } from '../support/processor-settings.ts'
+import { startRedis, whyNoRedis } from '../support/redis.ts'
+
+const stripe: BreakerOf = { processor: 'stripe', host: 'api.stripe.com' }
+
+if (whyNoRedis) process.stderr.write(`skipped: ${whyNoRedis}\n`)
+
+/** On a busy machine Redis may be late without being away. */
+const patient = { redisTimeoutMs: 30_000 }
+
+/** Two processes, and Redis beside them. */
+async function world(settings: Record<string, string> = {}, options: TestAppOptions = patient) {
+  const redis = await startRedis()
+  const all = { ...everySetting, REDIS_URL: redis.url, ...settings }
+  const one = await testApp(all, options)
+  // On SQLite, one server holds a database; what is shared here is not in it.
+  const two = await testApp(all, options)
+  const shops = [await one.merchant(), await two.merchant()]
+  return {
+    redis,
+    one,
+    two,
+    ask: (app: TestApp, from: string) =>
+      app.call('GET', `/checkout/${shops[app === one ? 0 : 1]?.shop.name}/payment-intent-resolver`, { from }),
+    shops,
+    async [Symbol.asyncDispose]() {
+      await one.close()
+      await two.close()
+      await redis[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const events = (app: TestApp) => app.logged.map(({ event }) => event).filter((event) => event.startsWith('redis.'))
+/** Until something has become so that comes by itself. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(10)
+}
+const isHere = (app: TestApp) => app.deps.shared.state() === 'here'
+
+describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', () => {
+  test('count the requests of an address together: sixty a minute to the resolver, wherever they go', async () => {
+    await using it = await world()
+    const { one, two, ask } = it
+    const from = '203.0.113.1'
+    const statuses: number[] = []
+    for (let nth = 0; nth < 62; nth++) statuses.push((await ask(nth % 2 === 0 ? one : two, from)).status)
+    expect(statuses).toEqual([...Array(60).fill(200), 429, 429])
+    const refused = await ask(one, from)
+    const wait = Number(refused.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(60)
+    expect((await ask(two, '203.0.113.2')).status).toBe(200)
+    expect(events(one)).toEqual(['redis.here'])
+  })
+
+  test('count the same when all come at once', async () => {
+    await using it = await world()
+    const { one, two, ask } = it
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, nth) => ask(nth % 3 === 0 ? one : two, '203.0.113.3')))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
+  })
+
+  test('count what shoppers write together, by address and by customer', async () => {
+    await using it = await world({ STOREFRONT_WRITES_PER_MINUTE: '5' })
+    const { one, two, shops } = it
+    const statuses: number[] = []
+    for (let nth = 0; nth < 7; nth++) {
+      const [app, shop] = nth % 2 === 0 ? [one, shops[0]] : [two, shops[1]]
+      const options = { key: shop?.publishableKey ?? '', from: '203.0.113.4', body: { email: 'a@example.com' } }
+      statuses.push((await app.call('POST', '/cart', options)).status)
+    }
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429, 429])
+  })
+
+  test('know the same of processors: what one of them opened is passed over by all, and closed for all by one probe', async () => {
+    await using server = await standIn(() => ({ status: 200, json: { object: 'balance' } }))
+    await using it = await world({ STRIPE_API_URL: server.url })
+    const { one, two } = it
+    const at: BreakerOf = { processor: 'stripe', host: new URL(server.url).host }
+    const states = () => [one, two].map(({ deps }) => deps.breakers.of(at).state)
+    const sync = () => Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
+    // Failures of both add up.
+    for (let nth = 1; nth < failuresMax; nth++) one.deps.breakers.failed(at)
+    await sync()
+    two.deps.breakers.failed(at)
+    await sync()
+    expect(states()).toEqual(['OPEN', 'OPEN'])
+    for (const app of [one, two]) app.clock.advance(30_000)
+    await Promise.all([probeProcessors(one.deps), probeProcessors(two.deps)])
+    expect(server.requests).toHaveLength(1)
+    await sync()
+    expect(states()).toEqual(['CLOSED', 'CLOSED'])
+    expect([...one.logged, ...two.logged].filter(({ event }) => event === 'breaker.closed')).toHaveLength(2)
+  })
+
+  test('a failure that one counted is forgotten by all with the next answer', async () => {
+    await using it = await world()
+    const { one, two } = it
+    const sync = () => Promise.all([one.deps.syncBreakers(), two.deps.syncBreakers()])
+    one.deps.breakers.failed(stripe)
+    await sync()
+    expect(two.deps.breakers.of(stripe)).toEqual({ state: 'CLOSED', failures: 1 })
+    two.deps.breakers.answered(stripe)
+    await sync()
+    expect(one.deps.breakers.of(stripe)).toEqual({ state: 'CLOSED', failures: 0 })
+  })
+})
+
+describe.skipIf(whyNoRedis !== undefined)('without Redis', () => {
+  test('each process goes on by itself, says so once, stays ready with a note, and counts on from what it had counted', async () => {
+    await using it = await world()
+    const { redis, one, two, ask } = it
+    const from = '203.0.113.5'
+    for (let nth = 0; nth < 40; nth++) expect((await ask(one, from)).status).toBe(200)
+    for (let nth = 0; nth < 20; nth++) expect((await ask(two, from)).status).toBe(200)
+    expect((await ask(one, from)).status).toBe(429)
+    await redis.stop()
+    await until(() => !isHere(one) && !isHere(two))
+    // Each has counted what came through it.
+    const allowed: number[] = []
+    for (const app of [one, two]) {
+      let count = 0
+      while ((await ask(app, from)).status === 200) count++
+      allowed.push(count)
+    }
+    expect(allowed).toEqual([20, 40])
+    for (const app of [one, two]) {
+      expect(events(app)).toEqual(['redis.here', 'redis.away'])
+      const ready = await app.call('GET', '/health/ready')
+      expect([ready.status, ready.body.checks.find(({ name }: { name: string }) => name === 'redisReachable')]).toEqual([
+        200,
+        { name: 'redisReachable', ok: false },
+      ])
+      expect((await app.call('GET', '/metrics')).text).toContain('\nsouk_redis_up 0\n')
+    }
+    for (let nth = 0; nth < failuresMax; nth++) one.deps.breakers.failed(stripe)
+    expect([one, two].map(({ deps }) => deps.breakers.of(stripe).state)).toEqual(['OPEN', 'CLOSED'])
+    // What happened meanwhile is told once it is back.
+    await redis.start()
+    await until(() => isHere(one) && isHere(two))
+    await one.deps.syncBreakers()
+    await two.deps.syncBreakers()
+    expect(two.deps.breakers.of(stripe).state).toBe('OPEN')
+    expect(events(one)).toEqual(['redis.here', 'redis.away', 'redis.here'])
+    expect((await one.call('GET', '/metrics')).text).toContain('\nsouk_redis_up 1\n')
+  })
+
+  test('one that hangs costs a few short waits, and then nothing; once it answers again, it is shared with', async () => {
+    await using it = await world({}, {})
+    const { redis, one, ask } = it
+    redis.hang()
+    for (let nth = 0; nth < 60; nth++) expect((await ask(one, '203.0.113.6')).status).toBe(200)
+    expect(isHere(one)).toBe(false)
+    const failures = one.deps.shared.failures()
+    expect(failures).toBe(3)
+    expect((await ask(one, '203.0.113.6')).status).toBe(429)
+    expect(one.deps.shared.failures()).toBe(failures)
+    redis.wake()
+    await until(() => isHere(one))
+    expect((await ask(one, '203.0.113.7')).status).toBe(200)
+    expect(events(one)).toEqual(['redis.here', 'redis.away', 'redis.here'])
+  })
+
+  test('a start goes on, and the address of Redis with its password is in no line of the log', async () => {
+    await using app = await testApp({ REDIS_URL: 'redis://user:SECRET-password@127.0.0.1:1/3' })
+    expect(events(app)).toEqual(['redis.away'])
+    const { shop } = await app.merchant()
+    for (let nth = 0; nth < 60; nth++)
+      expect((await app.call('GET', `/checkout/${shop.name}/payment-intent-resolver`, { from: '203.0.113.8' })).status).toBe(200)
+    expect((await app.call('GET', `/checkout/${shop.name}/payment-intent-resolver`, { from: '203.0.113.8' })).status).toBe(429)
+    expect(JSON.stringify(app.logged)).not.toContain('SECRET')
+  })
+})
+
+test('a process without REDIS_URL asks nobody, and says nothing of it', async () => {
+  await using app = await testApp()
+  expect(app.deps.shared.state()).toBe('off')
+  const { body } = await app.call('GET', '/health/ready')
+  expect(body.checks.map(({ name }: { name: string }) => name)).not.toContain('redisReachable')
+  expect((await app.call('GET', '/metrics')).text).not.toContain('redis')
+})

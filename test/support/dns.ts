@@ -1,0 +1,101 @@
+/** A name server on the loopback that knows TXT records alone, over UDP and, for what does not fit a datagram, TCP (RFC 1035). */
+import { createSocket } from 'node:dgram'
+import { createServer, type Socket } from 'node:net'
+
+/** `NXDOMAIN` and `SERVFAIL` are codes of the answer; `SILENT`: none comes. */
+type Said = readonly (string | readonly string[])[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
+
+const codes = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
+const txt = 16
+const datagramMax = 512
+
+export type NameServer = Awaited<ReturnType<typeof nameServer>>
+
+export async function nameServer() {
+  const names = new Map<string, Said>()
+  const asked: string[] = []
+  const udp = createSocket('udp4')
+  const open = new Set<Socket>()
+  const tcp = createServer((socket) => {
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      const answer = answerTo(Buffer.from(bytes).subarray(2), Number.POSITIVE_INFINITY)
+      if (!answer) return
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(answer.length)
+      socket.write(Buffer.concat([length, answer]))
+    })
+  })
+  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve))
+  const { port } = udp.address()
+  // The same port for both: nobody else asks for one of TCP in between.
+  await new Promise<void>((resolve) => tcp.listen(port, '127.0.0.1', resolve))
+  udp.on('message', (message, { port: to }) => {
+    const answer = answerTo(message, datagramMax)
+    if (answer) udp.send(answer, to, '127.0.0.1')
+  })
+
+  function answerTo(message: Buffer, bytesMax: number): Buffer | undefined {
+    const { name, end } = questionOf(message)
+    asked.push(name)
+    const said = names.get(name) ?? 'NXDOMAIN'
+    if (said === 'SILENT') return undefined
+    const question = message.subarray(12, end)
+    if (typeof said === 'string') return Buffer.concat([head(message, codes[said], 0, false), question])
+    const whole = Buffer.concat([head(message, 0, said.length, false), question, ...said.map((value) => record([value].flat()))])
+    return whole.length > bytesMax ? Buffer.concat([head(message, 0, 0, true), question]) : whole
+  }
+
+  return {
+    /** As the setting DNS_SERVER has it. */
+    address: `127.0.0.1:${port}`,
+    /** The names that were asked for, in lower case. */
+    asked,
+    /** From now on a name has these TXT records; one that comes in parts is an array of them. */
+    say: (name: string, ...values: (string | readonly string[])[]) => void names.set(name, values),
+    /** From now on this is all that is heard of a name. */
+    fail: (name: string, how: Exclude<Said, readonly unknown[]>) => void names.set(name, how),
+    async close() {
+      udp.close()
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => tcp.close(resolve))
+    },
+    async [Symbol.asyncDispose]() {
+      await this.close()
+    },
+  }
+}
+
+function questionOf(message: Buffer): { name: string; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 5 }
+}
+
+function head(message: Buffer, code: number, answers: number, truncated: boolean): Buffer {
+  const bytes = Buffer.alloc(12)
+  message.copy(bytes, 0, 0, 2)
+  // An answer, with recursion wanted and available.
+  bytes.writeUInt16BE(0x8180 | (truncated ? 0x0200 : 0) | code, 2)
+  bytes.writeUInt16BE(1, 4)
+  bytes.writeUInt16BE(answers, 6)
+  return bytes
+}
+
+function record(parts: readonly string[]): Buffer {
+  const data = Buffer.concat(parts.map((part) => Buffer.concat([Buffer.of(part.length), Buffer.from(part, 'latin1')])))
+  const bytes = Buffer.alloc(12)
+  // Of the name that was asked for.
+  bytes.writeUInt16BE(0xc00c, 0)
+  bytes.writeUInt16BE(txt, 2)
+  bytes.writeUInt16BE(1, 4)
+  bytes.writeUInt32BE(60, 6)
+  bytes.writeUInt16BE(data.length, 10)
+  return Buffer.concat([bytes, data])
+}

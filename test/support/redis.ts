@@ -1,0 +1,53 @@
+/** Redis itself, on a port of its own. */
+import { createServer } from 'node:net'
+
+const binary = Bun.which('redis-server') ?? Bun.which('valkey-server')
+
+/** Why there is none; undefined when there is. */
+export const whyNoRedis = binary === null ? 'neither redis-server nor valkey-server is installed' : undefined
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export async function startRedis() {
+  const port = await freePort()
+  async function start() {
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    const child = Bun.spawn([binary ?? 'redis-server', ...options], { stdout: 'pipe', stderr: 'ignore' })
+    let told = ''
+    const reader = child.stdout.getReader()
+    while (!told.includes('Ready to accept connections')) {
+      const { value, done } = await reader.read()
+      if (done) throw new Error(`redis-server ended: ${told}`)
+      told += new TextDecoder().decode(value)
+    }
+    reader.releaseLock()
+    return child
+  }
+  let child = await start()
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    /** It is there and says nothing. */
+    hang: () => void process.kill(child.pid, 'SIGSTOP'),
+    wake: () => void process.kill(child.pid, 'SIGCONT'),
+    async stop() {
+      process.kill(child.pid, 'SIGCONT')
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    /** Again, with nothing in it. */
+    start: async () => {
+      child = await start()
+    },
+    async [Symbol.asyncDispose]() {
+      process.kill(child.pid, 'SIGCONT')
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}

@@ -122,8 +122,8 @@ function configuredBy(told: readonly Told[], config: Config): ReturnType<DemoPay
     return [...given, ...Object.entries(one.at).map(([name, value]) => [fieldOf(name), value])]
   })
   return {
-    // Messages are sent to this machine, whatever others call it.
-    config: Object.freeze({ ...config, publicUrl: undefined, ...Object.fromEntries(fields) }),
+    // Messages are sent to this machine, whatever others call it; and the demo has rates of its own.
+    config: Object.freeze({ ...config, publicUrl: undefined, fxRatesUrl: undefined, ...Object.fromEntries(fields) }),
     leftOut: told.filter(isLeftOut).map(({ title }) => title),
   }
 }

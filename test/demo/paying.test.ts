@@ -203,10 +203,13 @@ describe('the settings of a demo', () => {
     const payments = await startPayments()
     try {
       const real = { STRIPE_SECRET_KEY: 'sk_live_real', PAYPAL_WEBHOOK_ID: 'WH-REAL', CHECKOUT_API_URL: 'https://abc.api.checkout.com' }
-      const { config, leftOut } = payments.configured(parseConfig({ ...real, PUBLIC_URL: 'https://shop.example' }))
+      const { config, leftOut } = payments.configured(
+        parseConfig({ ...real, PUBLIC_URL: 'https://shop.example', FX_RATES_URL: 'https://rates.example/' }),
+      )
       expect(leftOut).toEqual(['Stripe', 'PayPal'])
       const text = JSON.stringify(config)
-      for (const value of [...Object.values(real), 'https://shop.example', 'https://api.stripe.com']) expect(text).not.toContain(value)
+      for (const value of [...Object.values(real), 'https://shop.example', 'https://rates.example/', 'https://api.stripe.com'])
+        expect(text).not.toContain(value)
       const urls = Object.entries(config).filter(([name]) => /^(stripe|tap|qpay|checkout|paypal|btcpay)ApiUrl$/.test(name))
       expect(urls.map(([, url]) => String(url).startsWith('http://127.0.0.1:'))).toEqual(urls.map(() => true))
       expect(urls).toHaveLength(6)

@@ -71,7 +71,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       return value
     } catch (error) {
       // Behind whatever was sent and is not answered yet.
-      await session.query('ROLLBACK').catch(() => {
+      await session.rollBack().catch(() => {
         broken = true
       })
       throw refusalOf(error)

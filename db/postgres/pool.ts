@@ -1,11 +1,7 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { DatabaseUnavailable } from '../engine.ts'
-import { runPrepared } from './statement.ts'
-
-// Every bigint that we store fits a JavaScript number; without this the driver answers text.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+import { type Answer, type Statement, type Wire, wireOn } from './wire.ts'
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -36,15 +32,20 @@ export const defaults: Timeouts = {
 /** For commands, whose statements may take as long as they take. */
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
-export type Query = (query: pg.QueryConfig | string, values?: unknown[]) => Promise<pg.QueryResult>
+/** Runs a statement. drizzle hands the values over beside it. */
+export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<Answer>
 
 /** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
 export type Session = {
   query: Query
   /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
   readonly isPooled: boolean
-  /** What begins a transaction, and sets for it what cannot be set for the connection. */
-  begin(mode: string): string
+  /** Begins a transaction, and sets for it what cannot be set for the connection. */
+  begin(mode: string): Promise<unknown>
+  /** `COMMIT` or, when a statement had failed, `ROLLBACK`. */
+  commit(): Promise<Answer>
+  /** Whatever has become of what was sent before. */
+  rollBack(): Promise<unknown>
   /** @param broken the connection is not used again */
   release(broken: boolean): void
 }
@@ -53,25 +54,6 @@ export type Pool = {
   /** @throws DatabaseUnavailable when there is none in time */
   session(): Promise<Session>
   end(): Promise<void>
-}
-
-/**
- * Has all that is sent on a connection before the event loop goes on leave in one piece: otherwise each statement is a call of the
- * system here, and one there.
- * @returns to be called before each statement
- */
-function gathering(client: pg.ClientBase): () => void {
-  const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection
-  let isHeld = false
-  return () => {
-    if (isHeld) return
-    isHeld = true
-    stream.cork()
-    process.nextTick(() => {
-      isHeld = false
-      stream.uncork()
-    })
-  }
 }
 
 /** @param max connections at most */
@@ -87,6 +69,7 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     ([name, ms]) => `set_config('${name}', '${ms}', false)`,
   )
   const pooled = new WeakSet<pg.ClientBase>()
+  const wires = new WeakMap<pg.ClientBase, Wire>()
 
   /**
    * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
@@ -98,6 +81,7 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     const { processID } = client as pg.ClientBase & { processID: number | null }
     const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
     if (rowCount === 0) pooled.add(client)
+    wires.set(client, wireOn(client, timeouts.answer))
   }
 
   const pool = new pg.Pool({
@@ -106,7 +90,6 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.answer,
     keepAlive: true,
-    pipeline: true,
     onConnect: prepareConnection,
   })
   // A connection that the server closed while it was idle is replaced.
@@ -117,18 +100,21 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
       const client = await pool.connect().catch((error: unknown) => {
         throw new DatabaseUnavailable('the database server does not answer', { cause: error })
       })
+      const wire = wires.get(client)
+      if (!wire) throw new Error('a connection was handed out before it was prepared')
       const isPooled = pooled.has(client)
-      const gathered = gathering(client)
+      // Behind a pooler the next transaction may be on a connection that knows no plan by that name.
+      const nameOf = (name: string | undefined) => (isPooled ? undefined : name)
       return {
-        query(query, values) {
-          gathered()
-          if (typeof query === 'string' || query.name === undefined) return client.query(query as pg.QueryConfig, values)
-          // The next transaction may be on a connection that knows no plan by that name.
-          if (isPooled) return client.query({ ...query, name: undefined })
-          return runPrepared(client, query.name, query.text, query.values ?? [])
-        },
+        query: ({ text, name, values, rowMode, types }, given) =>
+          wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }),
         isPooled,
-        begin: (mode) => `BEGIN ${mode}${isPooled ? setLocal.join('') : ''}`,
+        begin(mode) {
+          const text = `BEGIN ${mode}`
+          return isPooled ? wire.runApart(text + setLocal.join('')) : wire.run({ text, name: text, values: [] })
+        },
+        commit: () => wire.run({ text: 'COMMIT', name: nameOf('COMMIT'), values: [] }),
+        rollBack: () => wire.runApart('ROLLBACK'),
         release: (broken) => client.release(broken),
       }
     },

@@ -6,13 +6,14 @@ import type { Prepared, Reader, Values } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
 import { begin, unawaited } from './transaction.ts'
+import type { Answer, Statement } from './wire.ts'
 
 export const rowsOn = (queries: NodePgDatabase) => ({
   rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
 })
 
 /** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
-export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): pg.QueryConfig => ({
+export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
   name,
   text,
   values: bind(values),
@@ -22,7 +23,7 @@ export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, 
 export function readingOn(query: Query) {
   async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
     const { rows } = await query(boundTo(prepared, values))
-    return rows.map(prepared.compiled.finish)
+    return (rows as Record<string, unknown>[]).map(prepared.compiled.finish)
   }
   return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
@@ -31,14 +32,14 @@ export function readingOn(query: Query) {
 export const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
 
 /** A read that somebody waits for. */
-type Asked = { query: pg.QueryConfig | string; values: unknown[] | undefined } & PromiseWithResolvers<pg.QueryResult>
+type Asked = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<Answer>
 
 /** @param pool of connections that are for reads alone */
 export function readerOn(pool: Pool): Reader {
   /** What is being asked together. */
   let together: Asked[] | undefined
   const query: Query = (query, values) => {
-    const asked = { query, values, ...Promise.withResolvers<pg.QueryResult>() }
+    const asked = { query, values, ...Promise.withResolvers<Answer>() }
     if (together) together.push(asked)
     else void answer([asked])
     return asked.promise
@@ -82,7 +83,7 @@ async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> 
 async function answerAsOfOneMoment(session: Session, reads: readonly Asked[]): Promise<void> {
   const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const answered = answerEach(query, reads)
-  const ended = session.query('COMMIT')
+  const ended = session.commit()
   unawaited(ended)
   await answered
   await ended

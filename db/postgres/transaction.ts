@@ -8,15 +8,15 @@ export type Transaction = { readonly query: Query; failed: { error: unknown } | 
 
 /** Begins a transaction without waiting for it. */
 export function begin(session: Session, mode: string): Transaction {
+  const fail = (error: unknown): never => {
+    transaction.failed ??= { error }
+    throw transaction.failed.error
+  }
   const transaction: Transaction = {
     failed: undefined,
-    query: (query, values) =>
-      session.query(query, values).catch((error: unknown) => {
-        transaction.failed ??= { error }
-        throw transaction.failed.error
-      }),
+    query: (statement, values) => session.query(statement, values).catch(fail),
   }
-  unawaited(transaction.query(session.begin(mode)))
+  unawaited(session.begin(mode).catch(fail))
   return transaction
 }
 
@@ -28,7 +28,7 @@ export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() =>
  * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
  */
 export async function commit(session: Session, transaction: Transaction): Promise<void> {
-  const { command } = await session.query('COMMIT').catch((error: unknown) => {
+  const { command } = await session.commit().catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })

@@ -1,7 +1,8 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
 import pg from 'pg'
 import { DatabaseUnavailable } from '../engine.ts'
-import { type Answer, type Statement, type Wire, wireOn } from './wire.ts'
+import { keep } from './kept.ts'
+import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -37,11 +38,12 @@ export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, 
 
 /** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
 export type Session = {
-  query: Query
+  /** @param within whose failure it is, should it fail */
+  query(statement: Parameters<Query>[0], values?: unknown[], within?: Failing): Promise<Answer>
   /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
   readonly isPooled: boolean
   /** Begins a transaction, and sets for it what cannot be set for the connection. */
-  begin(mode: string): Promise<unknown>
+  begin(mode: string, within?: Failing): Promise<unknown>
   /** `COMMIT` or, when a statement had failed, `ROLLBACK`. */
   commit(): Promise<Answer>
   /** Whatever has become of what was sent before. */
@@ -56,6 +58,9 @@ export type Pool = {
   end(): Promise<void>
 }
 
+/** How long a connection is kept that nobody uses, milliseconds. */
+const restMs = 10_000
+
 /** @param max connections at most */
 export function openPool(url: string, max: number, given: Partial<Timeouts> = {}): Pool {
   const timeouts = { ...defaults, ...given }
@@ -68,56 +73,75 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
   const setForSession = Object.entries({ ...limits, tcp_user_timeout: timeouts.unacknowledged }).map(
     ([name, ms]) => `set_config('${name}', '${ms}', false)`,
   )
-  const pooled = new WeakSet<pg.ClientBase>()
-  const wires = new WeakMap<pg.ClientBase, Wire>()
 
-  /**
-   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
-   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
-   */
-  async function prepareConnection(client: pg.ClientBase): Promise<void> {
-    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
-    client.on('error', () => undefined)
-    const { processID } = client as pg.ClientBase & { processID: number | null }
-    const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
-    if (rowCount === 0) pooled.add(client)
-    wires.set(client, wireOn(client, timeouts.answer))
-  }
-
+  // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each time.
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.answer,
     keepAlive: true,
-    onConnect: prepareConnection,
+    // What comes back is ended.
+    idleTimeoutMillis: 1,
+    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
+    onConnect: (client) => void client.on('error', () => undefined),
   })
-  // A connection that the server closed while it was idle is replaced.
   pool.on('error', () => undefined)
 
+  const kept = keep<Open>({
+    max,
+    waitMs: timeouts.connect,
+    restMs,
+    open,
+    close: ({ client }, broken) => client.release(broken),
+    isBroken: ({ wire }) => wire.isLost(),
+  })
+
+  /**
+   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
+   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
+   */
+  async function open(): Promise<Open> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    })
+    try {
+      const { processID } = client as pg.ClientBase as pg.ClientBase & { processID: number | null }
+      const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
+      const isPooled = rowCount === 0
+      const wire = wireOn(client, timeouts.answer)
+      const opened: Open = { client, wire, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
+      return opened
+    } catch (error) {
+      client.release(true)
+      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    }
+  }
+
+  function sessionOn(wire: Wire, isPooled: boolean, release: Session['release']): Session {
+    // Behind a pooler the next transaction may be on a connection that knows no plan by that name.
+    const nameOf = (name: string | undefined) => (isPooled ? undefined : name)
+    return {
+      query: ({ text, name, values, rowMode, types }, given, within) =>
+        wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }, within),
+      isPooled,
+      begin(mode, within) {
+        const text = `BEGIN ${mode}`
+        return isPooled ? wire.runApart(text + setLocal.join(''), within) : wire.run({ text, name: text, values: [] }, within)
+      },
+      commit: () => wire.run({ text: 'COMMIT', name: nameOf('COMMIT'), values: [] }),
+      rollBack: () => wire.runApart('ROLLBACK'),
+      release,
+    }
+  }
+
   return {
-    async session() {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw new DatabaseUnavailable('the database server does not answer', { cause: error })
-      })
-      const wire = wires.get(client)
-      if (!wire) throw new Error('a connection was handed out before it was prepared')
-      const isPooled = pooled.has(client)
-      // Behind a pooler the next transaction may be on a connection that knows no plan by that name.
-      const nameOf = (name: string | undefined) => (isPooled ? undefined : name)
-      return {
-        query: ({ text, name, values, rowMode, types }, given) =>
-          wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }),
-        isPooled,
-        begin(mode) {
-          const text = `BEGIN ${mode}`
-          return isPooled ? wire.runApart(text + setLocal.join('')) : wire.run({ text, name: text, values: [] })
-        },
-        commit: () => wire.run({ text: 'COMMIT', name: nameOf('COMMIT'), values: [] }),
-        rollBack: () => wire.runApart('ROLLBACK'),
-        release: (broken) => client.release(broken),
-      }
+    session: async () => (await kept.take()).session,
+    async end() {
+      kept.end()
+      await pool.end()
     },
-    end: () => pool.end(),
   }
 }
+
+type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly session: Session }

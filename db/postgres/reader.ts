@@ -2,15 +2,26 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import type { Prepared, Reader, Values } from '../engine.ts'
+import type { Prepared, Reader, Values, Writer } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
 import { begin, unawaited } from './transaction.ts'
 import type { Answer, Statement } from './wire.ts'
 
-export const rowsOn = (queries: NodePgDatabase) => ({
-  rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
-})
+/** What builds queries, made when one is built: making it costs more than most of what a transaction does besides. */
+export function buildersOn(query: Query) {
+  let made: NodePgDatabase | undefined
+  const queries = () => (made ??= drizzle({ client: { query } as unknown as pg.PoolClient }))
+  const builders = {
+    select: (...fields: []) => queries().select(...fields),
+    selectDistinct: (...fields: []) => queries().selectDistinct(...fields),
+    insert: (table: never) => queries().insert(table),
+    update: (table: never) => queries().update(table),
+    delete: (table: never) => queries().delete(table),
+  }
+  const rows = async <T>(statement: SQL): Promise<T[]> => (await queries().execute(statement)).rows as T[]
+  return { ...(builders as unknown as Pick<Writer, 'select' | 'insert' | 'update' | 'delete'> & Pick<Reader, 'selectDistinct'>), rows }
+}
 
 /** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
 export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
@@ -27,9 +38,6 @@ export function readingOn(query: Query) {
   }
   return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
-
-/** What of a connection drizzle uses. */
-export const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
 
 /** A read that somebody waits for. */
 type Asked = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<Answer>
@@ -59,8 +67,9 @@ export function readerOn(pool: Pool): Reader {
     }
   }
 
-  const queries = drizzle({ client: clientOf(query) })
-  return Object.assign(queries as unknown as Reader, rowsOn(queries), readingOn(query), {
+  return {
+    ...buildersOn(query),
+    ...readingOn(query),
     together<T>(reads: () => T): T {
       const outer = together
       const asked: Asked[] = []
@@ -72,7 +81,7 @@ export function readerOn(pool: Pool): Reader {
         if (asked.length > 0) void answer(asked)
       }
     },
-  })
+  }
 }
 
 async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {

@@ -2,21 +2,18 @@
 import { DatabaseOutcomeUnknown } from '../engine.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
+import type { Failing } from './wire.ts'
 
 /** After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one. */
-export type Transaction = { readonly query: Query; failed: { error: unknown } | undefined }
+export type Transaction = Failing & { readonly query: Query }
 
 /** Begins a transaction without waiting for it. */
 export function begin(session: Session, mode: string): Transaction {
-  const fail = (error: unknown): never => {
-    transaction.failed ??= { error }
-    throw transaction.failed.error
-  }
   const transaction: Transaction = {
     failed: undefined,
-    query: (statement, values) => session.query(statement, values).catch(fail),
+    query: (statement, values) => session.query(statement, values, transaction),
   }
-  unawaited(session.begin(mode).catch(fail))
+  unawaited(session.begin(mode, transaction))
   return transaction
 }
 

@@ -10,7 +10,7 @@ import { type Bytes, int32At, type Shape, shapeOf, type Types } from './rows.ts'
 
 export type Answer = {
   rows: unknown[]
-  /** What was done, without how often: `COMMIT`, `UPDATE`. */
+  /** The first word of what was done: `COMMIT`, `UPDATE`. */
   command: string
 }
 
@@ -23,11 +23,15 @@ export type Statement = {
   readonly types?: Types | undefined
 }
 
+/** Statements that have a failure in common: each of them fails of what the first one has failed of. */
+export type Failing = { failed: { readonly error: unknown } | undefined }
+
 export type Wire = {
   /** Runs a statement behind whatever was sent before. */
-  run(statement: Statement): Promise<Answer>
+  run(statement: Statement, within?: Failing): Promise<Answer>
   /** Runs a text without values, of one statement or several, whatever became of what was sent before. */
-  runApart(text: string): Promise<Answer>
+  runApart(text: string, within?: Failing): Promise<Answer>
+  isLost(): boolean
 }
 
 /** A statement that was sent. */
@@ -43,6 +47,7 @@ type Sent = {
   /** What a row could not be read for. */
   unread: { error: unknown } | undefined
   isSettled: boolean
+  readonly within: Failing | undefined
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
@@ -124,7 +129,7 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
     if (one.isSettled) return
     one.isSettled = true
     if (one.isToBeParsed && one.name !== undefined) known.delete(one.name)
-    one.reject(error)
+    refuse(one, error)
   }
 
   stream.removeAllListeners('data')
@@ -175,14 +180,14 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
         return
       case 0x43: // CommandComplete
         if (!batch || !one) throw new Error('the server completed what nobody asked for')
-        one.command = bytes.latin1Slice(from, end - 1).replace(/[ \d]+$/, '')
+        one.command = bytes.latin1Slice(from, wordEnd(bytes, from))
         if (!batch.isText) complete(batch, one)
         return
       case 0x49: // EmptyQueryResponse
         if (batch && one && !batch.isText) complete(batch, one)
         return
       case 0x45: // ErrorResponse
-        refuse(batch, errorIn(bytes, from, end))
+        passOver(batch, errorIn(bytes, from, end))
         return
       case 0x5a: // ReadyForQuery
         if (!batch) return
@@ -205,12 +210,12 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
   function settle(one: Sent): void {
     if (one.isSettled) return
     one.isSettled = true
-    if (one.unread) one.reject(one.unread.error)
+    if (one.unread) refuse(one, one.unread.error)
     else one.resolve({ rows: one.rows, command: one.command })
   }
 
   /** The server passes over what comes behind, up to the end of the batch. */
-  function refuse(batch: Batch | undefined, error: unknown): void {
+  function passOver(batch: Batch | undefined, error: unknown): void {
     if (!batch) {
       connection.emit('error', error)
       return
@@ -218,12 +223,12 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
     for (; batch.at < batch.sent.length; batch.at++) fail(batch.sent[batch.at] as Sent, error)
   }
 
-  const refusal = () => new Error('Client has encountered a connection error and is not queryable', { cause: lost?.error })
+  const gone = () => new Error('Client has encountered a connection error and is not queryable', { cause: lost?.error })
 
   return {
-    run: (statement) =>
+    run: (statement, within) =>
       new Promise((resolve, reject) => {
-        if (lost) return reject(refusal())
+        if (lost) return refuse({ within, reject }, gone())
         const { name, text, values } = statement
         const isToBeParsed = name === undefined || !known.has(name)
         const shape = name === undefined ? undefined : shapes.get(name)
@@ -233,28 +238,43 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
           outgoing.bind(name, values)
         } catch (error) {
           outgoing.cutBackTo(before)
-          return reject(error)
+          return refuse({ within, reject }, error)
         }
         if (!shape) outgoing.describe()
         outgoing.execute()
         if (name !== undefined) known.add(name)
         open ??= { sent: [], at: 0, sentAt: 0 }
-        open.sent.push(sentOf(statement, resolve, reject, isToBeParsed, shape))
+        open.sent.push(sentOf(statement, { within, resolve, reject }, isToBeParsed, shape))
         sendInTurn()
       }),
 
-    runApart: (text) =>
+    runApart: (text, within) =>
       new Promise((resolve, reject) => {
-        if (lost) return reject(refusal())
+        if (lost) return refuse({ within, reject }, gone())
         close()
         outgoing.query(text)
-        expect({ sent: [sentOf({ text, values: [] }, resolve, reject)], at: 0, sentAt: 0, isText: true })
+        expect({ sent: [sentOf({ text, values: [] }, { within, resolve, reject })], at: 0, sentAt: 0, isText: true })
         sendInTurn()
       }),
+
+    isLost: () => lost !== undefined,
   }
 }
 
-const sentOf = (statement: Statement, resolve: Sent['resolve'], reject: Sent['reject'], isToBeParsed = false, shape?: Shape): Sent => ({
+function refuse({ within, reject }: Pick<Sent, 'within' | 'reject'>, error: unknown): void {
+  if (within) within.failed ??= { error }
+  reject(within?.failed ? within.failed.error : error)
+}
+
+/** Where the word ends that begins at `from`: at a space or the end of the text. */
+function wordEnd(bytes: Bytes, from: number): number {
+  let at = from
+  while ((bytes[at] as number) > 0x20) at++
+  return at
+}
+
+type Settling = Pick<Sent, 'within' | 'resolve' | 'reject'>
+const sentOf = (statement: Statement, { within, resolve, reject }: Settling, isToBeParsed = false, shape?: Shape): Sent => ({
   name: statement.name,
   isToBeParsed,
   shape,
@@ -264,6 +284,7 @@ const sentOf = (statement: Statement, resolve: Sent['resolve'], reject: Sent['re
   command: '',
   unread: undefined,
   isSettled: false,
+  within,
   resolve,
   reject,
 })

@@ -2,19 +2,21 @@ import { forgetOldAudit } from '../src/modules/audit/index.ts'
 import { forgetExpiredSessions } from '../src/modules/auth/index.ts'
 import { forgetCarts } from '../src/modules/cart/index.ts'
 import { forgetExpiredKeys } from '../src/modules/idempotency/index.ts'
+import { forgetPaymentMessages } from '../src/modules/payment/index.ts'
 import { forgetEndedKeys } from '../src/modules/shop/index.ts'
 import { forgetOldMessages } from '../src/modules/webhook/index.ts'
 import type { AppDeps } from '../src/parts.ts'
 
 /**
  * Removes what has run out: sessions, login attempts, idempotency keys, API keys that ended long ago, messages that went out long ago,
- * carts that were over long ago, rows of the audit trail by its retention.
+ * processors' messages of 90 days ago, carts that were over long ago, rows of the audit trail by its retention.
  */
 export async function forget(deps: AppDeps): Promise<void> {
   await forgetExpiredSessions(deps)
   await forgetExpiredKeys(deps)
   await forgetEndedKeys(deps)
   await forgetOldMessages(deps)
+  await forgetPaymentMessages(deps)
   await forgetCarts(deps)
   await forgetOldAudit(deps)
 }

@@ -12,7 +12,7 @@ import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { recheckHosts } from './recheck-hosts.ts'
-import { closeOrders, resume } from './sell.ts'
+import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 
 export type Job = {
   name: string
@@ -29,9 +29,11 @@ export type Job = {
 
 export const jobs: readonly Job[] = [
   { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
+  { name: 'work-payment-messages', pattern: '*/5 * * * * *', run: workInbox, overlaps: true },
   { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
   { name: 'probe-processors', pattern: '* * * * * *', run: probeProcessors, overlaps: true },
   { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
+  { name: 'sweep-payments', pattern: '50 * * * * *', run: sweep, overlaps: true },
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
@@ -71,7 +73,7 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   return {
     async stop() {
       for (const cron of crons) cron.stop()
-      await Promise.all([...running, deps.webhooks.stop()])
+      await Promise.all([...running, deps.webhooks.stop(), deps.errands.idle()])
     },
   }
 }

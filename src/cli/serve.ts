@@ -4,7 +4,7 @@ import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
-import { resumeOrders } from '../modules/order/index.ts'
+import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { listen, type Serving } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 
@@ -116,7 +116,8 @@ export async function serve(
  */
 async function takeUpOrders({ deps }: Instance): Promise<void> {
   const alone = deps.config.databaseUrl.startsWith('file:')
-  const resumed = await resumeOrders(deps, alone ? Number.MAX_SAFE_INTEGER : deps.clock.now())
+  const dueBy = alone ? Number.MAX_SAFE_INTEGER : deps.clock.now()
+  const [resumed] = await Promise.all([resumeOrders(deps, dueBy), workMessages(deps, dueBy)])
   if (resumed > 0) deps.log.info('orders.resumed', { count: resumed })
 }
 

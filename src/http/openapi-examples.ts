@@ -30,6 +30,7 @@ const words: Record<string, string> = {
   shopName: 'demo',
   shopUrl: 'demo',
   slug: 'how-we-roast',
+  token: `${suffix}${'0123456789'.repeat(4)}`,
 }
 
 /**

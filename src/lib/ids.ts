@@ -24,6 +24,7 @@ export const idPrefixes = {
   order: 'order',
   event: 'evt',
   payment: 'pay',
+  paymentMessage: 'pmsg',
   refund: 'ref',
   affiliate: 'aff',
   click: 'clk',

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
+import { workMessages } from '../../src/modules/order/inbox.ts'
 import { resumeOrders } from '../../src/modules/order/resuming.ts'
 import { sandboxSignature } from '../../src/modules/sandbox/service.ts'
 import type { Act, ActRequest } from '../support/act-until-killed.ts'
@@ -354,8 +355,12 @@ async function goOn({ request, startAt }: Stage, database: TestDatabase, doing: 
   const answers: number[] = []
   const states: Books[] = []
   for (const what of doing) {
-    if (what === 'resume') await resumeOrders(app.deps, Number.MAX_SAFE_INTEGER)
-    if (request && what === 'sendAgain') answers.push((await app.call(request.method, request.path, request.options)).status)
+    if (what === 'resume')
+      await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
+    if (request && what === 'sendAgain') {
+      answers.push((await app.call(request.method, request.path, request.options)).status)
+      await app.jobs.messages()
+    }
     if (!request) await app.jobs.closeOrders()
     states.push(await booksOf(app))
   }

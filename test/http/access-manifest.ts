@@ -114,6 +114,8 @@ export const accessManifest: Record<string, Access> = {
 
   'POST /webhooks/payments/:processor': 'processor',
   'POST /webhooks/payments/:processor/:shopId': 'processor',
+  'GET /webhooks/payments/qpay/callback/:token': 'processor',
+  'POST /webhooks/payments/qpay/callback/:token': 'processor',
 
   'GET /admin/audit': 'superAdmin',
   'GET /admin/kyb': 'superAdmin',

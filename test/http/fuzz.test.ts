@@ -26,7 +26,9 @@ const neverSucceed: Record<string, string> = {
   'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
-  'POST /webhooks/payments/{processor}/{shopId}': 'no processor of today has accounts of single shops',
+  'POST /webhooks/payments/{processor}/{shopId}': 'the same',
+  'GET /webhooks/payments/qpay/callback/{token}': 'it takes an address that only QPay was told of',
+  'POST /webhooks/payments/qpay/callback/{token}': 'the same',
 }
 
 /** What some operations need that no answer of another gives: values by name, made just before. */

@@ -28,6 +28,7 @@ async function act(): Promise<void> {
     return value
   }
   const answer = request ? await app.call(request.method, request.path, request.options) : await app.jobs.closeOrders()
+  await app.jobs.messages()
   process.stdout.write(`${answer?.status ?? 'done'} ${durable}\n`)
   await app.close()
 }

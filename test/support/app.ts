@@ -1,6 +1,6 @@
 /** The whole program in process, on a database, a clock and settings of its own. */
 import { createHash } from 'node:crypto'
-import { closeOrders, resume } from '../../jobs/sell.ts'
+import { closeOrders, resume, sweep, workInbox } from '../../jobs/sell.ts'
 import { parseConfig } from '../../src/config.ts'
 import { system } from '../../src/core/change.ts'
 import type { Passwords } from '../../src/core/deps.ts'
@@ -149,13 +149,23 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     call,
     merchant,
     superAdmin,
-    /** The jobs, run by hand. */
-    jobs: { resume: () => resume(deps), closeOrders: () => closeOrders(deps) },
+    /** The jobs, run by hand. `messages` ends when what processors' messages have begun is done. */
+    jobs: {
+      resume: () => resume(deps),
+      closeOrders: () => closeOrders(deps),
+      sweep: () => sweep(deps),
+      async messages() {
+        await deps.errands.idle()
+        await workInbox(deps)
+      },
+    },
     async close() {
+      await deps.errands.idle()
       await instance.close()
       await drop()
     },
     async [Symbol.asyncDispose]() {
+      await deps.errands.idle()
       await instance.close()
       await drop()
     },

@@ -1,4 +1,5 @@
 /** The other side of a payment: what its shopper and its processor do, and a connection to the processor that fails. */
+import { randomUUID } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { sandboxPayments } from '../../db/schema/sandbox.ts'
 import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
@@ -28,11 +29,13 @@ export async function succeedAtSandbox({ deps }: Pick<TestApp, 'deps'>, id: stri
   })
 }
 
-/** A message as the sandbox signs and sends it, whatever is true. */
+/** A new message as the sandbox signs and sends it, whatever is true, and what it has the program do. */
 export async function sandboxMessage(app: TestApp, paymentId: string, type = 'payment.captured'): Promise<Answer> {
-  const raw = JSON.stringify({ type, payment: { id: paymentId } })
+  const raw = JSON.stringify({ type, payment: { id: paymentId }, nonce: randomUUID() })
   const headers = { 'content-type': 'application/json', 'sandbox-signature': await sandboxSignature(app.deps, raw) }
-  return app.call('POST', '/webhooks/payments/sandbox', { raw, headers })
+  const answer = await app.call('POST', '/webhooks/payments/sandbox', { raw, headers })
+  await app.jobs.messages()
+  return answer
 }
 
 /** Puts something between the app and its sandbox; what `change` leaves out stays. */

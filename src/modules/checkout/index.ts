@@ -1,1 +1,1 @@
-export { checkOut, handleWebhook, returnToOrder, takeCheckoutBack } from './service.ts'
+export { checkOut, returnToOrder, takeCheckoutBack } from './service.ts'

@@ -1,12 +1,13 @@
+import { t } from 'elysia'
 import { rawBodyOf } from '../../http/body.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { cartOf } from '../cart/index.ts'
 import { CartRecord } from '../cart/model.ts'
-import type { OrderDeps } from '../order/index.ts'
-import { checkOut, handleWebhook, returnToOrder, takeCheckoutBack } from './index.ts'
-import { CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
+import { heedCallback, heedMessage, type OrderDeps } from '../order/index.ts'
+import { checkOut, returnToOrder, takeCheckoutBack } from './index.ts'
+import { CallbackParam, CartParam, CheckoutAnswer, CheckoutBody, Received, Returned, ShopWebhookParams, WebhookParams } from './model.ts'
 
 export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Carts')
@@ -51,39 +52,56 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
       detail: {
         summary: 'Come back from the processor',
         description:
-          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands, without anything of the person. It may be called any number of times.",
+          "For the page that a shopper returns to: asks the processor what became of the payment, takes the cart's order on and answers how it stands, without anything of the person. It may be called any number of times: the processor is asked once in two seconds.",
       },
     })
 
-export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) =>
-  routes(deps, 'Webhooks')
-    .post(
-      '/webhooks/payments/:processor',
-      async ({ params, request }) => {
-        await handleWebhook(deps, { name: params.processor, shopId: undefined }, { body: rawBodyOf(request), headers: request.headers })
-        return { received: true as const }
+export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
+  const heed = async (request: Request, processor: string, shopId: string | undefined): Promise<typeof Received.static> => {
+    await heedMessage(deps, { processor, shopId, body: rawBodyOf(request), headers: request.headers })
+    return { received: true }
+  }
+  /** QPay reads these very letters. */
+  const heedCall = async (token: string) => {
+    await heedCallback(deps, token)
+    return new Response('SUCCESS', { headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' } }) as never
+  }
+  const callback = {
+    access: 'processor',
+    params: CallbackParam,
+    response: { 200: t.String({ contentMediaType: 'text/plain', description: '`SUCCESS`' }), ...errorResponses(404, 413) },
+  } as const
+
+  return routes(deps, 'Webhooks')
+    .post('/webhooks/payments/:processor', ({ params: { processor }, request }) => heed(request, processor, undefined), {
+      access: 'processor',
+      params: WebhookParams,
+      response: { 200: Received, ...errorResponses(401, 413, 415) },
+      detail: {
+        summary: 'A message of a payment processor',
+        description:
+          'Signed by the processor over its raw bytes, for the account of the instance. It is kept, once however often it comes, answered at once, and worked then: what it says is asked of the processor, so that messages which come twice, late or out of order change nothing. Messages about something else are 200 and ignored; a processor that is not set up is 401, like a bad signature; 503 where the signature cannot be checked now.',
       },
-      {
-        access: 'processor',
-        params: WebhookParams,
-        response: { 200: Received, ...errorResponses(401, 413, 415) },
-        detail: {
-          summary: 'A message of a payment processor',
-          description:
-            'Signed by the processor over its raw bytes. What it says is asked of the processor, so that messages which come twice, late or out of order change nothing. Messages about something else are 200 and ignored; a processor that is not set up is 401, like a bad signature.',
-        },
+    })
+    .post('/webhooks/payments/:processor/:shopId', ({ params: { processor, shopId }, request }) => heed(request, processor, shopId), {
+      access: 'processor',
+      params: ShopWebhookParams,
+      response: { 200: Received, ...errorResponses(401, 413, 415) },
+      detail: {
+        summary: "The same, for a shop's own account with the processor",
+        description: 'Signed with the secret of an account that the shop has, or had. It reaches payments through that account alone.',
       },
-    )
-    .post(
-      '/webhooks/payments/:processor/:shopId',
-      async ({ params, request }) => {
-        await handleWebhook(deps, { name: params.processor, shopId: params.shopId }, { body: rawBodyOf(request), headers: request.headers })
-        return { received: true as const }
+    })
+    .get('/webhooks/payments/qpay/callback/:token', ({ params: { token } }) => heedCall(token), {
+      ...callback,
+      detail: {
+        summary: 'A call of QPay about a payment',
+        description:
+          'QPay signs nothing, and is given an address of its own for each payment, which nobody can guess. Whatever comes with the call is ignored: QPay is asked what became of the payment. An address that is none is 404.',
       },
-      {
-        access: 'processor',
-        params: ShopWebhookParams,
-        response: { 200: Received, ...errorResponses(401, 413, 415) },
-        detail: { summary: "The same, for a shop's own account with the processor" },
-      },
-    )
+    })
+    .post('/webhooks/payments/qpay/callback/:token', ({ params: { token } }) => heedCall(token), {
+      ...callback,
+      detail: { summary: 'The same, for those who post' },
+    })
+}

@@ -22,12 +22,12 @@ import {
   readOrder,
   requestDrive,
   returnToSaga,
+  sagaOnReturn,
   takeOrderBack,
-  takeUpPayment,
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { choosePayment, paymentOfMessage } from '../payment/index.ts'
+import { choosePayment } from '../payment/index.ts'
 import { isOpen, type Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
@@ -199,7 +199,7 @@ export async function returnToOrder(deps: OrderDeps, caller: CartCaller, cartId:
   const cart = await cartOf(deps, caller, cartId)
   const known = await orderOfCart(deps, cart.id)
   if (!known) throw new AppError('NOT_FOUND', 'The cart has not been checked out')
-  const saga = await returnToSaga(deps, known.id, requestDrive(deps, deps.newId('attempt')))
+  const saga = await sagaOnReturn(deps, known.id, requestDrive(deps, deps.newId('attempt')))
   const { order } = saga
   return {
     order: { ...pick(order, 'id', 'number', 'status', 'paymentStatus'), ...moneyOf(order, 'total', 'amountDue') },
@@ -222,19 +222,4 @@ export async function takeCheckoutBack(deps: OrderDeps, caller: CartCaller, cart
   // Whoever is told that it is open believes that nothing was bought.
   if (view.status !== 'OPEN') throw new AppError('CONFLICT', 'The cart was checked out again meanwhile')
   return view
-}
-
-/**
- * A processor's message. It is verified by its raw bytes, and what it says is then asked of the processor: a message that comes
- * twice, late or out of order changes nothing. One that is about no payment of ours is ignored.
- * @param account the processor's name, and whose account the message is about; undefined: the instance's own
- * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is not its; UNAVAILABLE when it does not answer
- */
-export async function handleWebhook(
-  deps: OrderDeps,
-  account: { name: string; shopId: string | undefined },
-  message: { body: Uint8Array; headers: Headers },
-): Promise<void> {
-  const payment = await paymentOfMessage(deps, account, message)
-  if (payment) await takeUpPayment(deps, payment)
 }

@@ -1,8 +1,9 @@
 export { type Drive, requestDrive } from './drive.ts'
+export { heedCallback, heedMessage, workMessages } from './inbox.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
-export { expireOrders, resumeOrders, takeUpPayment } from './resuming.ts'
-export { completeOrder, giveUpPayment, returnToSaga } from './saga.ts'
+export { expireOrders, resumeOrders } from './resuming.ts'
+export { completeOrder, giveUpPayment, returnToSaga, sagaOnReturn } from './saga.ts'
 export {
   cancelOrder,
   completeFulfilled,
@@ -14,6 +15,7 @@ export {
   readOrder,
   refundOrder,
 } from './service.ts'
+export { sweepPayments } from './sweeping.ts'
 export { takeOrderBack } from './taking-back.ts'
 export { holdFinished } from './unfinished.ts'
 export { type OrderView, orderView, withoutReasons } from './view.ts'

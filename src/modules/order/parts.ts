@@ -1,5 +1,7 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
+import { createErrands } from '../../core/errands.ts'
+import type { LanesAtWork } from '../../core/lanes.ts'
 import type { AffiliateDeps } from '../affiliate/index.ts'
 import type { CartDeps } from '../cart/index.ts'
 import type { PaymentDeps } from '../payment/index.ts'
@@ -16,13 +18,16 @@ export function orderCacheParts({ db }: Deps) {
   }
 }
 
-export function orderParts({ db, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
+export function orderParts({ db, log, orderCache, orderChanged }: Deps & ReturnType<typeof orderCacheParts>) {
   const orderStore = createOrderStore(db, orderChanged)
   return {
     orderStore,
     orderDocuments: createOrderDocuments(orderCache, orderStore),
-    /** What the jobs of this process are resuming just now, a word a lane. */
-    lanesAtWork: new Set<string>(),
+    lanesAtWork: new Set() as LanesAtWork,
+    /** Where there is another way to pay, the first one is waited for so many milliseconds, and not until the shopper has gone. */
+    failOver: { patienceMs: 10_000 },
+    /** What processors' messages have this process do at once. */
+    errands: createErrands({ log }),
   }
 }
 export type OrderDeps = AffiliateDeps & CartDeps & PaymentDeps & ReturnType<typeof orderParts>

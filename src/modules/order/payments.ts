@@ -38,7 +38,7 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   const asked = await askProcessor(deps, question, payment, {
     holder: drive.holder,
     isNew,
-    patienceMs: patienceOf(question, drive),
+    patienceMs: patienceOf(deps, question, drive),
   })
   if (asked === 'silent' || asked === 'taken') return asked
   if (question !== 'void') return takeAnswer(deps, payment, asked.answer, drive)
@@ -46,11 +46,8 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
 
-/** Where there is another way to pay, the first one is not waited for until the shopper has gone. */
-const patienceMs = 10_000
-
-const patienceOf = (question: Question, drive: Drive): number | undefined =>
-  question === 'create' && mayFallBack(drive) ? patienceMs : undefined
+const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined =>
+  question === 'create' && mayFallBack(drive) ? failOver.patienceMs : undefined
 
 /** Whether there is another processor that may be asked in the place of one that does not begin a payment. */
 export const mayFallBack = ({ fallbacks }: Drive): boolean => fallbacks !== undefined && fallbacks.length > 0

@@ -1,37 +1,43 @@
 import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import { system } from '../../core/change.ts'
-import { AppError } from '../../core/errors.ts'
-import { inParallel } from '../../lib/parallel.ts'
+import { inLanes } from '../../core/lanes.ts'
 import type { Payment } from '../payment/domain.ts'
-import { whatBecameOf } from '../payment/index.ts'
-import { orderStatuses } from './domain.ts'
+import { type PaymentAnswer, whatBecameOf } from '../payment/index.ts'
+import { orderStatuses, paymentOf } from './domain.ts'
 import { newDrive } from './drive.ts'
 import type { OrderDeps } from './parts.ts'
 import { takeAnswer } from './payments.ts'
 import { settleRefund } from './refunds.ts'
 import { completeOrder, returnToSaga } from './saga.ts'
 import { endUnpaid } from './service.ts'
-import type { Due } from './store.ts'
 
 /** Of one run and one lane. */
 const laneBatch = 100
-/** Asked at once of one processor. */
-const lanePlaces = 8
 /** Of one run: what is left then comes with the next. */
 const batchesMax = 100
 /** What failed for a reason that nobody foresaw is left alone for so long, so that it does not hold up the others. */
 const afterFailureMs = 5 * 60 * 1000
 
 /**
- * Something became of a payment, as its processor's message says: the processor is asked what, and the order goes on from there.
- * @throws AppError UNAVAILABLE when it does not say, or does not give up what nobody waits for: then it may send its message again
+ * Something may have become of a payment: its processor is asked what, and the order goes on from there.
+ * @returns `silent` when it does not say, or does not give up what nobody waits for; `unheard` when it knows of no such payment
  */
-export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<void> {
+export async function takeUpPayment(deps: OrderDeps, payment: Payment): Promise<'told' | 'unheard' | 'silent'> {
   const answer = await whatBecameOf(deps, payment)
+  if (answer === undefined) return 'silent'
+  if (answer !== 'unheard') return takeUpAnswer(deps, payment, answer)
+  await completeOrder(deps, payment.orderId)
+  return 'unheard'
+}
+
+/** The same of what a processor has said of a payment. */
+export async function takeUpAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer): Promise<'told' | 'silent'> {
   const drive = newDrive(deps)
-  if (!answer || (await takeAnswer(deps, payment, answer, drive)) === 'silent')
-    throw new AppError('UNAVAILABLE', 'The processor does not answer: send it again', { retryAfterSeconds: 5 })
-  await completeOrder(deps, payment.orderId, drive)
+  const after = await takeAnswer(deps, payment, answer, drive)
+  if (after === 'silent') return 'silent'
+  const isSaid = paymentOf(after)?.id === payment.id && answer.state !== 'PENDING'
+  await completeOrder(deps, payment.orderId, drive, after, isSaid)
+  return 'told'
 }
 
 /**
@@ -83,23 +89,6 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   if (order?.status !== 'PENDING_PAYMENT') return
   await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
   await completeOrder(deps, id)
-}
-
-/** Runs what is due in a lane a processor; a lane that is still at work is left alone. Returns how many lanes ran. */
-async function inLanes({ lanesAtWork }: OrderDeps, what: string, due: readonly Due[], run: (id: string) => Promise<void>): Promise<number> {
-  const lanes = Map.groupBy(due, ({ processor }) => `${what} ${processor}`)
-  const free = [...lanes].filter(([lane]) => !lanesAtWork.has(lane))
-  await Promise.all(
-    free.map(async ([lane, items]) => {
-      lanesAtWork.add(lane)
-      try {
-        await inParallel(items, lanePlaces, ({ id }) => run(id))
-      } finally {
-        lanesAtWork.delete(lane)
-      }
-    }),
-  )
-  return free.length
 }
 
 /** One that fails must not hold up the others, now or at the next run. */

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts'
 import { leaseMs } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isLost, isNowhere, isUnderWay } from '../payment/domain.ts'
-import { abandonPayment, endLeases, paymentsWithin } from '../payment/index.ts'
+import { abandonPayment, endLeases, paymentsWithin, takeAskingTurn } from '../payment/index.ts'
 import { confirm, release, soldParts } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, pollAt, type Saga, undecidedAsksMax } from './domain.ts'
 import { type Drive, newDrive } from './drive.ts'
@@ -22,25 +22,34 @@ const movesMax = 20
  * job after a crash. It makes one move after another, each in a write of its own that only one of many can make, until
  * there is nothing left to do or the processor does not answer; then the job tries again.
  * @param known the order as this run has just made it
+ * @param isSaid whether the processor has just said how its payment stands
  * @returns the saga as it is then
  * @throws AppError NOT_FOUND
  */
-export async function completeOrder(deps: OrderDeps, orderId: string, drive: Drive = newDrive(deps), known?: Saga): Promise<Saga> {
+export async function completeOrder(
+  deps: OrderDeps,
+  orderId: string,
+  drive: Drive = newDrive(deps),
+  known?: Saga,
+  isSaid = false,
+): Promise<Saga> {
   let saga = known ?? (await loadSaga(deps, orderId))
-  let asked = false
+  let asked = isSaid
   const givenUp = new Set<string>()
   for (let moves = 0; moves < movesMax; moves++) {
     const now = deps.clock.now()
     const move = nextMove(saga, now)
     // Asked twice in a row, a processor says the same.
-    const isSaid = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
-    if (move.kind === 'rest' || isSaid) return atRest(deps, saga, move, drive)
+    const isRepeated = (move.kind === 'ask' && asked) || (move.kind === 'void' && givenUp.has(move.payment.id))
+    if (move.kind === 'rest' || isRepeated) return atRest(deps, saga, move, drive)
     if (drive.until !== undefined && now >= drive.until && 'payment' in move) return lookAgain(deps, saga, now)
     asked ||= move.kind === 'ask'
     if (move.kind === 'void') givenUp.add(move.payment.id)
     const after = await makeMove(deps, saga, move, drive)
     if (!after) return loadSaga(deps, orderId)
     saga = after
+    // Having begun a payment, or taken its money, it has said how that stands; unless it has not made up its mind.
+    asked ||= (move.kind === 'create' || move.kind === 'capture') && paymentOf(saga)?.status !== 'PENDING'
   }
   throw new Error('the saga of an order does not come to rest')
 }
@@ -55,6 +64,17 @@ export async function returnToSaga(deps: OrderDeps, orderId: string, drive: Driv
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
   const after = await askPayment(deps, 'ask', last, drive)
   return after === 'silent' || after === 'taken' ? saga : completeOrder(deps, orderId, drive, after)
+}
+
+/**
+ * The shopper is back: the order goes as far as it can, once in two seconds at most; in between it is as it stands. One of which nothing is
+ * left to do is as it stands, too.
+ */
+export async function sagaOnReturn(deps: OrderDeps, orderId: string, drive: Drive): Promise<Saga> {
+  const saga = await loadSaga(deps, orderId)
+  if (saga.order.status !== 'PENDING_PAYMENT' && saga.order.resumeAt === null) return saga
+  const payment = paymentOf(saga)
+  return !payment || (await takeAskingTurn(deps, payment)) ? returnToSaga(deps, orderId, drive) : saga
 }
 
 /**

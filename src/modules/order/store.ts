@@ -3,6 +3,7 @@ import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments, refunds } from '../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
+import { type Due, dueOf } from '../../core/lanes.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Payment } from '../payment/domain.ts'
@@ -20,9 +21,6 @@ import {
 import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
-
-/** What is to be looked at, and in whose lane; null where no processor is concerned. */
-export type Due = { id: string; processor: string | null }
 
 /** All that an order is shown with. */
 type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[]]
@@ -124,12 +122,20 @@ const resting = updateOf(
   and(
     eq(orders.id, which),
     eq(orders.status, sql.placeholder('inStatus')),
-    sql`coalesce(${orders.resumeAt}, -1) = coalesce(${sql.placeholder('wasToResumeAt')}, -1)`,
+    sql`${orders.resumeAt} is not distinct from ${sql.placeholder('wasToResumeAt')}`,
   ),
 )
 const failing = updateOf(
   orders,
   and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.attempts, sql.placeholder('before'))),
+)
+const sooner = updateOf(
+  orders,
+  and(
+    eq(orders.id, which),
+    eq(orders.status, 'PENDING_PAYMENT'),
+    sql`(${orders.resumeAt} is null or ${orders.resumeAt} > ${sql.placeholder('latest')})`,
+  ),
 )
 const refundLease = updateOf(refunds, and(eq(refunds.id, which), eq(refunds.status, 'PENDING'), leaseIsFree(refunds)))
 
@@ -245,6 +251,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       changed(tx, id)
       return order
     },
+    /** Has the job look at an order that waits for its payment by `resumeAt`, if nobody would so soon. */
+    async lookSooner(tx: Writer, id: string, resumeAt: number): Promise<void> {
+      await sooner(tx, { resumeAt }, { which: id, latest: resumeAt })
+    },
     /** Notes that what comes next has failed as often as `attempts` says; undefined when somebody else has changed the order since. */
     async countFailure(tx: Writer, { id, status, attempts }: Order, resumeAt: number, updatedAt: number): Promise<Order | undefined> {
       const change = { attempts: attempts + 1, resumeAt, updatedAt }
@@ -299,26 +309,17 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
 
     /** Orders whose saga nobody has finished by `now`: the longest waiting of each processor. */
     toResume: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+      dueOf(read, sql`orders where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
     refundsToResume: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
+      dueOf(read, sql`refunds where resume_at is not null and resume_at <= ${now}`, 'resume_at', limit),
     /** Orders whose time to be paid is over: the longest of each processor. */
     toExpire: (now: number, limit: number): Promise<Due[]> =>
-      dueOf(sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
+      dueOf(read, sql`orders where status = 'PENDING_PAYMENT' and expires_at <= ${now}`, 'expires_at', limit),
     async toComplete(sentBefore: number, limit: number): Promise<string[]> {
       const due = and(sql`status = 'FULFILLED'`, lte(orders.fulfilledAt, sentBefore))
       const rows = await read.select({ id: orders.id }).from(orders).where(due).orderBy(asc(orders.fulfilledAt)).limit(limit)
       return rows.map(({ id }) => id)
     },
-  }
-
-  /** Of rows that are due, so many of each processor, the longest waiting first. */
-  async function dueOf(rows: SQL, since: 'resume_at' | 'expires_at', limit: number): Promise<Due[]> {
-    return read.rows<Due>(
-      sql`select id, processor from (
-            select id, processor, row_number() over (partition by processor order by ${sql.raw(since)}) as nth from ${rows}) as due
-          where nth <= ${limit} order by nth`,
-    )
   }
 
   async function countOrders(condition: SQL | undefined): Promise<number> {

@@ -48,6 +48,22 @@ export function sweepAt(endedAt: number, now: number): number | null {
   return Math.min(until, now + Math.min(sweepPauseMaxMs, Math.max(sweepFirstMs, now - endedAt)))
 }
 
+/** While somebody waits, a payment's processor is asked once in so many milliseconds (contract, section 5). */
+export const askPauseMs = 2_000
+
+/** Whether a payment's processor may be asked again for somebody who waits. A time ahead is that of a clock that has stepped back since. */
+export const mayBeAsked = ({ askedAt }: Pick<Payment, 'askedAt'>, now: number): boolean =>
+  askedAt === null || askedAt > now || askedAt <= now - askPauseMs
+
+/** A payment whose processor does not say what became of it is asked about again after so long. */
+export const silentMs = 10 * 60_000
+/** For so long after the last question: whoever is still silent then is nobody any more. */
+const silentGraceMs = 24 * 60 * 60_000
+
+/** When a payment that ended at `endedAt`, and whose processor was silent at `now`, is asked about again; null: no more. */
+export const sweepAgainAt = (endedAt: number, now: number): number | null =>
+  now >= endedAt + sweepMs + silentGraceMs ? null : now + silentMs
+
 /** Whether what its processor says moves a payment on from where it stands. */
 export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
   (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)

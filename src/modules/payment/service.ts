@@ -1,6 +1,5 @@
 import type { Writer } from '../../../db/engine.ts'
 import {
-  BadSignature,
   type NewPayment,
   type Processor,
   type ProcessorPayment,
@@ -10,7 +9,6 @@ import {
   within,
 } from '../../clients/processors/processor.ts'
 import { locking } from '../../core/change.ts'
-import { AppError } from '../../core/errors.ts'
 import { leaseMs, leaseOf } from '../../core/leases.ts'
 import { defined } from '../../lib/records.ts'
 import { instanceId } from '../processor-account/domain.ts'
@@ -263,11 +261,10 @@ export async function promisesOf(deps: PaymentDeps, payment: Payment): Promise<{
   return { takesItself: takesItself(bound.processor, payment), isFindable: bound.processor.capabilities.findable }
 }
 
-/** What a processor says became of a payment, whatever state we know it in; undefined when it does not say, or never heard of it. */
-export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | undefined> {
+/** What a processor says became of a payment, whatever state we know it in: `unheard` when it never heard of it, undefined when it does not say. */
+export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
   const bound = await processorOf(deps, payment)
-  const known = bound && (await found(deps, bound, payment))
-  return known === 'unheard' ? undefined : known
+  return bound && found(deps, bound, payment)
 }
 
 export type MoneyBack = {
@@ -313,30 +310,6 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
     deps.log.warn('refund.no_answer', { ...trace, error })
     return undefined
   }
-}
-
-const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
-
-/**
- * The payment that a processor's message is about, once its raw bytes are verified; undefined for one that is about none of ours.
- * @param shopId whose account it is about; undefined: the instance's own
- * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is not its
- */
-export async function paymentOfMessage(
-  deps: PaymentDeps,
-  { name, shopId }: { name: string; shopId: string | undefined },
-  message: { body: Uint8Array; headers: Headers },
-): Promise<Payment | undefined> {
-  // No processor of today has accounts of single shops.
-  const processor = shopId === undefined ? deps.processors.get(name) : undefined
-  if (!processor) throw unsigned()
-  const { payment: about } = await processor.readMessage(message).catch((error: unknown) => {
-    throw error instanceof BadSignature ? unsigned() : error
-  })
-  if (!about) return undefined
-  const byReference = about.reference === undefined ? undefined : await deps.paymentStore.findByReference(name, about.reference)
-  const payment = byReference ?? (about.paymentId === undefined ? undefined : await deps.paymentStore.find(about.paymentId))
-  return payment?.processor === name ? payment : undefined
 }
 
 /** All payments that were begun for an order, oldest first. */

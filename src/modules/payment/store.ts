@@ -1,22 +1,39 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/payments.ts'
+import { type Due, dueOf } from '../../core/lanes.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
-import { openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
+import { askPauseMs, openPaymentStatuses, type Payment, type PaymentStatus, paymentTransitions } from './domain.ts'
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
 
 const byId = rowsOf(payments, ['id'])
-const byReference = rowsOf(payments, ['processor', 'processorReference'])
+const byReference = rowsOf(payments, ['processor', 'processorReference', 'accountId'])
 const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
+const which = sql.placeholder('which')
+const asked = updateOf(
+  payments,
+  and(
+    eq(payments.id, which),
+    sql`(${payments.askedAt} is null or ${payments.askedAt} <= ${sql.placeholder('latest')} or ${payments.askedAt} > ${sql.placeholder('now')})`,
+  ),
+  ['id'],
+)
+const askSooner = updateOf(
+  payments,
+  and(eq(payments.id, which), sql`(${payments.askAt} is null or ${payments.askAt} > ${sql.placeholder('latest')})`),
+  ['id'],
+)
+const askClaimed = updateOf(payments, and(eq(payments.id, which), eq(payments.askAt, sql.placeholder('wasToAskAt'))), ['id'])
+const named = updateOf(payments, and(eq(payments.id, which), isNull(payments.processorReference)))
 const leaseWithin = (states: readonly PaymentStatus[]) =>
-  updateOf(payments, and(eq(payments.id, sql.placeholder('which')), inArray(payments.status, [...states]), leaseIsFree(payments)))
+  updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFree(payments)))
 const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
 
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
@@ -31,9 +48,11 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     async find(id: string): Promise<Payment | undefined> {
       return read.first(byId, { id })
     },
-    /** By the name that its processor has for it. */
-    async findByReference(processor: string, reference: string): Promise<Payment | undefined> {
-      return read.first(byReference, { processor, processorReference: reference })
+    /** By the name that its processor has for it, among the payments of one account. */
+    async findByReference(
+      named: Pick<Payment, 'processor' | 'accountId'> & { readonly processorReference: string },
+    ): Promise<Payment | undefined> {
+      return read.first(byReference, named)
     },
     /** Oldest first. */
     async ofOrder(orderId: string): Promise<Payment[]> {
@@ -58,6 +77,28 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     /** Gives back what somebody holds of an order's payments. */
     async endLeases(tx: Writer, orderId: string, leaseHolder: string): Promise<void> {
       await leased(tx, { leaseUntil: 0 }, { orderId, leaseHolder })
+    },
+    /** Notes that the processor of a payment is asked for somebody who waits; false where it was, less than two seconds ago. */
+    async noteAsked(tx: Writer, id: string, now: number): Promise<boolean> {
+      return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - askPauseMs })).length > 0
+    },
+    /** Payments that ended and are to be asked about by `now`: the longest waiting of each processor. */
+    async toAsk(now: number, limit: number): Promise<Due[]> {
+      return dueOf(read, sql`payments where ask_at is not null and ask_at <= ${now}`, 'ask_at', limit)
+    },
+    /** Has a payment that ended asked about by `askAt`, if it would not be so soon. */
+    async askSooner(tx: Writer, id: string, askAt: number): Promise<void> {
+      await askSooner(tx, { askAt }, { which: id, latest: askAt })
+    },
+    /** Puts off when a payment is asked about, unless somebody else has since it was read; whether that was so. */
+    async putOffAsking(tx: Writer, { id, askAt }: Pick<Payment, 'id' | 'askAt'>, next: number | null): Promise<boolean> {
+      return (await askClaimed(tx, { askAt: next }, { which: id, wasToAskAt: askAt })).length > 0
+    },
+    /** Keeps the names that a processor has for a payment of which we had none; undefined when there is one by now. */
+    async name(tx: Writer, id: string, names: Pick<Payment, 'processorReference' | 'references'>): Promise<Payment | undefined> {
+      const [payment] = await named(tx, names, { which: id })
+      if (payment) orderChanged(tx, payment.orderId)
+      return payment
     },
     /** Inside a write. */
     async get(tx: Writer, id: string): Promise<Payment | undefined> {

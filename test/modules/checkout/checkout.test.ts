@@ -160,7 +160,10 @@ describe('a processor', () => {
       status: 'REQUIRES_ACTION',
       clientParameters: { action: 'confirm', payment: order.payments[0].id },
     })
-    const complete = () => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+    const complete = () => {
+      app.clock.advance(2_000)
+      return app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey })
+    }
     expect(ok(await complete(), 200).body.order.status).toBe('PENDING_PAYMENT')
     await confirmAtSandbox(app, order.payments[0].id)
     const back = ok(await complete(), 200).body

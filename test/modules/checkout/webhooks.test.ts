@@ -9,7 +9,9 @@ const path = '/webhooks/payments/sandbox'
 async function post(app: TestApp, message: unknown, signature?: string): Promise<Answer> {
   const raw = typeof message === 'string' ? message : JSON.stringify(message)
   const headers = { 'content-type': 'application/json', 'sandbox-signature': signature ?? (await sandboxSignature(app.deps, raw)) }
-  return app.call('POST', path, { raw, headers })
+  const answer = await app.call('POST', path, { raw, headers })
+  await app.jobs.messages()
+  return answer
 }
 
 const about = (payment: string, type = 'payment.captured') => ({ type, payment: { id: payment } })

@@ -99,6 +99,7 @@ test('a question that needs no lease leaves that of a call under way to whoever 
   await called.promise
   for (const next of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
     state = next
+    app.clock.advance(2_000)
     ok(await app.call('POST', `/cart/${cartId}/complete`, { key }))
     expect((await takeBack()).status).toBe(409)
   }

@@ -4,8 +4,6 @@ import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
-import { takeUpPayment } from '../../../src/modules/order/resuming.ts'
-import { paymentOfMessage } from '../../../src/modules/payment/service.ts'
 import { testApp } from '../../support/app.ts'
 import { booksOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
@@ -58,6 +56,7 @@ test('a shopper who succeeds on the same page after a decline has paid, by their
     answer = said('CAPTURED', { authorized: 1_000, captured: 1_000 })
     if (way === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
     else ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await app.jobs.messages()
     expect(await shop.order(order.id)).toMatchObject({
       status: 'CONFIRMED',
       capturedTotal: shop.usd(1_000),
@@ -86,6 +85,7 @@ test('of more than was due only the excess goes back, also when it grows after t
   about = { paymentId: order.payments[0].id, reference: undefined }
   captured = 1_500
   ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  await app.jobs.messages()
   expect(refunds).toEqual([300, 200])
   expect(await shop.order(order.id)).toMatchObject({
     status: 'CONFIRMED',
@@ -189,10 +189,8 @@ test('a part that was captured waits for the rest, and goes back with everything
   // The rest comes after all.
   captured = 1_000
   about = { paymentId: order.payments[0].id, reference: undefined }
-  const message = { body: new Uint8Array(), headers: new Headers() }
-  const payment = await paymentOfMessage(app.deps, { name: 'scripted', shopId: undefined }, message)
-  if (payment?.id !== about.paymentId) throw new Error('the message is not about the payment')
-  await takeUpPayment(app.deps, payment)
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  await app.jobs.messages()
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
   expect(refunds).toEqual([400, 600])
 })

@@ -1,0 +1,117 @@
+/** What processors tell of payments, by signed messages and by callbacks: it is kept, and then asked of them. */
+import { isDatabaseAway } from '../../../db/engine.ts'
+import { inLanes } from '../../core/lanes.ts'
+import { dayMs } from '../../lib/day.ts'
+import { askPauseMs, isLost, isUnderWay, type Payment } from '../payment/domain.ts'
+import {
+  dueMessages,
+  keepNames,
+  leaveMessage,
+  markToAsk,
+  paymentOfCallback,
+  paymentOfMessage,
+  receiveMessage,
+  type Sent,
+  takeAskingTurn,
+  takeMessage,
+  whatBecameOf,
+} from '../payment/index.ts'
+import type { OrderDeps } from './parts.ts'
+import { takeUpAnswer, takeUpPayment } from './resuming.ts'
+
+type Message = NonNullable<Awaited<ReturnType<typeof takeMessage>>>
+
+/** Of one run and one lane. */
+const laneBatch = 100
+const backoffFirstMs = 15_000
+const backoffMaxMs = 60 * 60_000
+/** A message may be faster than our own commit; a payment that is not there after so long is none of ours. */
+const unknownMs = 60 * 60_000
+/** A processor that tells of a payment, and does not say what became of it for so long, does not say it any more. */
+const silentMs = 3 * dayMs
+
+/**
+ * Takes a processor's message: it is verified by its raw bytes, kept, and worked at once, for which nobody waits. What finds no place, or
+ * breaks off, is taken up by the job.
+ * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
+ *   cannot be checked now
+ */
+export async function heedMessage(deps: OrderDeps, sent: Sent): Promise<void> {
+  for (const { id, processor } of await receiveMessage(deps, sent))
+    deps.errands.placeIn(`message ${processor}`)?.begin(() => workMessage(deps, id, deps.clock.now()))
+}
+
+/**
+ * Works the messages that are due, in a lane a processor.
+ * @param dueBy on a file that nobody else has, what the last process left may be taken up at once
+ * @returns how many there were
+ */
+export async function workMessages(deps: OrderDeps, dueBy = deps.clock.now()): Promise<number> {
+  const due = await dueMessages(deps, dueBy, laneBatch)
+  await inLanes(deps, 'message', due, (id) =>
+    workMessage(deps, id, dueBy).catch((error: unknown) => deps.log.error('payment_message.not_worked', { id, error })),
+  )
+  return due.length
+}
+
+async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<void> {
+  const message = await takeMessage(deps, id, dueBy)
+  if (!message) return
+  const came = await heed(deps, message).catch((error: unknown) => {
+    if (isDatabaseAway(error)) throw error
+    deps.log.error('payment_message.not_worked', { id, error })
+    return 'silent' as const
+  })
+  await leaveMessage(deps, message, nextTry(deps, message, came))
+}
+
+/** What came of a message: `unknown` when there is no such payment, `silent` when its processor does not say what became of it. */
+type Came = 'done' | 'unknown' | 'silent'
+
+/** When a message is worked again; null: it is done, or given up. */
+function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempts }: Message, came: Came): number | null {
+  if (came === 'done') return null
+  const now = clock.now()
+  const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : silentMs)
+  if (isOver && came === 'unknown') log.info('payment_message.about_nothing', { id, processor })
+  if (isOver && came === 'silent') log.error('payment_message.given_up', { id, processor })
+  return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
+}
+
+async function heed(deps: OrderDeps, message: Message): Promise<Came> {
+  const found = await paymentOfMessage(deps, message)
+  if (!found) return 'unknown'
+  // Here disputes are noted: noteDispute(deps, found, message.dispute), where the message has one.
+  const answer = await whatBecameOf(deps, calledAs(found, message))
+  if (answer === undefined || answer === 'unheard') return 'silent'
+  const payment = found.processorReference === null ? await keepNames(deps, found, answer) : found
+  // Its name is another payment's, or has come by another way just now.
+  if (!payment) return 'silent'
+  return (await takeUpAnswer(deps, payment, answer)) === 'silent' ? 'silent' : 'done'
+}
+
+/** A payment of which no name is known, by the names that the message has for it: that is how one is found whose creation nobody heard of. */
+const calledAs = (payment: Payment, { reference, references }: Message): Payment =>
+  payment.processorReference === null && reference !== null
+    ? { ...payment, processorReference: reference, references: { ...payment.references, ...references } }
+    : payment
+
+/**
+ * A processor that signs nothing has called the address of a payment: whatever it says, that one is asked about, at once and once in two
+ * seconds at most. Where it cannot be now, the jobs do it.
+ * @throws AppError NOT_FOUND for an address that is none
+ */
+export async function heedCallback(deps: OrderDeps, token: string): Promise<void> {
+  const payment = await paymentOfCallback(deps, token)
+  if (isLost(payment)) {
+    // It cannot be asked about without a name, and it is there.
+    deps.log.error('payment.called_back_without_name', { order: payment.orderId, payment: payment.id, processor: payment.processor })
+    return
+  }
+  const isTurn = await takeAskingTurn(deps, payment)
+  const at = deps.clock.now() + (isTurn ? 0 : askPauseMs)
+  await deps.db.write((tx) =>
+    isUnderWay(payment) ? deps.orderStore.lookSooner(tx, payment.orderId, at) : markToAsk(tx, deps, payment, at),
+  )
+  if (isTurn) deps.errands.placeIn(`callback ${payment.processor}`)?.begin(() => takeUpPayment(deps, payment))
+}

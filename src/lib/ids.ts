@@ -25,6 +25,7 @@ export const idPrefixes = {
   event: 'evt',
   payment: 'pay',
   refund: 'ref',
+  dispute: 'disp',
   affiliate: 'aff',
   click: 'clk',
   transaction: 'txn',

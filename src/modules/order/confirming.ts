@@ -11,7 +11,7 @@ import { type Order, type OrderGiftCard, type OrderLine, paymentOf, type Saga } 
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { trackedLines } from './refunds.ts'
+import { trackedLines } from './refund-books.ts'
 
 // What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
 

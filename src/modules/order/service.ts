@@ -13,8 +13,10 @@ import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } 
 import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import { tellCancelled } from './refund-books.ts'
 import type { Asked, AskedLine } from './refund-parts.ts'
-import { beginRefund, isCancelling, type RefundRequest, returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
+import { beginRefund, isCancelling, type RefundRequest } from './refund-requests.ts'
+import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 

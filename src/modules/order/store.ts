@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments, refunds } from '../../../db/schema/payments.ts'
@@ -117,7 +117,10 @@ const failing = updateOf(
   orders,
   and(eq(orders.id, which), eq(orders.status, sql.placeholder('inStatus')), eq(orders.attempts, sql.placeholder('before'))),
 )
-const refundLease = updateOf(refunds, and(eq(refunds.id, which), eq(refunds.status, 'PENDING'), leaseIsFree(refunds)))
+const refundLease = updateOf(
+  refunds,
+  and(eq(refunds.id, which), inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']), leaseIsFree(refunds)),
+)
 
 /** @param changed called inside every write that changes what an order shows */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {
@@ -269,7 +272,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })
     },
-    /** Takes a refund that is not settled for a call to its processor; undefined while somebody else has it. */
+    /** Takes a refund that its processor is asked about for a call to it; undefined while somebody else has it. */
     async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
       const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
       const [refund] = await refundLease(tx, change, { which: id, holder, now, farAhead: now + leaseMs })

@@ -70,7 +70,7 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, pa
     drive?.keep && store.refundsOf(tx, id),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds })
+  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [] })
   return { order: confirmed, payments }
 }
 

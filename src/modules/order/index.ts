@@ -1,6 +1,8 @@
+export { noteDispute, type ToldDispute } from './disputes.ts'
 export { type Drive, requestDrive } from './drive.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
+export { settleByHand } from './refund-requests.ts'
 export { expireOrders, resumeOrders, takeUpPayment } from './resuming.ts'
 export { completeOrder, giveUpPayment, returnToSaga } from './saga.ts'
 export {
@@ -9,9 +11,11 @@ export {
   findOrder,
   fulfilOrder,
   listOrders,
+  listRefunds,
   orderOfAttempt,
   orderOfCart,
   readOrder,
+  readRefund,
   refundOrder,
 } from './service.ts'
 export { takeOrderBack } from './taking-back.ts'

@@ -1,13 +1,14 @@
-import { type Actor, locking } from '../../core/change.ts'
+import { type Actor, type Change, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { audit } from '../audit/index.ts'
+import { audit, audited } from '../audit/index.ts'
 import { capturedPayment } from '../payment/index.ts'
 import { type OrderStatus, type Refund, refundable, refundParts } from './domain.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { cancelAtOnce } from './refund-books.ts'
+import { cancelAtOnce, noteMoved } from './refund-books.ts'
 import { type Asked, amountAsked, isOf, linesBack } from './refund-parts.ts'
 import { beginMoneyBack } from './refunds.ts'
+import { type RefundView, refundView } from './view.ts'
 
 /** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
 const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
@@ -90,3 +91,28 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
 /** Whether an order is on its way to CANCELLED by this refund. */
 export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'status'>): boolean =>
   purpose === 'CANCEL' && status === 'PENDING'
+
+/**
+ * Notes that a refund which had to be paid by hand was: from then on its money has gone back.
+ * @param reference what the shop calls that payment
+ * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL
+ */
+export function settleByHand(
+  deps: OrderDeps,
+  by: Change,
+  { orderId, refundId, reference }: { orderId: string; refundId: string; reference: string },
+): Promise<RefundView> {
+  const { orderStore: store } = deps
+  return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, tell) => {
+    const order = await store.lock(tx, orderId)
+    const before = order?.shopId === by.shop.id ? await store.lockRefund(tx, refundId) : undefined
+    if (!order || before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+    const change = { settledReference: reference, updatedAt: deps.clock.now() }
+    const refund = await store.moveRefund(tx, refundId, ['MANUAL'], 'SUCCEEDED', change)
+    if (!refund) throw new AppError('CONFLICT', `Only a refund that is MANUAL is paid by hand: this one is ${before.status}`)
+    await noteMoved(tx, deps, { order, from: 'MANUAL', refund })
+    const { status, amount } = refund
+    tell({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
+    return refundView(refund)
+  })
+}

@@ -18,6 +18,7 @@ import type { Asked, AskedLine } from './refund-parts.ts'
 import { beginRefund, isCancelling, type RefundRequest } from './refund-requests.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
+import type { RefundFilter } from './store.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
@@ -47,6 +48,22 @@ export async function listOrders(
     total,
     slice,
   )
+}
+
+/** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
+export async function readRefund(
+  { orderStore, db }: OrderDeps,
+  { shopId, orderId, refundId }: { shopId: string; orderId: string; refundId: string },
+): Promise<RefundView> {
+  const refund = await orderStore.findRefund(db.read, refundId)
+  if (refund?.shopId !== shopId || refund.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+  return refundView(refund)
+}
+
+/** The shop's refunds, newest first. */
+export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: Slice): Promise<Page<RefundView>> {
+  const { rows, total } = await orderStore.listRefunds(filter, slice)
+  return pageOf(rows.map(refundView), total, slice)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
-import type { Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
+import type { Dispute, Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
 
 /** Everything that an order is shown with. */
 export type WholeOrder = {
@@ -11,10 +11,11 @@ export type WholeOrder = {
   events: readonly OrderEvent[]
   payments: readonly Payment[]
   refunds: readonly Refund[]
+  disputes: readonly Dispute[]
 }
 
 /** An order as its shop and its customer see it. */
-export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
+export function orderView({ order, lines, giftCards, events, payments: all, refunds: back, disputes }: WholeOrder) {
   const { currency } = order
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'status', 'paymentStatus', 'fulfilmentStatus'),
@@ -36,6 +37,7 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
     payments: all.map(paymentView),
     refunds: back.map(refundView),
+    disputes: disputes.map(disputeView),
     events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
     ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
@@ -47,10 +49,10 @@ function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string
 }
 export type OrderView = ReturnType<typeof orderView>
 
-/** An order for its customer: why its shop gave money back, or cancelled it, is written for the shop's own people. */
+/** An order for its customer: why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for the shop's own people. */
 export const withoutReasons = (view: OrderView): OrderView => ({
   ...view,
-  refunds: view.refunds.map((refund) => ({ ...refund, reason: null })),
+  refunds: view.refunds.map((refund) => ({ ...refund, reason: null, settledReference: null })),
   events: view.events.map((event) => ({
     ...event,
     detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
@@ -67,7 +69,15 @@ export const refundView = (refund: Refund) => ({
     amount: { amount, currency: refund.currency },
     restock,
   })),
-  ...pick(refund, 'reason', 'status', 'failureCode'),
+  ...pick(refund, 'reason', 'status', 'failureCode', 'settledReference'),
+  // Once it was redeemed, or cannot be any more, it leads nowhere.
+  claimUrl: refund.status === 'CLAIMABLE' ? refund.claimUrl : null,
   ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
 })
 export type RefundView = ReturnType<typeof refundView>
+
+const disputeView = (dispute: Dispute) => ({
+  ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
+  ...moneyOf(dispute, 'amount'),
+  ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+})

@@ -63,8 +63,9 @@ function refusedOr(
 }
 
 function unheard(refund: Asked, now: number): Outcome {
+  if (refund.status !== 'PENDING' && refund.status !== 'CLAIMABLE') return { kind: 'wait' }
   // It had a name there: it is not forgotten by one answer.
-  if (refund.processorReference !== null) return refund.status === 'SUCCEEDED' ? { kind: 'wait' } : refusedAgain(refund, 'not_found')
+  if (refund.processorReference !== null) return refusedAgain(refund, 'not_found')
   return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= unheardMs
     ? { kind: 'MANUAL', code: 'not_found' }
     : { kind: 'wait' }

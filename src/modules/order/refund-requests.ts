@@ -105,8 +105,9 @@ export function settleByHand(
   const { orderStore: store } = deps
   return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, tell) => {
     const order = await store.lock(tx, orderId)
-    const before = order?.shopId === by.shop.id ? await store.lockRefund(tx, refundId) : undefined
-    if (!order || before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+    if (order?.shopId !== by.shop.id) throw new AppError('NOT_FOUND', 'No such order')
+    const before = await store.lockRefund(tx, refundId)
+    if (before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
     const change = { settledReference: reference, updatedAt: deps.clock.now() }
     const refund = await store.moveRefund(tx, refundId, ['MANUAL'], 'SUCCEEDED', change)
     if (!refund) throw new AppError('CONFLICT', `Only a refund that is MANUAL is paid by hand: this one is ${before.status}`)

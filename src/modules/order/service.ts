@@ -52,11 +52,12 @@ export async function listOrders(
 
 /** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
 export async function readRefund(
-  { orderStore, db }: OrderDeps,
+  deps: OrderDeps,
   { shopId, orderId, refundId }: { shopId: string; orderId: string; refundId: string },
 ): Promise<RefundView> {
-  const refund = await orderStore.findRefund(db.read, refundId)
-  if (refund?.shopId !== shopId || refund.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+  await ownOrder(deps, { shopId, orderId })
+  const refund = await deps.orderStore.findRefund(deps.db.read, refundId)
+  if (refund?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
   return refundView(refund)
 }
 

@@ -69,9 +69,10 @@ export const refundView = (refund: Refund) => ({
     amount: { amount, currency: refund.currency },
     restock,
   })),
-  ...pick(refund, 'reason', 'status', 'failureCode', 'settledReference'),
+  ...pick(refund, 'reason', 'status', 'failureCode'),
   // Once it was redeemed, or cannot be any more, it leads nowhere.
   claimUrl: refund.status === 'CLAIMABLE' ? refund.claimUrl : null,
+  settledReference: refund.settledReference,
   ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
 })
 export type RefundView = ReturnType<typeof refundView>

@@ -120,7 +120,8 @@ const resting = updateOf(
   and(
     eq(orders.id, which),
     eq(orders.status, sql.placeholder('inStatus')),
-    sql`coalesce(${orders.resumeAt}, -1) = coalesce(${sql.placeholder('wasToResumeAt')}, -1)`,
+    // PostgreSQL takes the type of a parameter from what stands beside it.
+    sql`coalesce(${orders.resumeAt}, -1) = coalesce(cast(${sql.placeholder('wasToResumeAt')} as bigint), -1)`,
   ),
 )
 const failing = updateOf(

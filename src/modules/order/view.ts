@@ -78,7 +78,8 @@ export const refundView = (refund: Refund) => ({
 export type RefundView = ReturnType<typeof refundView>
 
 const disputeView = (dispute: Dispute) => ({
-  ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
+  ...pick(dispute, 'id', 'paymentId', 'reference'),
   ...moneyOf(dispute, 'amount'),
+  status: dispute.status,
   ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
 })

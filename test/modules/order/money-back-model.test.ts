@@ -32,7 +32,12 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
 const mood = fc.constantFrom('succeeds', 'claim', 'unable', 'refuses', 'silent', 'lost', 'pending', 'fails')
 type Mood = typeof mood extends fc.Arbitrary<infer Of> ? Of : never
 
-const states: Partial<Record<Mood, RefundAnswer['state']>> = { succeeds: 'SUCCEEDED', claim: 'CLAIMABLE', pending: 'PENDING', fails: 'FAILED' }
+const states: Partial<Record<Mood, RefundAnswer['state']>> = {
+  succeeds: 'SUCCEEDED',
+  claim: 'CLAIMABLE',
+  pending: 'PENDING',
+  fails: 'FAILED',
+}
 
 test('every rule holds after every doing, and at the end all of the money has gone back, or is to be paid', async () => {
   const story = fc.record({
@@ -78,7 +83,10 @@ test('every rule holds after every doing, and at the end all of the money has go
           elsewhere += one.elsewhere
           const [payment] = await paymentsOf(app.deps, order.id)
           if (!payment) throw new Error('no payment')
-          const refunded = Math.min(captured, [...made.values()].reduce((sum, amount) => sum + amount, elsewhere))
+          const refunded = Math.min(
+            captured,
+            [...made.values()].reduce((sum, amount) => sum + amount, elsewhere),
+          )
           return takeAnswer(app.deps, payment, said('CAPTURED', { authorized: captured, captured, refunded }), newDrive(app.deps))
         }
         case 'settle': {
@@ -118,6 +126,9 @@ test('every rule holds after every doing, and at the end all of the money has go
     if (last.paymentStatus !== 'REFUNDED') ok(await shop.refund(order.id, { all: true }))
     expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(captured) })
   })
-  await fc.assert(property, { seed: Number(Bun.env['FUZZ_SEED'] ?? 9), numRuns: Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 8)) })
+  await fc.assert(property, {
+    seed: Number(Bun.env['FUZZ_SEED'] ?? 9),
+    numRuns: Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 8)),
+  })
   expect(['CONFIRMED', 'CANCELLED', 'PENDING', 'CLAIMABLE', 'MANUAL', 'SUCCEEDED', 'FAILED'].filter((one) => !seen.has(one))).toEqual([])
 })

@@ -2,7 +2,13 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
-import { type Processor, type ProcessorPayment, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
+import {
+  type Processor,
+  type ProcessorPayment,
+  ProcessorRefused,
+  ProcessorUnavailable,
+  type RefundAnswer,
+} from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
 import { newDrive } from '../../../src/modules/order/drive.ts'
 import { takeAnswer } from '../../../src/modules/order/payments.ts'
@@ -52,7 +58,8 @@ const messagesOf = async (app: TestApp, event: string): Promise<Json[]> =>
 async function messaged(app: TestApp, orderId: string, answer: ProcessorPayment): Promise<void> {
   const [payment] = await paymentsOf(app.deps, orderId)
   if (!payment) throw new Error('no payment')
-  await takeAnswer(app.deps, payment, answer, newDrive(app.deps))
+  const reference = payment.processorReference ?? answer.reference
+  await takeAnswer(app.deps, payment, { ...answer, reference }, newDrive(app.deps))
 }
 
 test('a refund that the shopper has to fetch gives gift cards and goods back at once, and money counts when it was fetched', async () => {
@@ -178,7 +185,10 @@ test('money that is owed and refused for good is paid by hand after a dozen refu
   const { order } = ok(await shop.buy()).body
   await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
-  expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'PENDING', failureCode: 'account_closed' }] })
+  expect(await shop.order(order.id)).toMatchObject({
+    status: 'COMPENSATING',
+    refunds: [{ status: 'PENDING', failureCode: 'account_closed' }],
+  })
   for (let looks = 0; looks < 40; looks++) await after(app, hour)
   expect(refusals).toBe(12)
   expect(await shop.order(order.id)).toMatchObject({
@@ -187,6 +197,84 @@ test('money that is owed and refused for good is paid by hand after a dozen refu
     refundedTotal: shop.usd(0),
     refunds: [{ status: 'MANUAL', failureCode: 'account_closed' }],
   })
+})
+
+test('an order that is turned back does not wait for a claim of its money', async () => {
+  await using app = await testApp()
+  let answer: RefundAnswer = { reference: 'pp_1', state: 'CLAIMABLE', claimUrl }
+  const shop = await shopBy(app, { refund: async () => answer, retrieveRefund: async () => answer })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'CAPTURED', refunds: [{ status: 'CLAIMABLE' }] })
+  answer = { reference: 'pp_1', state: 'SUCCEEDED' }
+  await after(app, 2 * hour)
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+})
+
+test('money that came too late, or too much, and cannot be sent back is paid by hand, and the books have it then', async () => {
+  await using app = await testApp()
+  const shop = await shopBy(app, {
+    create: async ({ paymentId }) => said('REQUIRES_ACTION', { reference: paymentId }),
+    retrieve: async () => said('REQUIRES_ACTION'),
+    refund: unable,
+  })
+  const { order: late } = ok(await shop.buy()).body
+  app.clock.advance(2 * hour)
+  await app.jobs.closeOrders()
+  await messaged(app, late.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  expect(await shop.order(late.id)).toMatchObject({
+    capturedTotal: shop.usd(1_000),
+    refunds: [{ status: 'MANUAL', amount: shop.usd(1_000) }],
+  })
+  const { order: sold } = ok(await shop.buy()).body
+  await messaged(app, sold.id, said('CAPTURED', { authorized: 1_200, captured: 1_200 }))
+  expect(await shop.order(sold.id)).toMatchObject({
+    capturedTotal: shop.usd(1_000),
+    refunds: [{ status: 'MANUAL', amount: shop.usd(200) }],
+  })
+  expect(await inOrder(app)).toHaveLength(2)
+  const { data } = ok(await shop.get('/v2/refunds?status=MANUAL')).body
+  for (const { id, orderId } of data) ok(await shop.post(`/v2/orders/${orderId}/refunds/${id}/settled`, { reference: 'SEPA' }))
+  expect(await inOrder(app)).toEqual([])
+  expect(await shop.order(late.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+  expect(await shop.order(sold.id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED', refundedTotal: shop.usd(0) })
+  expect(await messagesOf(app, 'order.refunded')).toEqual([])
+})
+
+test('an owed refund that fails after it had succeeded is owed again, is not sent twice, and the books have it as it is', async () => {
+  await using app = await testApp()
+  let state: RefundAnswer['state'] = 'SUCCEEDED'
+  let sent = 0
+  const shop = await shopBy(app, {
+    capabilities: { ...capabilities, refundsMayFail: true },
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => said('REQUIRES_ACTION'),
+    refund: async () => {
+      sent++
+      return { reference: 're_1', state }
+    },
+    retrieveRefund: async () => ({ reference: 're_1', state, failureCode: 'closed_account' }),
+  })
+  const { order } = ok(await shop.buy()).body
+  app.clock.advance(2 * hour)
+  await app.jobs.closeOrders()
+  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refunds: [{ status: 'SUCCEEDED' }] })
+  expect(await inOrder(app)).toEqual([])
+  state = 'FAILED'
+  await after(app, day + minute)
+  expect(await shop.order(order.id)).toMatchObject({
+    paymentStatus: 'CAPTURED',
+    refundedTotal: shop.usd(0),
+    refunds: [{ status: 'MANUAL' }],
+  })
+  expect(await inOrder(app)).toHaveLength(1)
+  await messaged(app, order.id, said('CAPTURED', { authorized: 1_000, captured: 1_000 }))
+  const [{ id }] = (await shop.order(order.id)).refunds
+  ok(await shop.post(`/v2/orders/${order.id}/refunds/${id}/settled`, { reference: 'SEPA' }))
+  expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'REFUNDED', refundedTotal: shop.usd(1_000) })
+  expect([sent, await inOrder(app)]).toEqual([1, []])
 })
 
 test('money that is owed and fails at a bank three times is paid by hand', async () => {

@@ -119,7 +119,10 @@ test('refusals in a row are counted, silence in between is not, and any other an
   const second = waitingAs(refundOf(first), { said: undefined, now })
   expect(second).toMatchObject({ attempts: 1, failureCode: 'too_early' })
   expect(waitingAs(refundOf(second), { said: refused, refused: 'too_early', now })).toMatchObject({ attempts: 2 })
-  expect(waitingAs(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({ attempts: 2, failureCode: null })
+  expect(waitingAs(refundOf(second), { said: { reference: 're_1', state: 'PENDING' }, now })).toMatchObject({
+    attempts: 2,
+    failureCode: null,
+  })
 })
 
 test('a claim is asked about ever more rarely, and once a day at least; a refund that may fail once a day for a week', () => {
@@ -131,8 +134,8 @@ test('a claim is asked about ever more rarely, and once a day at least; a refund
 })
 
 test('of what a processor says went back, what is not sure to be of somebody else is not counted', () => {
-  const one = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
-  const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one> & { processorReference?: string | null })[]) =>
+  const one: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
+  const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one>)[]) =>
     unaccounted(
       { id: 'pay_1' },
       refunds.map((refund) => ({ ...one, ...refund })),

@@ -56,7 +56,7 @@ const statements = {
   confirm: written(`update orders set status = 'CONFIRMED', updated_at = updated_at + 1 where id = $1`, 'order'),
   paid: written(`update payments set status = 'CAPTURED', updated_at = updated_at + 1 where order_id = $1`, 'order'),
   steps: written(`update saga_steps set state = 'DONE' where order_id = $1`, 'order'),
-  answered: written('update idempotency_keys set lease_until = lease_until + 1 where key = $1', 'key'),
+  answered: written('update idempotency_keys set lease_until = lease_until + 1 where scope = $1 and key = $2', 'scope', 'key'),
 }
 
 /** The order itself, under the number that was drawn before in the same transaction. */
@@ -156,7 +156,7 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
       ...(rows.has('saga_steps') ? [statements.steps({ order })] : []),
       ...inserting('order_events', happened),
       ...['outbox', 'unified_transactions'].flatMap((name) => inserting(name, of(name))),
-      statements.answered({ key }),
+      statements.answered({ scope: of('idempotency_keys')[0]?.['scope'], key }),
     ])
   }
 }

@@ -1,5 +1,6 @@
 /** What a builder comes to, worked out once: its text, the order of its parameters, and what its rows need before they are handed out. */
 import { Column, type DriverValueDecoder, getTableColumns, is, noopDecoder, Param, Placeholder, SQL, sql, Table } from 'drizzle-orm'
+import { PgBigInt53, PgCustomColumn } from 'drizzle-orm/pg-core'
 import type { Compiled, Values } from './engine.ts'
 
 /** A builder of drizzle's, of either dialect. */
@@ -71,7 +72,7 @@ function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
   const slots = params.map((param) => {
     const value = is(param, Param) ? param.value : param
     if (!is(value, Placeholder)) return { name: undefined, encoder: undefined, fixed: param }
-    const encoder = is(param, Param) && param.encoder.mapToDriverValue !== Column.prototype.mapToDriverValue ? param.encoder : undefined
+    const encoder = is(param, Param) && !isPlain(param.encoder, 'mapTo') ? param.encoder : undefined
     return { name: value.name as string, encoder, fixed: undefined }
   })
   // Written out: this runs before every query.
@@ -86,13 +87,24 @@ function binding(params: readonly unknown[]): Compiled<unknown>['bind'] {
   }
 }
 
-/** What leaves a value as the driver has it. */
-const asIs = new Set<unknown>([Column.prototype.mapFromDriverValue, noopDecoder.mapFromDriverValue])
+/** What leaves a value as the driver has it; of a bigint, both drivers have a number. */
+const asIs = new Set<unknown>([
+  Column.prototype.mapToDriverValue,
+  Column.prototype.mapFromDriverValue,
+  noopDecoder.mapFromDriverValue,
+  PgBigInt53.prototype.mapFromDriverValue,
+])
+
+/** Whether a value passes as it is. A column of a type of our own has a method for it, which asks each time whether it has anything to do. */
+function isPlain(coder: object, way: 'mapTo' | 'mapFrom'): boolean {
+  if (is(coder, PgCustomColumn)) return (coder as unknown as Record<typeof way, unknown>)[way] === undefined
+  return asIs.has((coder as Record<string, unknown>)[`${way}DriverValue`])
+}
 
 function finishing<Result>(selected: readonly Selected[]): Compiled<Result>['finish'] {
   const decoders = selected.flatMap(({ field, alias }) => {
     const decoder = decoderOf(field)
-    return asIs.has(decoder.mapFromDriverValue) ? [] : [{ alias, decoder }]
+    return isPlain(decoder, 'mapFrom') ? [] : [{ alias, decoder }]
   })
   const decoded = (row: Row): Row => {
     for (const { alias, decoder } of decoders) {

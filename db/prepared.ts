@@ -191,6 +191,22 @@ export function insertOf<Table extends SQLiteTable>(
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
+/** What is known once a write has committed: to be awaited behind it. */
+export type KnownLater<T> = { readonly known: Promise<T> }
+
+/**
+ * Ends a work by what its last statements answer, without waiting for it: the commit is sent with them. Nothing that would have to keep
+ * the commit back may depend on it.
+ * @returns what the work returns
+ */
+export async function knownLater<T>(known: Promise<T>): Promise<KnownLater<T>> {
+  // SQLite has answered by now, or refused.
+  if (engine === 'sqlite') await known
+  // Of a write that failed it is the write that says so.
+  else known.catch(() => undefined)
+  return { known }
+}
+
 /** Rows to a statement on SQLite, which has one for each number of them. */
 const rowsMax = 16
 

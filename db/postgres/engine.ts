@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres'
 import { assertEngine } from '../columns.ts'
 import {
   type Database,
@@ -12,7 +11,7 @@ import {
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
 import { openPool, type Query, type Timeouts, unhurried } from './pool.ts'
-import { boundTo, clientOf, readerOn, readingOn, rowsOn } from './reader.ts'
+import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
 import { begin, commit, type Transaction, unawaited } from './transaction.ts'
 
 export { unhurried }
@@ -34,14 +33,15 @@ function writerOn({ query }: Transaction, work: Work): Writer {
     assertOpen(work)
     return query(...args)
   }
-  const queries = drizzle({ client: clientOf(guarded) })
-  return Object.assign(queries as unknown as Writer, rowsOn(queries), readingOn(guarded), {
+  return {
+    ...buildersOn(guarded),
+    ...readingOn(guarded),
     run(prepared: Prepared<never>, values?: Values): void {
       assertOpen(work)
       unawaited(query(boundTo(prepared, values)))
     },
     afterCommit: (effect: () => void) => void work.afterCommit.push(effect),
-  })
+  }
 }
 
 type Isolation = keyof typeof beginAs
@@ -71,7 +71,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
       return value
     } catch (error) {
       // Behind whatever was sent and is not answered yet.
-      await session.query('ROLLBACK').catch(() => {
+      await session.rollBack().catch(() => {
         broken = true
       })
       throw refusalOf(error)

@@ -1,11 +1,8 @@
 /** Connections, what each of them sets, and a pooler that may be in between. */
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { DatabaseUnavailable } from '../engine.ts'
-import { runPrepared } from './statement.ts'
-
-// Every bigint that we store fits a JavaScript number; without this the driver answers text.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+import { keep } from './kept.ts'
+import { type Answer, type Failing, type Statement, type Wire, wireOn } from './wire.ts'
 
 /** Milliseconds. */
 export type Timeouts = {
@@ -36,15 +33,21 @@ export const defaults: Timeouts = {
 /** For commands, whose statements may take as long as they take. */
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
-export type Query = (query: pg.QueryConfig | string, values?: unknown[]) => Promise<pg.QueryResult>
+/** Runs a statement. drizzle hands the values over beside it. */
+export type Query = (statement: Omit<Statement, 'values'> & Partial<Statement>, values?: unknown[]) => Promise<Answer>
 
 /** A connection that is ours until it is released. Statements are sent at once, behind those that are not answered yet. */
 export type Session = {
-  query: Query
+  /** @param within whose failure it is, should it fail */
+  query(statement: Parameters<Query>[0], values?: unknown[], within?: Failing): Promise<Answer>
   /** Whether a pooler hands every transaction to another connection: what is set outlives it, for somebody else. */
   readonly isPooled: boolean
-  /** What begins a transaction, and sets for it what cannot be set for the connection. */
-  begin(mode: string): string
+  /** Begins a transaction, and sets for it what cannot be set for the connection. */
+  begin(mode: string, within?: Failing): Promise<unknown>
+  /** `COMMIT` or, when a statement had failed, `ROLLBACK`. */
+  commit(): Promise<Answer>
+  /** Whatever has become of what was sent before. */
+  rollBack(): Promise<unknown>
   /** @param broken the connection is not used again */
   release(broken: boolean): void
 }
@@ -55,24 +58,8 @@ export type Pool = {
   end(): Promise<void>
 }
 
-/**
- * Has all that is sent on a connection before the event loop goes on leave in one piece: otherwise each statement is a call of the
- * system here, and one there.
- * @returns to be called before each statement
- */
-function gathering(client: pg.ClientBase): () => void {
-  const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection
-  let isHeld = false
-  return () => {
-    if (isHeld) return
-    isHeld = true
-    stream.cork()
-    process.nextTick(() => {
-      isHeld = false
-      stream.uncork()
-    })
-  }
-}
+/** How long a connection is kept that nobody uses, milliseconds. */
+const restMs = 10_000
 
 /** @param max connections at most */
 export function openPool(url: string, max: number, given: Partial<Timeouts> = {}): Pool {
@@ -86,52 +73,75 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
   const setForSession = Object.entries({ ...limits, tcp_user_timeout: timeouts.unacknowledged }).map(
     ([name, ms]) => `set_config('${name}', '${ms}', false)`,
   )
-  const pooled = new WeakSet<pg.ClientBase>()
 
-  /**
-   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
-   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
-   */
-  async function prepareConnection(client: pg.ClientBase): Promise<void> {
-    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
-    client.on('error', () => undefined)
-    const { processID } = client as pg.ClientBase & { processID: number | null }
-    const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
-    if (rowCount === 0) pooled.add(client)
-  }
-
+  // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each time.
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.answer,
     keepAlive: true,
-    pipeline: true,
-    onConnect: prepareConnection,
+    // What comes back is ended.
+    idleTimeoutMillis: 1,
+    // Unhandled, the event of a connection that is lost would end the process; its queries fail by themselves.
+    onConnect: (client) => void client.on('error', () => undefined),
   })
-  // A connection that the server closed while it was idle is replaced.
   pool.on('error', () => undefined)
 
+  const kept = keep<Open>({
+    max,
+    waitMs: timeouts.connect,
+    restMs,
+    open,
+    close: ({ client }, broken) => client.release(broken),
+    isBroken: ({ wire }) => wire.isLost(),
+  })
+
+  /**
+   * Sets the time-outs, but only on a connection that is ours: the number of the process at the other end is what the server said it
+   * was. A pooler makes that number up, and would hand on to others what is set. (It refuses such settings at the start, too.)
+   */
+  async function open(): Promise<Open> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    })
+    try {
+      const { processID } = client as pg.ClientBase as pg.ClientBase & { processID: number | null }
+      const { rowCount } = await client.query(`select ${setForSession.join(', ')} where pg_backend_pid() = ${Number(processID)}`)
+      const isPooled = rowCount === 0
+      const wire = wireOn(client, timeouts.answer)
+      const opened: Open = { client, wire, session: sessionOn(wire, isPooled, (broken) => kept.giveBack(opened, broken)) }
+      return opened
+    } catch (error) {
+      client.release(true)
+      throw new DatabaseUnavailable('the database server does not answer', { cause: error })
+    }
+  }
+
+  function sessionOn(wire: Wire, isPooled: boolean, release: Session['release']): Session {
+    // Behind a pooler the next transaction may be on a connection that knows no plan by that name.
+    const nameOf = (name: string | undefined) => (isPooled ? undefined : name)
+    return {
+      query: ({ text, name, values, rowMode, types }, given, within) =>
+        wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }, within),
+      isPooled,
+      begin(mode, within) {
+        const text = `BEGIN ${mode}`
+        return isPooled ? wire.runApart(text + setLocal.join(''), within) : wire.run({ text, name: text, values: [] }, within)
+      },
+      commit: () => wire.run({ text: 'COMMIT', name: nameOf('COMMIT'), values: [] }),
+      rollBack: () => wire.runApart('ROLLBACK'),
+      release,
+    }
+  }
+
   return {
-    async session() {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw new DatabaseUnavailable('the database server does not answer', { cause: error })
-      })
-      const isPooled = pooled.has(client)
-      const gathered = gathering(client)
-      return {
-        query(query, values) {
-          gathered()
-          if (typeof query === 'string' || query.name === undefined) return client.query(query as pg.QueryConfig, values)
-          // The next transaction may be on a connection that knows no plan by that name.
-          if (isPooled) return client.query({ ...query, name: undefined })
-          return runPrepared(client, query.name, query.text, query.values ?? [])
-        },
-        isPooled,
-        begin: (mode) => `BEGIN ${mode}${isPooled ? setLocal.join('') : ''}`,
-        release: (broken) => client.release(broken),
-      }
+    session: async () => (await kept.take()).session,
+    async end() {
+      kept.end()
+      await pool.end()
     },
-    end: () => pool.end(),
   }
 }
+
+type Open = { readonly client: pg.PoolClient; readonly wire: Wire; readonly session: Session }

@@ -2,17 +2,29 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import type { Prepared, Reader, Values } from '../engine.ts'
+import type { Prepared, Reader, Values, Writer } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
 import { begin, unawaited } from './transaction.ts'
+import type { Answer, Statement } from './wire.ts'
 
-export const rowsOn = (queries: NodePgDatabase) => ({
-  rows: async <T>(query: SQL): Promise<T[]> => (await queries.execute(query)).rows as T[],
-})
+/** What builds queries, made when one is built: making it costs more than most of what a transaction does besides. */
+export function buildersOn(query: Query) {
+  let made: NodePgDatabase | undefined
+  const queries = () => (made ??= drizzle({ client: { query } as unknown as pg.PoolClient }))
+  const builders = {
+    select: (...fields: []) => queries().select(...fields),
+    selectDistinct: (...fields: []) => queries().selectDistinct(...fields),
+    insert: (table: never) => queries().insert(table),
+    update: (table: never) => queries().update(table),
+    delete: (table: never) => queries().delete(table),
+  }
+  const rows = async <T>(statement: SQL): Promise<T[]> => (await queries().execute(statement)).rows as T[]
+  return { ...(builders as unknown as Pick<Writer, 'select' | 'insert' | 'update' | 'delete'> & Pick<Reader, 'selectDistinct'>), rows }
+}
 
 /** A prepared query as the driver takes it. The server keeps its plan by its name, one a connection. */
-export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): pg.QueryConfig => ({
+export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, values: Values = {}): Statement => ({
   name,
   text,
   values: bind(values),
@@ -22,23 +34,20 @@ export const boundTo = <Row>({ compiled: { name, text, bind } }: Prepared<Row>, 
 export function readingOn(query: Query) {
   async function all<Row>(prepared: Prepared<Row>, values?: Values): Promise<Row[]> {
     const { rows } = await query(boundTo(prepared, values))
-    return rows.map(prepared.compiled.finish)
+    return (rows as Record<string, unknown>[]).map(prepared.compiled.finish)
   }
   return { all, first: async <Row>(query: Prepared<Row>, values?: Values): Promise<Row | undefined> => (await all(query, values))[0] }
 }
 
-/** What of a connection drizzle uses. */
-export const clientOf = (query: Query) => ({ query }) as unknown as pg.PoolClient
-
 /** A read that somebody waits for. */
-type Asked = { query: pg.QueryConfig | string; values: unknown[] | undefined } & PromiseWithResolvers<pg.QueryResult>
+type Asked = { query: Parameters<Query>[0]; values: unknown[] | undefined } & PromiseWithResolvers<Answer>
 
 /** @param pool of connections that are for reads alone */
 export function readerOn(pool: Pool): Reader {
   /** What is being asked together. */
   let together: Asked[] | undefined
   const query: Query = (query, values) => {
-    const asked = { query, values, ...Promise.withResolvers<pg.QueryResult>() }
+    const asked = { query, values, ...Promise.withResolvers<Answer>() }
     if (together) together.push(asked)
     else void answer([asked])
     return asked.promise
@@ -58,8 +67,9 @@ export function readerOn(pool: Pool): Reader {
     }
   }
 
-  const queries = drizzle({ client: clientOf(query) })
-  return Object.assign(queries as unknown as Reader, rowsOn(queries), readingOn(query), {
+  return {
+    ...buildersOn(query),
+    ...readingOn(query),
     together<T>(reads: () => T): T {
       const outer = together
       const asked: Asked[] = []
@@ -71,7 +81,7 @@ export function readerOn(pool: Pool): Reader {
         if (asked.length > 0) void answer(asked)
       }
     },
-  })
+  }
 }
 
 async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {
@@ -82,7 +92,7 @@ async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> 
 async function answerAsOfOneMoment(session: Session, reads: readonly Asked[]): Promise<void> {
   const { query } = begin(session, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const answered = answerEach(query, reads)
-  const ended = session.query('COMMIT')
+  const ended = session.commit()
   unawaited(ended)
   await answered
   await ended

@@ -2,21 +2,18 @@
 import { DatabaseOutcomeUnknown } from '../engine.ts'
 import { saysNothingWasKept } from './errors.ts'
 import type { Query, Session } from './pool.ts'
+import type { Failing } from './wire.ts'
 
 /** After a statement has failed the server refuses the rest, so that the first failure is the cause of every later one. */
-export type Transaction = { readonly query: Query; failed: { error: unknown } | undefined }
+export type Transaction = Failing & { readonly query: Query }
 
 /** Begins a transaction without waiting for it. */
 export function begin(session: Session, mode: string): Transaction {
   const transaction: Transaction = {
     failed: undefined,
-    query: (query, values) =>
-      session.query(query, values).catch((error: unknown) => {
-        transaction.failed ??= { error }
-        throw transaction.failed.error
-      }),
+    query: (statement, values) => session.query(statement, values, transaction),
   }
-  unawaited(transaction.query(session.begin(mode)))
+  unawaited(session.begin(mode, transaction))
   return transaction
 }
 
@@ -28,7 +25,7 @@ export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() =>
  * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
  */
 export async function commit(session: Session, transaction: Transaction): Promise<void> {
-  const { command } = await session.query('COMMIT').catch((error: unknown) => {
+  const { command } = await session.commit().catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })

@@ -88,9 +88,13 @@ export const unifiedTransactions = table(
   'unified_transactions',
   {
     id: text('id').primaryKey(),
-    /** Names the movement, so that it stands here once: `capture:pay_…`, `gift-card:order_…:gift_…`, `refund:ref_…`. */
+    /** Names the movement, so that it stands here once: `capture:pay_…`, `gift-card:order_…:gift_…`, `refund:ref_…`, `dispute:disp_…`. */
     key: text('key').notNull(),
-    kind: word('kind', ['CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND']).notNull(),
+    /**
+     * REFUND_REVERSED: a refund that had gone back came back from the shopper's bank. DISPUTE: the shopper's bank took the money back;
+     * DISPUTE_WON: it gave it again.
+     */
+    kind: word('kind', ['CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED', 'DISPUTE', 'DISPUTE_WON']).notNull(),
     shopId: shopId(),
     orderId: text('order_id')
       .notNull()

@@ -110,6 +110,7 @@ export const refunds = table(
   (refund) => [
     uniqueIndex('refunds_attempt').on(refund.orderId, refund.attemptKey),
     index('refunds_order').on(refund.orderId, refund.id),
+    index('refunds_shop').on(refund.shopId, refund.id),
     index('refunds_status').on(refund.shopId, refund.status, refund.id),
     index('refunds_resume').on(refund.resumeAt).where(sql`resume_at is not null`),
   ],

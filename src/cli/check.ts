@@ -18,7 +18,8 @@ import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
-type Finding = { subject: string; problems: string[] }
+/** `isWork`: nothing is wrong, and somebody has something to do. */
+type Finding = { subject: string; problems: string[]; isWork?: true }
 
 const listingProblemsMax = 20
 const failedStatus = 1
@@ -28,10 +29,12 @@ export async function check({ config: settings }: Input): Promise<number> {
   const config = settings()
   let failed = false
   const interruption = onInterruption(() => 'Stopped: nothing was changed, and what has no line above was not looked at. Run it again')
-  for await (const { subject, problems } of findings(config)) {
+  for await (const { subject, problems, isWork } of findings(config)) {
+    const lines = problems.map((problem) => `      ${problem}\n`).join('')
     if (problems.length === 0) process.stdout.write(`ok    ${subject}\n`)
-    else process.stderr.write(`WRONG ${subject}\n${problems.map((problem) => `      ${problem}`).join('\n')}\n`)
-    failed ||= problems.length > 0
+    else if (isWork) process.stdout.write(`TO DO ${subject}\n${lines}`)
+    else process.stderr.write(`WRONG ${subject}\n${lines}`)
+    failed ||= problems.length > 0 && !isWork
   }
   interruption.end()
   return failed ? failedStatus : 0

@@ -1,4 +1,4 @@
-import type { Writer } from '../../db/engine.ts'
+import type { WriteOptions, Writer } from '../../db/engine.ts'
 import type { ShopContext } from './principal.ts'
 import type { Expected } from './versions.ts'
 
@@ -13,7 +13,7 @@ export const system: Actor = { id: 'system' }
  * Makes one write. `db.write` is one; that of an idempotent request also stores what the work returns, in the same commit, as the
  * answer for whoever sends the request again.
  */
-export type Write = <T>(work: (tx: Writer) => Promise<T>) => Promise<T>
+export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions) => Promise<T>
 
 /** For works that lock what they decide on before they read it: the order of locks is in docs/architecture.md. */
 export const locking = { isolation: 'locking' } as const

@@ -135,12 +135,12 @@ async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number
       stored = { answer }
     })
   }
-  const storing: Write = (work) =>
+  const storing: Write = (work, options) =>
     write(async (tx) => {
       const done = await work(tx)
       await keep(tx, done)
       return done
-    })
+    }, options)
   const answer = await run(storing, { resumed: claim.resumed, keep })
   if (!stored) return aside(() => storing(async () => answer))
   if (stored.answer !== answer) throw new Error('an idempotent request was answered with something else than what was stored')

@@ -26,6 +26,7 @@ export const idPrefixes = {
   payment: 'pay',
   paymentMessage: 'pmsg',
   refund: 'ref',
+  dispute: 'disp',
   affiliate: 'aff',
   click: 'clk',
   transaction: 'txn',

@@ -103,6 +103,8 @@ export const accessManifest: Record<string, Access> = {
   'GET /v2/orders': 'management',
   'GET /v2/orders/:id': 'order',
   'POST /v2/orders/:id/refunds': 'management',
+  'POST /v2/orders/:id/refunds/:refundId/settled': 'management',
+  'GET /v2/refunds': 'management',
   'POST /v2/orders/:id/cancel': 'management',
   'POST /v2/orders/:id/fulfil': 'management',
 

@@ -10,6 +10,7 @@ import { testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
+import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
@@ -113,6 +114,10 @@ const changes: Record<string, Prepare> = {
   'POST /v2/orders/:id/refunds': async (shop) => ({
     path: `/v2/orders/${(await shop.bought()).id}/refunds`,
     body: { all: true, reason: planted },
+  }),
+  'POST /v2/orders/:id/refunds/:refundId/settled': async (shop) => ({
+    path: await manualRefundOf(shop),
+    body: { reference: planted },
   }),
   'POST /v2/orders/:id/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
   'POST /v2/orders/:id/fulfil': async (shop) => ({

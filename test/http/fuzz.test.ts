@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { apiDocument } from '../../src/cli/openapi.ts'
+import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
 import type { SafeFetch } from '../../src/core/outgoing.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
@@ -16,6 +17,7 @@ import { type NameServer, nameServer } from '../support/dns.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
 import { filed } from '../support/kyb.ts'
+import { changeProcessor } from '../support/sandbox.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? 100)
@@ -39,6 +41,7 @@ const preparations: Record<string, () => Promise<Given>> = {
   'DELETE /cart/{id}/items/{lineId}': filledCart,
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
+  'POST /v2/orders/{id}/refunds/{refundId}/settled': manualRefunds,
   'POST /webhook-endpoints': noEndpoints,
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
   'GET /shops/v2/processor-accounts/{processor}': ownAccount,
@@ -368,6 +371,27 @@ async function boughtCarts(): Promise<string[]> {
   const ids = await cartsToBuy()
   for (const id of ids) await bySecret('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': id })
   return ids
+}
+
+/** An order of which much is to be paid back by hand. */
+async function manualRefunds(): Promise<Given> {
+  const processors = world.app.deps.processors as Map<string, Processor>
+  const sandbox = processors.get('sandbox')
+  const [cartId = ''] = await boughtCarts()
+  changeProcessor(world.app, () => ({
+    refund: async () => {
+      throw new ProcessorRefused('refund_not_supported')
+    },
+  }))
+  const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
+  const refundId: string[] = []
+  for (let nth = 0; nth < 40; nth++) {
+    const asked = { amount: { amount: 1, currency: order.currency } }
+    const refund = await bySecret('POST', `/v2/orders/${order.id}/refunds`, asked, { 'idempotency-key': `${cartId}-${nth}` })
+    refundId.push(refund.id)
+  }
+  if (sandbox) processors.set('sandbox', sandbox)
+  return { id: [order.id], refundId }
 }
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)

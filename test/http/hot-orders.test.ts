@@ -245,7 +245,7 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
   await db.write((tx) =>
     tx.insert(orderGiftCards).values({ orderId, giftCardId, last4: '0000', amount: 500, refunded: 0, settledAt: null }),
   )
-  const another = { ...payment, id: app.deps.newId('payment'), attemptKey: 'another', status: 'PENDING' as const }
+  const another = { ...payment, id: app.deps.newId('payment'), processorReference: null, attemptKey: 'another', status: 'PENDING' as const }
   // One payment of an order is alive at most.
   await db.write(async (tx) => void (await tx.update(payments).set({ status: 'FAILED' }).where(eq(payments.id, payment.id))))
   const parts = { amount: 100, giftCardAmount: 0, giftCards: [] }
@@ -253,6 +253,16 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
     beginMoneyBack(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
   )
   const refund = { ...begun, id: app.deps.newId('refund'), attemptKey: 'two' }
+  const disputed = {
+    orderId,
+    shopId: shop.shop.id,
+    paymentId: payment.id,
+    reference: 'dp_1',
+    amount: 100,
+    currency: 'USD',
+    status: 'OPEN' as const,
+  }
+  const dispute = { ...disputed, id: app.deps.newId('dispute'), createdAt: app.clock.now(), updatedAt: app.clock.now() }
   const event = { id: app.deps.newId('event'), orderId, type: 'LOOKED_AT', at: app.clock.now(), actor: 'system', detail: {} }
   const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
     change: (tx) => store.change(tx, orderId, ['CONFIRMED'], { carrier: 'Post' }),
@@ -264,6 +274,8 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
     insertRefund: (tx) => store.insertRefund(tx, refund),
     moveRefund: (tx) => store.moveRefund(tx, refund.id, ['PENDING'], 'FAILED', {}),
     changeRefund: (tx) => store.changeRefund(tx, refund.id, ['FAILED'], { failureCode: 'no' }),
+    insertDispute: (tx) => store.insertDispute(tx, dispute),
+    moveDispute: (tx) => store.moveDispute(tx, dispute.id, ['OPEN'], 'LOST', {}),
     refundGiftCard: (tx) => store.refundGiftCard(tx, orderId, giftCardId, 100),
   }
   for (const [name, change] of Object.entries(changes)) {

@@ -5,6 +5,7 @@ import { eq, sql } from 'drizzle-orm'
 import { auditLog, idempotencyKeys } from '../../db/schema/people.ts'
 import { createApp } from '../../src/app.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
+import { manualRefundOf } from '../support/sandbox.ts'
 import { address, customerOf, ok, type Selling, sellingIn } from '../support/selling.ts'
 
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
@@ -82,6 +83,11 @@ const keyed: Record<string, Prepare> = {
       table: 'orders',
       id,
     }
+  },
+  'POST /v2/orders/:id/refunds/:refundId/settled': async (shop) => {
+    const path = await manualRefundOf(shop)
+    const [, , , id = ''] = path.split('/')
+    return { path, body: { reference: 'SEPA 1' }, other: { reference: 'SEPA 2' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:id/cancel': async (shop) => {
     const { id } = await shop.bought()

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { sandboxPayments } from '../../db/schema/sandbox.ts'
-import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { type Processor, ProcessorRefused, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import { sandboxReply, sandboxSignature } from '../../src/modules/sandbox/service.ts'
 import type { Answer, TestApp } from './app.ts'
+import { ok, type Selling } from './selling.ts'
 
 /** Does at the sandbox what the shopper does on its page. Answers the status. */
 export async function confirmAtSandbox({ deps }: Pick<TestApp, 'deps'>, paymentId: string): Promise<number> {
@@ -59,3 +60,18 @@ export const impatiently =
       throw lost()
     },
   })
+
+/** Where it is said that a refund was paid by hand: of an order that was bought, and whose processor could not send its money back. */
+export async function manualRefundOf(shop: Selling): Promise<string> {
+  const processors = shop.app.deps.processors as Map<string, Processor>
+  const before = processors.get('sandbox')
+  changeProcessor(shop.app, () => ({
+    refund: async () => {
+      throw new ProcessorRefused('refund_not_supported')
+    },
+  }))
+  const { id } = await shop.bought()
+  const refund = ok(await shop.refund(id)).body
+  if (before) processors.set('sandbox', before)
+  return `/v2/orders/${id}/refunds/${refund.id}/settled`
+}

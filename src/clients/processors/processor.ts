@@ -66,6 +66,8 @@ export type Capabilities = {
   readonly findable: boolean
   /** `any`: as many parts as there are; `whole`: all of it, and only what was paid by card; `claim`: a claim that the shopper redeems. */
   readonly refunds: 'any' | 'whole' | 'claim'
+  /** Whether a refund that it said had succeeded may turn out to have failed days later; undefined: not as far as is known. */
+  readonly refundsMayFail?: boolean
   /** Whether it takes the tokens of Apple Pay and Google Pay. */
   readonly wallets: boolean
   /** Whether it can say this amount exactly: decided before anything is placed. */

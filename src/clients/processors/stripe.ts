@@ -33,6 +33,8 @@ const capabilities: Capabilities = {
   refundRepeatsMs: keysLiveMs,
   findable: true,
   refunds: 'any',
+  // Not confirmed, and to look costs little.
+  refundsMayFail: true,
   wallets: true,
   says: stripeSays,
   saysCurrency: stripeSaysCurrency,

@@ -128,7 +128,7 @@ type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> 
  */
 export async function changing(
   deps: CartDeps,
-  { write = (work) => deps.db.write(work, locking), ...caller }: CartChange,
+  { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
   decide: (snapshot: CartSnapshot, now: number) => Promise<Decision>,
 ): Promise<CartView> {
@@ -144,7 +144,7 @@ export async function changing(
         if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before))) throw new ChangedMeanwhile()
         await store?.(tx)
         return view
-      })
+      }, locking)
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error
     }

@@ -52,12 +52,16 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
         }
         throw new DatabaseUnavailable('a key comes and goes')
       }
-      const found = await db.write(takeKey, locking).catch((error: unknown) => {
+      const lost = (error: unknown): never => {
         if (!(error instanceof DatabaseOutcomeUnknown)) throw error
         // Nothing but a claim is lost, and if it was kept nobody works under it.
         end(mine, (tx) => (resumed ? store.handOver(tx, mine) : store.release(tx, mine)))
         throw new DatabaseUnavailable('the claim of a key was lost at its commit')
-      })
+      }
+      // As most are: a key that nobody has used.
+      const claim = await db.write((tx) => store.insertAlone(tx, row), locking).catch(lost)
+      if (await claim.known) return claimed(mine, false)
+      const found = await db.write(takeKey, locking).catch(lost)
       if (!found) return claimed(mine, resumed)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, prepare, valuesOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -20,6 +20,8 @@ const release = prepare((queries) => queries.delete(idempotencyKeys).where(unans
 export const idempotencyStore = {
   /** False when the key is there already. */
   insert,
+  /** The same as all that a write does: it is known with its commit. */
+  insertAlone: (tx: Writer, row: IdempotencyRow): Promise<KnownLater<boolean>> => knownLater(insert(tx, row)),
   /** As it stands, in a write that has it to itself from then on. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })

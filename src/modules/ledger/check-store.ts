@@ -3,8 +3,11 @@ import type { Database } from '../../../db/engine.ts'
 
 const problemsMax = 20
 
+// Asked for by nobody but `souk check`, and so made by it: bundled, this file may come before the library that makes them.
+type Rule = { subject: string; broken: SQL; say: (row: Record<string, string | number>) => string }
+
 /** What has to add up, each in one statement, so that a write in between changes nothing: the rows are those that do not. */
-const books: readonly { subject: string; broken: SQL; say: (row: Record<string, string | number>) => string }[] = [
+const books = (): readonly Rule[] => [
   {
     subject: 'gift cards',
     broken: sql`
@@ -31,10 +34,12 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
   {
     subject: 'money owed',
     broken: sql`
-      select o.id as id, o.captured_total - o.refunded_total as kept
-      from orders o
-      where o.status in ('EXPIRED', 'CANCELLED') and o.captured_total > o.refunded_total
-        and not exists (select 1 from refunds r where r.order_id = o.id and r.status = 'PENDING')
+      with on_the_way as (
+        select order_id, sum(amount) as n from refunds
+        where status in ('PENDING', 'CLAIMABLE', 'MANUAL') and purpose <> 'LATE_CAPTURE' group by order_id)
+      select o.id as id, o.captured_total - o.refunded_total - coalesce(w.n, 0) as kept
+      from orders o left join on_the_way w on w.order_id = o.id
+      where o.status in ('EXPIRED', 'CANCELLED') and o.captured_total - o.refunded_total > coalesce(w.n, 0)
       order by o.id`,
     say: ({ id, kept }) => `Order ${id} came to nothing, and ${kept} of it was not given back`,
   },
@@ -74,14 +79,15 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
   },
   {
     subject: 'money of orders',
-    // What came too late, or too much, is no part of what an order has, and neither is that it went back.
+    // What came too late, or too much, is no part of what an order has, and neither is that it went back. Gift cards have their part of a
+    // refund once it stands, whoever pays the rest.
     broken: sql`
       with came as (select order_id, sum(captured) as n from payments group by order_id),
       went as (
         select order_id,
           sum(case when purpose = 'LATE_CAPTURE' and status <> 'FAILED' then amount else 0 end) as late,
           sum(case when purpose <> 'LATE_CAPTURE' and status = 'SUCCEEDED' then amount else 0 end) as n,
-          sum(case when purpose <> 'LATE_CAPTURE' and status = 'SUCCEEDED' then gift_card_amount else 0 end) as cards
+          sum(case when purpose <> 'LATE_CAPTURE' and status in ('SUCCEEDED', 'CLAIMABLE', 'MANUAL') then gift_card_amount else 0 end) as cards
         from refunds group by order_id),
       money as (
         select o.id, o.captured_total, o.refunded_total, o.gift_card_refunded_total, o.payment_status,
@@ -124,8 +130,12 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
     subject: 'payments',
     broken: sql`
       with back as (
-        select payment_id, sum(amount) as n, sum(case when purpose in ('COMPENSATE', 'LATE_CAPTURE') then amount else 0 end) as owed
-        from refunds where status = 'SUCCEEDED' and payment_id is not null group by payment_id),
+        select payment_id, sum(case when status = 'SUCCEEDED' then amount else 0 end) as n,
+          sum(case when purpose in ('COMPENSATE', 'LATE_CAPTURE') then amount else 0 end) as owed
+        from refunds r
+        where payment_id is not null
+          and (status = 'SUCCEEDED' or exists (select 1 from unified_transactions t where t.key = 'refund-reversed:' || r.id))
+        group by payment_id),
       paid as (
         select p.id, p.captured, p.refunded, coalesce(b.n, 0) as back,
           coalesce(b.owed, 0) + case when o.confirmed_at is null or p.status <> 'CAPTURED' then 0
@@ -141,12 +151,38 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
   },
   {
     subject: 'refunds',
+    // One that failed after it had succeeded came back; one that was paid by hand has a row of its own.
     broken: sql`
-      select r.id as id, r.amount as kept, coalesce(t.amount, 0) as counted
-      from refunds r left join unified_transactions t on t.key = 'refund:' || r.id
-      where coalesce(t.amount, 0) <> case when r.status = 'SUCCEEDED' then r.amount else 0 end
-      order by r.id`,
+      with booked as (
+        select r.id, r.amount, r.gift_card_amount, r.status,
+          coalesce(t.amount, 0) + coalesce(s.amount, 0) - coalesce(b.amount, 0) as n,
+          (select coalesce(sum(c.amount), 0) from unified_transactions c
+            where c.order_id = r.order_id and c.kind = 'GIFT_CARD_REFUND' and c.key like 'gift-card-refund:' || r.id || ':%') as cards
+        from refunds r
+          left join unified_transactions t on t.key = 'refund:' || r.id
+          left join unified_transactions s on s.key = 'refund-settled:' || r.id
+          left join unified_transactions b on b.key = 'refund-reversed:' || r.id)
+      select id, amount + gift_card_amount as kept, n + cards as counted from booked
+      where n <> case when status = 'SUCCEEDED' then amount else 0 end
+        or cards <> case when status in ('SUCCEEDED', 'CLAIMABLE', 'MANUAL') then gift_card_amount else 0 end
+      order by id`,
     say: ({ id, kept, counted }) => `Refund ${id} of ${kept} is ${counted} in the books`,
+  },
+  {
+    subject: 'disputes',
+    // In another currency than the payment's they are noted, and not booked.
+    broken: sql`
+      with booked as (
+        select d.id, d.amount, d.status,
+          coalesce(t.amount, 0) + coalesce(l.amount, 0) - coalesce(w.amount, 0) as n,
+          case when d.status <> 'WON' and d.currency = p.currency then d.amount else 0 end as owned
+        from disputes d
+          join payments p on p.id = d.payment_id
+          left join unified_transactions t on t.key = 'dispute:' || d.id
+          left join unified_transactions l on l.key = 'dispute-lost:' || d.id
+          left join unified_transactions w on w.key = 'dispute-won:' || d.id)
+      select id, status as said, owned as kept, n as counted from booked where n <> owned order by id`,
+    say: ({ id, said, kept, counted }) => `Dispute ${id} is ${said}: it took ${kept}, and ${counted} in the books`,
   },
   {
     subject: 'books',
@@ -161,10 +197,25 @@ const books: readonly { subject: string; broken: SQL; say: (row: Record<string, 
   },
 ]
 
-/** Whether the money, the stock and the numbers add up: what does not, by subject. */
-export async function* bookFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<{ subject: string; problems: string[] }> {
-  for (const { subject, broken, say } of books) {
-    const rows = await read.rows<Record<string, string | number>>(sql`${broken} limit ${problemsMax}`)
-    yield { subject, problems: rows.map(say) }
-  }
+/** What is in order, and waits for somebody to do it. */
+const work = (): readonly Rule[] => [
+  {
+    subject: 'refunds to be paid by hand',
+    broken: sql`
+      select r.id as id, r.order_id as of_order, r.amount as kept, r.currency as currency, coalesce(r.failure_code, '') as code
+      from refunds r where r.status = 'MANUAL' order by r.id`,
+    say: ({ id, of_order: order, kept, currency, code }) =>
+      `Refund ${id} of order ${order}: ${kept} ${currency} (minor units) is to be paid by hand${code === '' ? '' : `, since the processor says ${code}`}`,
+  },
+]
+
+/** `isWork`: nothing is wrong, and somebody has something to do. */
+export type BookFinding = { subject: string; problems: string[]; isWork?: true }
+
+/** Whether the money, the stock and the numbers add up: what does not, by subject; and what is to be done by hand. */
+export async function* bookFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<BookFinding> {
+  const look = async ({ broken, say }: Rule): Promise<string[]> =>
+    (await read.rows<Record<string, string | number>>(sql`${broken} limit ${problemsMax}`)).map(say)
+  for (const one of books()) yield { subject: one.subject, problems: await look(one) }
+  for (const one of work()) yield { subject: one.subject, problems: await look(one), isWork: true }
 }

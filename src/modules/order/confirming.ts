@@ -11,7 +11,7 @@ import { type Order, type OrderGiftCard, type OrderLine, paymentOf, type Saga } 
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { trackedLines } from './refunds.ts'
+import { trackedLines } from './refund-books.ts'
 
 // What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
 
@@ -70,7 +70,7 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, pa
     drive?.keep && store.refundsOf(tx, id),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds })
+  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [] })
   return { order: confirmed, payments }
 }
 

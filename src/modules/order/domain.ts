@@ -1,4 +1,4 @@
-import type { refunds } from '../../../db/schema/payments.ts'
+import type { disputes, refunds } from '../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../db/schema/selling.ts'
 import { windowOf } from '../../core/window.ts'
 import { dayMs } from '../../lib/day.ts'
@@ -11,6 +11,7 @@ export type OrderLine = typeof orderLines.$inferSelect
 export type OrderGiftCard = typeof orderGiftCards.$inferSelect
 export type OrderEvent = typeof orderEvents.$inferSelect
 export type Refund = typeof refunds.$inferSelect
+export type Dispute = typeof disputes.$inferSelect
 export type OrderStatus = Order['status']
 
 /** What may become of an order. Whether money went back is its `paymentStatus`, never its status. */
@@ -35,8 +36,16 @@ export const refundTransitions = reachable('PENDING', {
   FAILED: [],
 } as const satisfies Transitions<Refund['status']>)
 
+/** What may become of a dispute. A bank that had given the money again may take it after all; what is lost is lost. */
+export const disputeTransitions = reachable('OPEN', {
+  OPEN: ['WON', 'LOST'],
+  WON: ['LOST'],
+  LOST: [],
+} as const satisfies Transitions<Dispute['status']>)
+
 export const orderStatuses = statesOf(orderTransitions)
 export const refundStatuses = statesOf(refundTransitions)
+export const disputeStatuses = statesOf(disputeTransitions)
 export const orderPaymentStatuses = [
   'PENDING',
   'AUTHORIZED',
@@ -215,8 +224,10 @@ export function unawaited(
   payment: Pick<Payment, 'id' | 'status' | 'captured'>,
   refunds: readonly Pick<Refund, 'paymentId' | 'purpose' | 'status' | 'amount'>[],
 ): number {
+  // What its shop gave back by itself was of the sale, where there was one.
+  const counted = (purpose: Refund['purpose']) => isOwed({ purpose }) || (purpose === 'ELSEWHERE' && cameToNothing(order))
   const back = refunds
-    .filter(({ paymentId, purpose, status }) => paymentId === payment.id && isOwed({ purpose }) && status !== 'FAILED')
+    .filter(({ paymentId, purpose, status }) => paymentId === payment.id && counted(purpose) && status !== 'FAILED')
     .reduce((sum, { amount }) => sum + amount, 0)
   const counts = payment.status === 'CAPTURED' && !cameToNothing(order)
   const awaited = order.status === 'PENDING_PAYMENT' ? payment.captured : counts ? Math.min(payment.captured, order.amountDue) : 0
@@ -229,6 +240,10 @@ export const cameToNothing = ({ status, confirmedAt }: Pick<Order, 'status' | 'c
 
 /** Money that nobody may keep: that of an order which came to nothing, or which came too late. */
 export const isOwed = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
+
+/** Whether the shopper has the money of a refund, or is sure to get it: what goods and gift cards go by. */
+export const stands = ({ status }: Pick<Refund, 'status'>): boolean =>
+  status === 'SUCCEEDED' || status === 'CLAIMABLE' || status === 'MANUAL'
 
 /** What of a refund goes where. */
 export type RefundParts = { amount: number; giftCardAmount: number; giftCards: GiftCardShare[] }

@@ -1,5 +1,6 @@
 /** What processors tell of payments, by signed messages and by callbacks: it is kept, and then asked of them. */
 import { isDatabaseAway } from '../../../db/engine.ts'
+import { locking } from '../../core/change.ts'
 import { inLanes } from '../../core/lanes.ts'
 import { dayMs } from '../../lib/day.ts'
 import { askPauseMs, isLost, isUnderWay, type Payment } from '../payment/domain.ts'
@@ -16,6 +17,7 @@ import {
   takeMessage,
   whatBecameOf,
 } from '../payment/index.ts'
+import { noteDispute } from './disputes.ts'
 import type { OrderDeps } from './parts.ts'
 import { takeUpAnswer, takeUpPayment } from './resuming.ts'
 
@@ -81,7 +83,8 @@ function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempt
 async function heed(deps: OrderDeps, message: Message): Promise<Came> {
   const found = await paymentOfMessage(deps, message)
   if (!found) return 'unknown'
-  // Here disputes are noted: noteDispute(deps, found, message.dispute), where the message has one.
+  const { dispute } = message
+  if (dispute) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
   const answer = await whatBecameOf(deps, calledAs(found, message))
   if (answer === undefined || answer === 'unheard') return 'silent'
   const payment = found.processorReference === null ? await keepNames(deps, found, answer) : found

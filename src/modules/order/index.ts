@@ -1,7 +1,9 @@
+export { noteDispute, type ToldDispute } from './disputes.ts'
 export { type Drive, requestDrive } from './drive.ts'
 export { heedCallback, heedMessage, workMessages } from './inbox.ts'
 export type { OrderDeps } from './parts.ts'
 export { payAgain, placeOrder } from './placing.ts'
+export { settleByHand } from './refund-requests.ts'
 export { expireOrders, resumeOrders } from './resuming.ts'
 export { completeOrder, giveUpPayment, returnToSaga, sagaOnReturn } from './saga.ts'
 export {
@@ -10,9 +12,11 @@ export {
   findOrder,
   fulfilOrder,
   listOrders,
+  listRefunds,
   orderOfAttempt,
   orderOfCart,
   readOrder,
+  readRefund,
   refundOrder,
 } from './service.ts'
 export { sweepPayments } from './sweeping.ts'

@@ -4,7 +4,7 @@ import { amountMax } from '../../lib/money.ts'
 import { linesMax, quantityMax } from '../cart/domain.ts'
 import { PostalAddress } from '../customer/model.ts'
 import { paymentStatuses } from '../payment/domain.ts'
-import { orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
+import { disputeStatuses, orderPaymentStatuses, orderStatuses, refundStatuses } from './domain.ts'
 
 export const PaymentRecord = t.Object(
   {
@@ -37,10 +37,26 @@ export const RefundRecord = t.Object(
       description:
         'PENDING: the processor has not answered yet; it is asked again. CLAIMABLE: the shopper fetches it at `claimUrl`. MANUAL: it must be paid back by hand',
     }),
-    failureCode: nullable(t.String()),
+    failureCode: nullable(t.String({ description: "The processor's word for why it says no" })),
+    claimUrl: nullable(
+      t.String({ description: 'Where the shopper fetches it, while it is CLAIMABLE: whoever has this link has the money' }),
+    ),
+    settledReference: nullable(t.String({ description: 'What the shop calls the payment by hand that settled it; to a customer null' })),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
   { title: 'Refund' },
+)
+export const Refunds = pageOf(RefundRecord)
+
+const DisputeRecord = t.Object(
+  {
+    ...fieldsOf(t.String(), 'id', 'paymentId'),
+    reference: t.String({ description: "The processor's name for it" }),
+    amount: MoneySchema,
+    status: oneOf(disputeStatuses, { description: "OPEN: the shopper's bank took the money. WON: it gave it again. LOST: it keeps it" }),
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
+  },
+  { title: 'Dispute' },
 )
 
 const Line = t.Object(
@@ -89,6 +105,7 @@ export const OrderRecord = t.Object(
     tracking: nullable(t.Object({ number: nullable(t.String()), carrier: nullable(t.String()) })),
     payments: t.Array(PaymentRecord),
     refunds: t.Array(RefundRecord),
+    disputes: t.Array(DisputeRecord),
     events: t.Array(t.Object({ type: t.String(), at: Instant, detail: t.Record(t.String(), t.Union([t.String(), MoneySchema])) })),
     expiresAt: Instant,
     confirmedAt: nullable(Instant),
@@ -129,7 +146,9 @@ export const RefundBody = t.Object(
         t.Object({
           lineId: text(64, { minLength: 1 }),
           quantity: integer({ minimum: 1, maximum: quantityMax }),
-          restock: t.Optional(t.Boolean({ description: 'Put back in stock what is counted, once the money has gone back; default false' })),
+          restock: t.Optional(
+            t.Boolean({ description: 'Put back in stock what is counted, once the refund is more than PENDING; default false' }),
+          ),
         }),
         { minItems: 1, maxItems: linesMax, description: 'So many of these lines' },
       ),
@@ -139,5 +158,10 @@ export const RefundBody = t.Object(
   },
   { description: 'Exactly one of `amount`, `lines` and `all`' },
 )
+export const ListRefunds = t.Object({ ...pageQuery, status: t.Optional(oneOf(refundStatuses)) })
+export const RefundIdParams = t.Object({ id: text(64), refundId: text(64) })
+export const SettledBody = t.Object({
+  reference: text(200, { minLength: 1, description: 'What the shop calls the payment: a bank’s reference' }),
+})
 export const CancelBody = t.Object({ reason })
 export const FulfilBody = t.Object({ trackingNumber: maybe(text(100)), carrier: maybe(text(100)) })

@@ -24,6 +24,7 @@ import {
   type Saga,
 } from './domain.ts'
 import type { Drive } from './drive.ts'
+import { followRefunds } from './elsewhere.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
@@ -59,6 +60,7 @@ export const mayFallBack = ({ fallbacks }: Drive): boolean => fallbacks !== unde
  */
 export async function takeAnswer(deps: OrderDeps, payment: Payment, answer: PaymentAnswer, drive: Drive): Promise<Saga | 'silent'> {
   const after = await noteAnswer(deps, payment, answer, drive)
+  await followRefunds(deps, payment, answer)
   const ended = isOpenThere(after, payment, answer)
   if (!ended || !isUnwanted(after, ended, deps.clock.now())) return after
   const given = await askPayment(deps, 'void', ended, drive)

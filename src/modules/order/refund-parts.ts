@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import { dayOf } from '../../lib/day.ts'
 import { shareOf } from '../../lib/rounding.ts'
 import type { Movement } from '../ledger/index.ts'
-import type { Order, OrderLine, Refund } from './domain.ts'
+import { type Order, type OrderLine, type Refund, stands } from './domain.ts'
 
 /** So many of a line; `restock`: they go back on the shelf. */
 export type AskedLine = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
@@ -69,7 +69,7 @@ export const shelvedBy = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: rea
 
 /** What is left to put back of an order that is cancelled: where units went back before, it was said then whether to the shelf. */
 export const leftOf = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
-  const gone = before.filter(({ status }) => status === 'SUCCEEDED').flatMap((refund) => refund.lines)
+  const gone = before.filter(stands).flatMap((refund) => refund.lines)
   return lines
     .filter(({ tracked }) => tracked)
     .map(({ id, variantId, quantity }) => ({
@@ -87,31 +87,44 @@ export const leftOf = (lines: readonly StockOf[], before: readonly Pick<Refund, 
 const sumOf = <Field extends 'amount' | 'quantity'>(all: readonly { readonly [Name in Field]: number }[], field: Field): number =>
   all.reduce((sum, one) => sum + one[field], 0)
 
-/** What the projection is told: of money that was never a sale, that it came and that it went. */
-export function movementsOf(refund: Refund, order: Order, now: number): Movement[] {
-  const confirmed = order.confirmedAt !== null && refund.purpose !== 'LATE_CAPTURE'
-  const common = {
+/** What of a refund is booked: money that went back through its processor or by hand, or came back; and what gift cards got. */
+export type Booked = { readonly money: 'back' | 'reversed' | undefined; readonly cards: boolean }
+
+/**
+ * What the projection is told: of money that was never a sale, that it came and that it went. A refund is paid by hand once at most, and
+ * fails after it had succeeded once at most: each has a key of its own.
+ */
+export function movementsOf(refund: Refund, order: Order, { money, cards }: Booked, now: number): Movement[] {
+  const { id, amount, paymentId, giftCards, settledReference } = refund
+  const common = commonOf(order, { currency: refund.currency, isSale: refund.purpose !== 'LATE_CAPTURE' }, now)
+  const processor = refund.processor ?? 'gift_card'
+  const moved = { ...common, processor, amount }
+  const isBack = money === 'back' && amount > 0
+  return [
+    ...(isBack ? [{ ...moved, kind: 'REFUND' as const, key: `${settledReference === null ? 'refund' : 'refund-settled'}:${id}` }] : []),
+    ...(isBack && !common.confirmed ? [{ ...moved, kind: 'CAPTURE' as const, key: `capture:${paymentId}:${id}` }] : []),
+    ...(money === 'reversed' && amount > 0 ? [{ ...moved, kind: 'REFUND_REVERSED' as const, key: `refund-reversed:${id}` }] : []),
+    ...(cards ? giftCards : []).map((share) => ({
+      ...common,
+      kind: 'GIFT_CARD_REFUND' as const,
+      key: `gift-card-refund:${id}:${share.giftCardId}`,
+      processor: 'gift_card',
+      amount: share.amount,
+    })),
+  ]
+}
+
+/** What every movement of an order's money has, at the rate of the day of its confirmation where it is of a sale. */
+export function commonOf(order: Order, { currency, isSale }: { currency: string; isSale: boolean }, now: number) {
+  const confirmed = order.confirmedAt !== null && isSale
+  return {
     shopId: order.shopId,
     orderId: order.id,
     // Of a sale: an order that came to nothing was nobody's doing.
     affiliateId: confirmed ? order.affiliateId : null,
-    currency: refund.currency,
+    currency,
     at: now,
     rateDay: dayOf(confirmed && order.confirmedAt !== null ? order.confirmedAt : now),
     confirmed,
   }
-  const processor = refund.processor ?? 'gift_card'
-  return [
-    ...(refund.amount > 0 ? [{ ...common, kind: 'REFUND' as const, key: `refund:${refund.id}`, processor, amount: refund.amount }] : []),
-    ...(refund.amount > 0 && !confirmed
-      ? [{ ...common, kind: 'CAPTURE' as const, key: `capture:${refund.paymentId}:${refund.id}`, processor, amount: refund.amount }]
-      : []),
-    ...refund.giftCards.map(({ giftCardId, amount }) => ({
-      ...common,
-      kind: 'GIFT_CARD_REFUND' as const,
-      key: `gift-card-refund:${refund.id}:${giftCardId}`,
-      processor: 'gift_card',
-      amount,
-    })),
-  ]
 }

@@ -1,36 +1,17 @@
 import type { Writer } from '../../../db/engine.ts'
-import type { RefundAnswer } from '../../clients/processors/processor.ts'
-import { type Actor, locking } from '../../core/change.ts'
+import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { isFree, leaseMs, leaseOf, noLease } from '../../core/leases.ts'
 import { dayMs } from '../../lib/day.ts'
-import { reverseCommission } from '../affiliate/index.ts'
-import { audit } from '../audit/index.ts'
-import { restock } from '../catalog/index.ts'
-import { addSpending } from '../customer/index.ts'
-import { refundGiftCards } from '../gift-card/index.ts'
-import { recordMovements } from '../ledger/index.ts'
 import type { Payment } from '../payment/domain.ts'
-import { askRefund, capturedPayment, noteRefunded, paymentsWithin } from '../payment/index.ts'
-import { enqueueMessage } from '../webhook/index.ts'
-import {
-  backoffMs,
-  cameToNothing,
-  isOwed,
-  type Order,
-  type OrderStatus,
-  type Refund,
-  type RefundParts,
-  refundable,
-  refundParts,
-  resumeAfterMs,
-  type Saga,
-  unawaited,
-} from './domain.ts'
+import { askRefund, paymentsOf, paymentsWithin, whatBecameOf } from '../payment/index.ts'
+import { cameToNothing, isOwed, type Order, type Refund, type RefundParts, resumeAfterMs, type Saga, unawaited } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { type Asked, amountAsked, isOf, leftOf, linesBack, movementsOf, type RefundedLine, shelvedBy } from './refund-parts.ts'
+import { type Outcome, outcomeOf, type Said, unaccounted, waitingAs, watchAt } from './refund-answers.ts'
+import { noteMoved } from './refund-books.ts'
+import type { RefundedLine } from './refund-parts.ts'
 
 type NewRefund = Pick<Refund, 'purpose' | 'attemptKey'> & {
   order: Order
@@ -108,90 +89,18 @@ export async function returnUnawaited(
   return begun
 }
 
-/** Orders of which money may go back by request: those that were confirmed, and not cancelled. */
-const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
+/** What its processor is still asked about: all but those that have come to an end. */
+export const askedStatuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED'] as const satisfies readonly Refund['status'][]
+type AskedStatus = (typeof askedStatuses)[number]
+type AskedRefund = Refund & { status: AskedStatus }
 
-export type RefundRequest = {
-  shopId: string
-  orderId: string
-  asked: Asked
-  reason: string | undefined
-  /** The same request sent again goes on with the same refund. */
-  attemptKey: string
-  actor: Actor
-}
-
-type Begun = { refund: Refund; isNew: boolean }
+/** Whether there is anything to ask: of one that came through only where it may still fail. */
+const isAsked = (refund: Refund): refund is AskedRefund =>
+  refund.status === 'PENDING' || refund.status === 'CLAIMABLE' || (refund.status === 'SUCCEEDED' && refund.resumeAt !== null)
 
 /**
- * Notes that money is to go back, in a write of its own before the processor is asked: a crash in between loses nothing, and
- * two at once never give back more than there is.
- * @returns the refund, and whether this call made it; undefined where nothing was left to give back, and the sale is cancelled by that write
- * @throws AppError NOT_FOUND, CONFLICT; INVALID for lines that the order does not have
- */
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND'): Promise<Begun>
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'CANCEL'): Promise<Begun | undefined>
-export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpose: 'REFUND' | 'CANCEL'): Promise<Begun | undefined> {
-  const { orderStore: store } = deps
-  return deps.db.write(async (tx) => {
-    const order = await store.lock(tx, request.orderId)
-    if (order?.shopId !== request.shopId) throw new AppError('NOT_FOUND', 'No such order')
-    const before = await store.refundsOf(tx, order.id)
-    const known = before.find(({ attemptKey }) => attemptKey === request.attemptKey)
-    if (known) {
-      if (isOf(request.asked, known)) return { refund: known, isNew: false }
-      throw new AppError('INCOMPLETE', 'idempotency-key (header): already used for another refund of this order')
-    }
-    const allowed = purpose === 'CANCEL' ? order.status === 'CONFIRMED' : refundableStatuses.includes(order.status)
-    if (!allowed)
-      throw new AppError('CONFLICT', `An order that is ${order.status} cannot be ${purpose === 'CANCEL' ? 'cancelled' : 'refunded'}`)
-    if (before.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled')
-    // Should that fail, there would be more to give back than this one knows of.
-    if (purpose === 'CANCEL' && before.some(({ status }) => status === 'PENDING'))
-      throw new AppError('CONFLICT', 'A refund of the order is still under way')
-    const { asked } = request
-    const lines = 'lines' in asked ? linesBack(await store.lines(order.id, tx), before, asked.lines) : []
-    const parts = refundParts(refundable(order, await store.giftCards(order.id, tx), before), amountAsked(asked, lines))
-    const isEmpty = parts !== undefined && parts.amount + parts.giftCardAmount === 0
-    // Of a line that cost nothing, or of the first unit of many for a cent, nothing goes back but the goods.
-    if (!parts || (isEmpty && purpose === 'REFUND' && lines.length === 0))
-      throw new AppError('CONFLICT', 'There is not that much left to refund')
-    if (isEmpty && purpose === 'CANCEL') {
-      await cancelAtOnce(tx, deps, order, request)
-      return undefined
-    }
-    const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
-    const { attemptKey, reason, actor, shopId } = request
-    const refund = await beginMoneyBack(tx, deps, {
-      order,
-      purpose,
-      attemptKey,
-      payment,
-      parts,
-      lines,
-      reason,
-      actor: actor.id,
-      holder: attemptKey,
-    })
-    const detail = { refund: refund.id, amount: parts.amount + parts.giftCardAmount }
-    await appendEvent(tx, deps, {
-      orderId: order.id,
-      type: purpose === 'CANCEL' ? 'CANCEL_REQUESTED' : 'REFUND_REQUESTED',
-      detail,
-      actor: actor.id,
-    })
-    const action = purpose === 'CANCEL' ? 'order.cancel_requested' : 'order.refund_requested'
-    await audit(tx, deps, { actor, action, subject: order.id, shopId, after: { ...detail, currency: order.currency } })
-    return { refund, isNew: true }
-  }, locking)
-}
-
-/** Whether an order is on its way to CANCELLED by this refund. */
-export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'status'>): boolean =>
-  purpose === 'CANCEL' && status === 'PENDING'
-
-/**
- * Asks the processor to give money back and notes that it did. Called again, it goes on where it was; of many at once one asks.
+ * Asks the processor to give money back, or what became of it, and notes what it says. Called again, it goes on where it was; of many at
+ * once one asks.
  * @param isNew the write before this call made the refund: the processor cannot know it yet
  * @returns the refund as it is then, or the one that was begun in its place: PENDING when the processor has not answered; the job asks again
  */
@@ -203,16 +112,69 @@ export async function settleRefund(
 ): Promise<Refund> {
   const found = await deps.orderStore.findRefund(deps.db.read, refundId)
   if (!found) throw new AppError('NOT_FOUND', 'No such refund')
-  if (found.status !== 'PENDING') return found
+  if (!isAsked(found)) return found
   // With a whole call's time left of the lease from the write that made it. Whoever stood still since may not be the first to send it.
   const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
   const refund = isUnsent ? found : await leased(deps, found, holder)
-  if (!refund) return found
-  const answer = await answerOf(deps, refund, !isUnsent && found.sentAt !== null)
-  if (answer === undefined || answer.state === 'PENDING') return postpone(deps, refund, answer, holder)
-  if (answer.state === 'FAILED')
-    return isOwed(refund) ? insist(deps, refund, answer, holder) : fail(deps, refund, answer.failureCode ?? 'refused')
-  return succeed(deps, refund, answer.reference ?? null)
+  if (!refund || !isAsked(refund)) return refund ?? found
+  const { said, mayFail, wasSent } = await askProcessor(deps, refund, !isUnsent && found.sentAt !== null)
+  const failedBefore = said !== undefined && said !== 'unheard' && said.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
+  const outcome = outcomeOf(refund, said, { now: deps.clock.now(), failedBefore })
+  const settledReference = isOwed(refund) && isRefused(said) ? await backElsewhere(deps, refund) : undefined
+  if (settledReference !== undefined) return move(deps, refund, 'SUCCEEDED', { settledReference, failureCode: null, resumeAt: null })
+  return follow(deps, refund, outcome, { said, mayFail, wasSent, holder })
+}
+
+const isRefused = (said: Said): boolean =>
+  said !== undefined && said !== 'unheard' && said.state === 'FAILED' && said.reference === undefined
+
+/** What is refused may be back already: its shop gave it back at the processor's own page. Returns the payment's name there if so. */
+async function backElsewhere(deps: OrderDeps, { id, orderId, paymentId, amount }: Refund): Promise<string | undefined> {
+  const payment = (await paymentsOf(deps, orderId)).find((one) => one.id === paymentId)
+  const there = payment && (await whatBecameOf(deps, payment))
+  if (!payment || there === undefined || there === 'unheard' || there.refunded === undefined) return undefined
+  const others = (await deps.orderStore.refundsOf(deps.db.read, orderId)).filter((one) => one.id !== id && one.paymentId === paymentId)
+  if (others.some(({ status }) => status === 'PENDING')) return undefined
+  return unaccounted(payment, others, there.refunded) >= amount ? there.reference : undefined
+}
+
+/** How often money of the same kind of the same payment has failed at a bank. */
+async function bankFailuresOf({ db, orderStore }: OrderDeps, { orderId, paymentId, purpose }: Refund): Promise<number> {
+  const all = await orderStore.refundsOf(db.read, orderId)
+  return all.filter((one) => one.paymentId === paymentId && one.purpose === purpose && one.status === 'FAILED').length
+}
+
+type Answered = { said: Said; mayFail: boolean; wasSent: boolean; holder: string }
+
+async function follow(deps: OrderDeps, refund: AskedRefund, outcome: Outcome, answered: Answered): Promise<Refund> {
+  const { said, mayFail, holder } = answered
+  const answer = said === 'unheard' ? undefined : said
+  const processorReference = answer?.reference ?? refund.processorReference
+  const now = deps.clock.now()
+  if ('code' in outcome || (outcome.kind === 'wait' && outcome.refused !== undefined)) {
+    const { id, orderId, processor } = refund
+    const code = 'code' in outcome ? outcome.code : outcome.refused
+    deps.log.error('refund.failed', { order: orderId, refund: id, processor, code })
+  }
+  switch (outcome.kind) {
+    case 'SUCCEEDED': {
+      const resumeAt = mayFail && refund.amount > 0 ? watchAt(now, now) : null
+      return move(deps, refund, 'SUCCEEDED', { processorReference, failureCode: null, resumeAt })
+    }
+    case 'CLAIMABLE': {
+      const { resumeAt } = waitingAs({ ...refund, status: 'CLAIMABLE', createdAt: now }, { said, now })
+      const claimUrl = answer?.claimUrl ?? null
+      return move(deps, refund, 'CLAIMABLE', { processorReference, claimUrl, failureCode: null, attempts: 0, resumeAt })
+    }
+    case 'MANUAL':
+      return move(deps, refund, 'MANUAL', { processorReference, failureCode: outcome.code, resumeAt: null })
+    case 'FAILED':
+      return fail(deps, refund, { failureCode: outcome.code, processorReference })
+    case 'again':
+      return beginAgain(deps, refund, { code: outcome.code, processorReference, holder })
+    case 'wait':
+      return postpone(deps, refund, { ...answered, refused: outcome.refused })
+  }
 }
 
 /** Takes a refund for a call. Undefined while somebody else has it: then the job looks again once they cannot have it any more. */
@@ -222,35 +184,26 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
     const taken = await store.leaseRefund(tx, refund, holder, now)
     const isDue = refund.resumeAt !== null && refund.resumeAt <= now
     if (!taken && isDue && !isFree(refund, holder, now))
-      await store.changeRefund(tx, refund.id, ['PENDING'], { resumeAt: refund.leaseUntil })
+      await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: refund.leaseUntil })
     return taken
   }, locking)
-}
-
-/**
- * A processor that refuses to give back what is owed is asked again, for as long as it takes; the log tells the operator. One that it has
- * made, and that failed there, stays failed: another one is begun.
- */
-function insist(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
-  const { id, orderId, processor } = refund
-  deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: answer.failureCode })
-  return answer.reference === undefined ? postpone(deps, refund, answer, holder) : beginAgain(deps, refund, answer, holder)
 }
 
 /** What failed at a bank does so again a moment later. */
 const owedAgainMs = dayMs
 
+type Failed = { code: string; processorReference: string | null; holder: string }
+
 /** Ends a refund that has failed, and begins another one of the same money in the same write, which is sent a day later. Returns that one. */
-async function beginAgain(deps: OrderDeps, refund: Refund, answer: RefundAnswer, holder: string): Promise<Refund> {
+async function beginAgain(deps: OrderDeps, refund: Refund, { code, processorReference, holder }: Failed): Promise<Refund> {
   const { orderStore: store } = deps
   const { id, orderId, reason, actor } = refund
   const begun = await deps.db.write(async (tx) => {
     const order = await store.lock(tx, orderId)
-    const { reference = null, failureCode = 'refused' } = answer
     const updatedAt = deps.clock.now()
-    const change = { processorReference: reference, failureCode, resumeAt: null, ...noLease, updatedAt }
+    const change = { processorReference, failureCode: code, resumeAt: null, ...noLease, updatedAt }
     if (!order || !(await store.moveRefund(tx, id, ['PENDING'], 'FAILED', change))) return undefined
-    await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
+    await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code } })
     const payments = await paymentsWithin(tx, deps, orderId)
     const [next] = await returnUnawaited(tx, deps, { order, payments }, holder, { reason, actor })
     const later = { sentAt: null, resumeAt: updatedAt + owedAgainMs, ...noLease }
@@ -259,150 +212,84 @@ async function beginAgain(deps: OrderDeps, refund: Refund, answer: RefundAnswer,
   return begun ?? (await store.findRefund(deps.db.read, id)) ?? refund
 }
 
-async function answerOf(
+async function askProcessor(
   deps: OrderDeps,
-  { id, orderId, paymentId, amount, currency, processorReference }: Refund,
-  wasSent: boolean,
-): Promise<RefundAnswer | undefined> {
+  refund: Refund,
+  mayBeSent: boolean,
+): Promise<{ said: Said; mayFail: boolean; wasSent: boolean }> {
+  const { id, orderId, paymentId, amount, currency, processorReference, sentAt, status } = refund
   if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
-  if (paymentId === null) return { reference: id, state: 'SUCCEEDED' }
+  if (paymentId === null) return { said: { reference: id, state: 'SUCCEEDED' }, mayFail: false, wasSent: false }
   const refundReference = processorReference ?? undefined
-  return askRefund(deps, { refundId: id, orderId, paymentId, amount, currency, refundReference, wasSent })
+  const sent = mayBeSent ? (sentAt ?? 0) : undefined
+  return askRefund(deps, {
+    refundId: id,
+    orderId,
+    paymentId,
+    amount,
+    currency,
+    refundReference,
+    sentAt: sent,
+    isMade: status !== 'PENDING',
+  })
 }
 
 /** Notes what the processor calls a refund, and when it is asked about it again: unless somebody else is asking by now, who does. */
 async function postpone(
   { db, clock, orderStore: store }: OrderDeps,
-  refund: Refund,
-  answer: RefundAnswer | undefined,
-  holder: string,
+  refund: AskedRefund,
+  { said, wasSent, refused, holder }: Answered & { refused: string | undefined },
 ): Promise<Refund> {
   const changed = await db.write(async (tx) => {
     const now = clock.now()
     const current = await store.lockRefund(tx, refund.id)
-    if (!current) return undefined
-    const attempts = current.attempts + 1
+    if (current?.status !== refund.status) return undefined
+    const answer = said === 'unheard' ? undefined : said
     const processorReference = answer?.reference ?? current.processorReference
-    const next = isFree(current, holder, now) ? { attempts, resumeAt: now + backoffMs(attempts), ...noLease } : {}
-    return store.changeRefund(tx, refund.id, ['PENDING'], { processorReference, ...next, updatedAt: now })
+    const claimUrl = current.status === 'CLAIMABLE' ? (answer?.claimUrl ?? current.claimUrl) : null
+    const sent = wasSent ? {} : { sentAt: null }
+    const next = isFree(current, holder, now) ? { ...waitingAs(current, { said, refused, now }), ...sent, ...noLease } : {}
+    // Of one that came through, its last change is when it did.
+    const updatedAt = current.status === 'SUCCEEDED' ? current.updatedAt : now
+    return store.changeRefund(tx, refund.id, [refund.status], { processorReference, claimUrl, ...next, updatedAt })
   }, locking)
-  return changed ?? refund
+  return changed ?? (await store.findRefund(db.read, refund.id)) ?? refund
 }
 
-async function fail(deps: OrderDeps, refund: Refund, failureCode: string): Promise<Refund> {
-  const { id, orderId, processor } = refund
-  deps.log.error('refund.failed', { order: orderId, refund: id, processor, code: failureCode })
+type Ended = Pick<Refund, 'failureCode' | 'processorReference'>
+
+async function fail(deps: OrderDeps, { id, orderId, ...refund }: Refund, ended: Ended): Promise<Refund> {
   const failed = await deps.db.write(async (tx) => {
     await deps.orderStore.lock(tx, orderId)
-    const change = { failureCode, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
+    const change = { ...ended, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
     const changed = await deps.orderStore.moveRefund(tx, id, ['PENDING'], 'FAILED', change)
-    if (changed) await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: failureCode } })
+    if (changed)
+      await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code: ended.failureCode ?? 'refused' } })
     return changed
   }, locking)
-  return failed ?? refund
+  return failed ?? { ...refund, id, orderId }
 }
 
-/** Money has gone back: everything that follows from it happens in one write, once. */
-async function succeed(deps: OrderDeps, refund: Refund, processorReference: string | null): Promise<Refund> {
+type To = 'SUCCEEDED' | 'CLAIMABLE' | 'MANUAL'
+type Fields = Partial<Pick<Refund, 'processorReference' | 'claimUrl' | 'settledReference' | 'failureCode' | 'attempts' | 'resumeAt'>>
+
+/** Moves a refund on, and does everything that follows from it, in one write: once, whoever else is at it. */
+async function move(deps: OrderDeps, refund: AskedRefund, to: To, fields: Fields): Promise<Refund> {
   const { orderStore: store } = deps
   const done = await deps.db.write(async (tx) => {
     const order = await store.lock(tx, refund.orderId)
     if (!order) throw new Error('a refund without its order')
-    const change = { processorReference, resumeAt: null, ...noLease, updatedAt: deps.clock.now() }
-    const settled = await store.moveRefund(tx, refund.id, ['PENDING'], 'SUCCEEDED', change)
-    if (!settled) return undefined
-    await noteSettled(tx, deps, { order, refund: settled })
-    return settled
+    const change = { ...fields, ...noLease, updatedAt: deps.clock.now() }
+    const moved = await moveFrom(tx, deps, refund, to, change)
+    if (moved) await noteMoved(tx, deps, { order, from: refund.status, refund: moved })
+    return moved
   }, locking)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }
 
-type Settled = { order: Order; refund: Refund }
-
-async function noteSettled(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
-  const { id, purpose, paymentId, actor } = refund
-  const total = refund.amount + refund.giftCardAmount
-  if (paymentId !== null) await noteRefunded(tx, deps, { paymentId, amount: refund.amount })
-  await appendEvent(tx, deps, { orderId: order.id, type: 'REFUNDED', detail: { refund: id, amount: total }, actor })
-  await recordMovements(tx, deps, movementsOf(refund, order, deps.clock.now()))
-  if (purpose === 'LATE_CAPTURE') return
-  await noteOnOrder(tx, deps, { order, refund })
-  // In the order in which everybody locks: variants, gift cards, the customer's numbers.
-  await putBack(tx, deps, { order, refund })
-  await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
-  for (const { giftCardId, amount } of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, giftCardId, amount)
-  if (purpose === 'REFUND' || purpose === 'CANCEL') await followRequest(tx, deps, { order, refund })
-  if (purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor })
+/** As the table of transitions has it: what came through, or can be claimed, does not become what it is. */
+function moveFrom(tx: Writer, { orderStore: store }: OrderDeps, { id, status }: AskedRefund, to: To, change: Fields) {
+  if (to === 'MANUAL') return store.moveRefund(tx, id, [status], to, change)
+  if (to === 'CLAIMABLE') return status === 'PENDING' ? store.moveRefund(tx, id, [status], to, change) : undefined
+  return status === 'SUCCEEDED' ? undefined : store.moveRefund(tx, id, [status], to, change)
 }
-
-/** What goes back on the shelf with a refund: the units that it says, or all that is left of an order that is cancelled with it. */
-async function putBack(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
-  const { orderStore: store } = deps
-  const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
-  if (!isCancelled && !refund.lines.some((line) => line.restock)) return
-  const lines = await store.lines(order.id, tx)
-  await restock(tx, deps, isCancelled ? leftOf(lines, await store.refundsOf(tx, order.id)) : shelvedBy(refund, lines))
-}
-
-/** What follows from money that somebody asked to give back: the shop's endpoints, the customer and the partner learn of it. */
-async function followRequest(tx: Writer, deps: OrderDeps, { order, refund }: Settled): Promise<void> {
-  const { id, currency, reason } = refund
-  const total = refund.amount + refund.giftCardAmount
-  if (total > 0)
-    await enqueueMessage(tx, deps, {
-      shopId: order.shopId,
-      event: 'order.refunded',
-      key: `order.refunded:${id}`,
-      data: { orderId: order.id, number: order.number, refund: { id, amount: { amount: total, currency }, reason } },
-    })
-  if (order.customerId !== null) await addSpending(tx, { customerId: order.customerId, currency, mode: order.mode, amount: -total })
-  const refunded = order.refundedTotal + order.giftCardRefundedTotal + total
-  await reverseCommission(tx, deps, { orderId: order.id, refunded, of: order.total })
-}
-
-async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, { order, refund }: Settled): Promise<void> {
-  const refundedTotal = order.refundedTotal + refund.amount
-  const giftCardRefundedTotal = order.giftCardRefundedTotal + refund.giftCardAmount
-  const isWhole =
-    refundedTotal === order.capturedTotal && (refund.purpose === 'COMPENSATE' || giftCardRefundedTotal === order.giftCardTotal)
-  const isNothing = refund.purpose === 'REFUND' && refund.amount + refund.giftCardAmount === 0
-  await store.change(tx, order.id, [order.status], {
-    refundedTotal,
-    giftCardRefundedTotal,
-    ...(isNothing ? {} : { paymentStatus: isWhole ? 'REFUNDED' : 'PARTIALLY_REFUNDED' }),
-    updatedAt: clock.now(),
-  })
-}
-
-type Cancelled = { order: Order; reason: string | null; actor: string }
-
-/** A confirmed order whose money went back is cancelled in the same write. */
-async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }: Cancelled): Promise<void> {
-  const { orderStore: store } = deps
-  if (!(await store.move(tx, order.id, ['CONFIRMED'], 'CANCELLED', { updatedAt: deps.clock.now() }))) return
-  await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED', detail: reason === null ? {} : { reason }, actor })
-  await tellCancelled(tx, deps, { order, reason })
-}
-
-/** Cancels a sale whose money went back before, or that cost nothing: a refund of nothing would say that there was one. */
-async function cancelAtOnce(tx: Writer, deps: OrderDeps, order: Order, { reason, actor }: RefundRequest): Promise<void> {
-  const { id, shopId, total } = order
-  await restock(tx, deps, leftOf(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
-  await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
-  await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })
-  const difference = { before: { status: order.status }, after: { status: 'CANCELLED' } }
-  await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
-}
-
-/** Tells the shop's endpoints that an order was cancelled. */
-export const tellCancelled = (tx: Writer, deps: OrderDeps, { order, reason }: { order: Order; reason: string | null }): Promise<void> =>
-  enqueueMessage(tx, deps, {
-    shopId: order.shopId,
-    event: 'order.cancelled',
-    key: `order.cancelled:${order.id}`,
-    data: { orderId: order.id, number: order.number, reason },
-  })
-
-/** Of the lines, those whose stock is counted. */
-export const trackedLines = (lines: readonly { variantId: string; quantity: number; tracked: boolean }[]) =>
-  lines.filter(({ tracked }) => tracked).map(({ variantId, quantity }) => ({ variantId, quantity }))

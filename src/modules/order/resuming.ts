@@ -7,7 +7,7 @@ import { orderStatuses, paymentOf } from './domain.ts'
 import { newDrive } from './drive.ts'
 import type { OrderDeps } from './parts.ts'
 import { takeAnswer } from './payments.ts'
-import { settleRefund } from './refunds.ts'
+import { askedStatuses, settleRefund } from './refunds.ts'
 import { completeOrder, returnToSaga } from './saga.ts'
 import { endUnpaid } from './service.ts'
 
@@ -55,7 +55,7 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
         const { orderId } = await settleRefund(deps, id, drive)
         await completeOrder(deps, orderId, drive)
       }
-      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, ['PENDING'], { resumeAt }))
+      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, askedStatuses, { resumeAt }))
     }),
     inLanes(deps, 'order', orders, (id) =>
       guarded(

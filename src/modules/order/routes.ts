@@ -2,8 +2,31 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
-import { cancelOrder, fulfilOrder, listOrders, type OrderDeps, readOrder, refundOrder } from './index.ts'
-import { CancelBody, FulfilBody, ListOrders, OrderIdParam, OrderRecord, Orders, RefundBody, RefundRecord } from './model.ts'
+import {
+  cancelOrder,
+  fulfilOrder,
+  listOrders,
+  listRefunds,
+  type OrderDeps,
+  readOrder,
+  readRefund,
+  refundOrder,
+  settleByHand,
+} from './index.ts'
+import {
+  CancelBody,
+  FulfilBody,
+  ListOrders,
+  ListRefunds,
+  OrderIdParam,
+  OrderRecord,
+  Orders,
+  RefundBody,
+  RefundIdParams,
+  RefundRecord,
+  Refunds,
+  SettledBody,
+} from './model.ts'
 
 export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Orders')
@@ -55,7 +78,40 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Refund an order',
           description:
-            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells.',
+            'Exactly one of `amount`, `lines` and `all` says what goes back; none of them, or several, is 400. Of a line it is the share of what was paid for it, with the tax that came on top and without shipping, rounded half-even over all refunds of the line together: the last unit takes the rest. More units than are left of a line, or more money than is left of the order, is 409. What was captured goes back first, through its processor; then what gift cards paid, back to these. The order keeps its status: `paymentStatus` tells. What a processor cannot send back is answered as `MANUAL` (pay it by hand, and say so by `…/settled`), and what the shopper has to fetch as `CLAIMABLE`, with `claimUrl`.',
+        },
+      },
+    )
+    .post(
+      '/v2/orders/:id/refunds/:refundId/settled',
+      ({ params: { id: orderId, refundId }, body: { reference }, shop, actor, once }) =>
+        once(200, (write) => settleByHand(deps, { shop, actor, write }, { orderId, refundId, reference }), {
+          sees: () => readRefund(deps, { shopId: shop.id, orderId, refundId }),
+        }),
+      {
+        access: 'management',
+        idempotent: true,
+        params: RefundIdParams,
+        body: SettledBody,
+        response: { 200: RefundRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Note that a refund was paid by hand',
+          description:
+            'Only of one that is MANUAL; any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
+        },
+      },
+    )
+    .get(
+      '/v2/refunds',
+      ({ query: { page, limit, status }, shop }) => listRefunds(deps, { shopId: shop.id, status }, sliceOf({ page, limit })),
+      {
+        access: 'management',
+        query: ListRefunds,
+        response: { 200: Refunds, ...errorResponses(401, 403, 404) },
+        detail: {
+          summary: "The shop's refunds",
+          description:
+            'Newest first, of all orders. With `status=MANUAL`: what its people have to pay back by hand. Among them are those that the shop made at a processor’s own page, and money that came too late and was sent back.',
         },
       },
     )
@@ -76,7 +132,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Cancel an order',
           description:
-            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. While the processor has not answered, the order stays CONFIRMED with a PENDING refund, and is cancelled when it has.',
+            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. While the processor has not answered, the order stays CONFIRMED with a PENDING refund, and is cancelled when it has; a refund that is CLAIMABLE or MANUAL cancels it, too.',
         },
       },
     )

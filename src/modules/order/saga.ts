@@ -12,7 +12,8 @@ import { appendEvent } from './events.ts'
 import { payElsewhere } from './fail-over.ts'
 import type { OrderDeps } from './parts.ts'
 import { acceptPayment, askPayment } from './payments.ts'
-import { returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
+import { tellCancelled } from './refund-books.ts'
+import { returnUnawaited, settleRefund } from './refunds.ts'
 
 /** Far more than any saga makes: a loop that does not end is a mistake of ours. */
 const movesMax = 20

@@ -13,9 +13,12 @@ import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } 
 import { requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import { tellCancelled } from './refund-books.ts'
 import type { Asked, AskedLine } from './refund-parts.ts'
-import { beginRefund, isCancelling, type RefundRequest, returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
+import { beginRefund, isCancelling, type RefundRequest } from './refund-requests.ts'
+import { returnUnawaited, settleRefund } from './refunds.ts'
 import { compensate, completeOrder } from './saga.ts'
+import type { RefundFilter } from './store.ts'
 import { type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
 const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
@@ -45,6 +48,23 @@ export async function listOrders(
     total,
     slice,
   )
+}
+
+/** A refund of a shop's, by its order. @throws AppError NOT_FOUND, also for another shop's and for another order's */
+export async function readRefund(
+  deps: OrderDeps,
+  { shopId, orderId, refundId }: { shopId: string; orderId: string; refundId: string },
+): Promise<RefundView> {
+  await ownOrder(deps, { shopId, orderId })
+  const refund = await deps.orderStore.findRefund(deps.db.read, refundId)
+  if (refund?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
+  return refundView(refund)
+}
+
+/** The shop's refunds, newest first. */
+export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: Slice): Promise<Page<RefundView>> {
+  const { rows, total } = await orderStore.listRefunds(filter, slice)
+  return pageOf(rows.map(refundView), total, slice)
 }
 
 /**

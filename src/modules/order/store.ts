@@ -1,13 +1,18 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
-import { payments, refunds } from '../../../db/schema/payments.ts'
+import { disputes, payments, refunds } from '../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
+import { selectSlice } from '../../../db/slice.ts'
 import { type Due, dueOf } from '../../core/lanes.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
 import { movesOf } from '../../core/moves.ts'
+import type { Slice } from '../../lib/page.ts'
+import type { Optional } from '../../lib/records.ts'
 import type { Payment } from '../payment/domain.ts'
 import {
+  type Dispute,
+  disputeTransitions,
   type Order,
   type OrderEvent,
   type OrderFilter,
@@ -22,8 +27,11 @@ import type { WholeOrder } from './view.ts'
 
 export type OrderStore = ReturnType<typeof createOrderStore>
 
+/** Which refunds of a shop are asked for. */
+export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'status'>>
+
 /** All that an order is shown with. */
-type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[]]
+type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[]]
 
 const which = sql.placeholder('which')
 const prepared = {
@@ -50,6 +58,8 @@ const prepared = {
   payments: rowsOf(payments, ['orderId'], asc(payments.id)),
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
+  disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
+  dispute: rowsOf(disputes, ['paymentId', 'reference']),
   areMoreThan: prepare((queries) => {
     // Whether there is one more after so many: to count them costs ten times as much.
     const isMoreThan = (max: string, which: SQL) =>
@@ -137,11 +147,15 @@ const sooner = updateOf(
     sql`(${orders.resumeAt} is null or ${orders.resumeAt} > ${sql.placeholder('latest')})`,
   ),
 )
-const refundLease = updateOf(refunds, and(eq(refunds.id, which), eq(refunds.status, 'PENDING'), leaseIsFree(refunds)))
+const refundLease = updateOf(
+  refunds,
+  and(eq(refunds.id, which), inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']), leaseIsFree(refunds)),
+)
 
 /** @param changed called inside every write that changes what an order shows */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {
   const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id) })
+  const disputeMoves = movesOf(disputes, disputeTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
   const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
 
   async function find(id: string): Promise<Order | undefined> {
@@ -164,12 +178,12 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
-      const { order, lines, giftCards, events, payments: paid, refunds: back } = prepared
+      const { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed } = prepared
       const parts = read.together(() => {
         const found = read.first(order, { id })
         if (!found) return undefined
         const allOf = <Row>(query: Prepared<Row, 'read'>) => read.all(query, { orderId: id })
-        return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back)] as const
+        return [found, allOf(lines), allOf(giftCards), allOf(events), allOf(paid), allOf(back), allOf(disputed)] as const
       })
       if (!parts) return undefined
       return areThere(parts) ? wholeOf(parts) : Promise.all(parts).then(wholeOf)
@@ -293,7 +307,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     async refundsOf(from: Pick<Reader, 'all'>, orderId: string): Promise<Refund[]> {
       return from.all(prepared.refunds, { orderId })
     },
-    /** Takes a refund that is not settled for a call to its processor; undefined while somebody else has it. */
+    /** Takes a refund that its processor is asked about for a call to it; undefined while somebody else has it. */
     async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
       const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
       const [refund] = await refundLease(tx, change, { which: id, holder, now, farAhead: now + leaseMs })
@@ -301,6 +315,23 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
+    /** A shop's refunds, newest first. */
+    listRefunds: ({ shopId, status }: RefundFilter, slice: Slice) =>
+      selectSlice(read, refunds, {
+        where: and(eq(refunds.shopId, shopId), status === undefined ? undefined : eq(refunds.status, status)),
+        order: [desc(refunds.id)],
+        ...slice,
+      }),
+
+    /** The dispute of a payment that its processor calls so. */
+    async findDispute(tx: Writer, paymentId: string, reference: string): Promise<Dispute | undefined> {
+      return tx.first(prepared.dispute, { paymentId, reference })
+    },
+    async insertDispute(tx: Writer, dispute: Dispute): Promise<void> {
+      await tx.insert(disputes).values(dispute)
+      changed(tx, dispute.orderId)
+    },
+    moveDispute: disputeMoves.move,
 
     /** The number of an order of the shop that is neither a sale nor over, or of which money is on its way back. */
     async unfinished(tx: Writer, shopId: string): Promise<number | undefined> {
@@ -364,5 +395,5 @@ const areThere = <Parts extends readonly unknown[]>(
   },
 ): parts is Parts => !parts.some((part) => part instanceof Promise)
 
-const wholeOf = ([order, lines, giftCards, events, paid, back]: Readonly<Parts>): WholeOrder | undefined =>
-  order && { order, lines, giftCards, events, payments: paid, refunds: back }
+const wholeOf = ([order, lines, giftCards, events, paid, back, disputed]: Readonly<Parts>): WholeOrder | undefined =>
+  order && { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed }

@@ -8,7 +8,8 @@ import { cameToNothing, endedUnpaidAs, type Order } from './domain.ts'
 import type { Drive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
-import { returnUnawaited, settleRefund, tellCancelled } from './refunds.ts'
+import { tellCancelled } from './refund-books.ts'
+import { returnUnawaited, settleRefund } from './refunds.ts'
 import { giveUpPayment, returnToSaga } from './saga.ts'
 
 const stillPayable = () => new AppError('CONFLICT', 'A payment for this order may still succeed: look again in a moment')

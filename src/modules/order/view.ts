@@ -1,7 +1,7 @@
 import { type Money, moneyOf } from '../../lib/money.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Payment, paymentView } from '../payment/domain.ts'
-import type { Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
+import type { Dispute, Order, OrderEvent, OrderGiftCard, OrderLine, Refund } from './domain.ts'
 
 /** Everything that an order is shown with. */
 export type WholeOrder = {
@@ -11,10 +11,11 @@ export type WholeOrder = {
   events: readonly OrderEvent[]
   payments: readonly Payment[]
   refunds: readonly Refund[]
+  disputes: readonly Dispute[]
 }
 
 /** An order as its shop and its customer see it. */
-export function orderView({ order, lines, giftCards, events, payments: all, refunds: back }: WholeOrder) {
+export function orderView({ order, lines, giftCards, events, payments: all, refunds: back, disputes }: WholeOrder) {
   const { currency } = order
   return {
     ...pick(order, 'id', 'shopId', 'number', 'customerId', 'email', 'currency', 'mode', 'status', 'paymentStatus', 'fulfilmentStatus'),
@@ -36,6 +37,7 @@ export function orderView({ order, lines, giftCards, events, payments: all, refu
     tracking: order.trackingNumber === null && order.carrier === null ? null : { number: order.trackingNumber, carrier: order.carrier },
     payments: all.map(paymentView),
     refunds: back.map(refundView),
+    disputes: disputes.map(disputeView),
     events: events.map(({ type, at, detail }) => ({ type, ...isoTimes({ at }), detail: told(detail, currency) })),
     ...isoTimes(pick(order, 'expiresAt', 'confirmedAt', 'createdAt', 'updatedAt')),
   }
@@ -47,10 +49,10 @@ function told({ currency: _, ...detail }: OrderEvent['detail'], currency: string
 }
 export type OrderView = ReturnType<typeof orderView>
 
-/** An order for its customer: why its shop gave money back, or cancelled it, is written for the shop's own people. */
+/** An order for its customer: why its shop gave money back, or cancelled it, and what it calls that in its own books, is written for the shop's own people. */
 export const withoutReasons = (view: OrderView): OrderView => ({
   ...view,
-  refunds: view.refunds.map((refund) => ({ ...refund, reason: null })),
+  refunds: view.refunds.map((refund) => ({ ...refund, reason: null, settledReference: null })),
   events: view.events.map((event) => ({
     ...event,
     detail: Object.fromEntries(Object.entries(event.detail).filter(([name]) => name !== 'reason')),
@@ -68,6 +70,16 @@ export const refundView = (refund: Refund) => ({
     restock,
   })),
   ...pick(refund, 'reason', 'status', 'failureCode'),
+  // Once it was redeemed, or cannot be any more, it leads nowhere.
+  claimUrl: refund.status === 'CLAIMABLE' ? refund.claimUrl : null,
+  settledReference: refund.settledReference,
   ...isoTimes(pick(refund, 'createdAt', 'updatedAt')),
 })
 export type RefundView = ReturnType<typeof refundView>
+
+const disputeView = (dispute: Dispute) => ({
+  ...pick(dispute, 'id', 'paymentId', 'reference'),
+  ...moneyOf(dispute, 'amount'),
+  status: dispute.status,
+  ...isoTimes(pick(dispute, 'createdAt', 'updatedAt')),
+})

@@ -275,40 +275,69 @@ export type MoneyBack = {
   currency: string
   /** The processor's name for it, once it has one. */
   refundReference: string | undefined
-  /** Whether it may have been sent before. */
-  wasSent: boolean
+  /** When it may have been sent first, milliseconds; undefined: certainly not yet. */
+  sentAt: number | undefined
+  /** It is there: only what became of it is asked. */
+  isMade: boolean
+}
+
+/** What came of asking about a refund. */
+export type RefundAsked = {
+  /** `unheard`: its processor does not know it, and may not be told again. Undefined: nothing that can be relied on. */
+  readonly said: RefundAnswer | 'unheard' | undefined
+  /** Whether one that has succeeded may still fail. */
+  readonly mayFail: boolean
+  /** Whether it may have been sent by now. */
+  readonly wasSent: boolean
 }
 
 /**
  * Asks a payment's processor to give money back. What may have been sent before is asked about first, and sent again only if the processor
- * never heard of it; what has a name at the processor is never sent again, since one that has forgotten our ids would give it twice.
- * @returns undefined when it said nothing that can be relied on
+ * never heard of it, and only for as long as that is the same refund; what has a name at the processor is never sent again, since one
+ * that has forgotten our ids would give it twice.
  */
-export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAnswer | undefined> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, wasSent } = asked
+export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAsked> {
+  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
+  const mayBeThere = isMade || sentAt !== undefined
   if (!bound) {
     deps.log.error('refund.processor_missing', trace)
-    return undefined
+    return { said: undefined, mayFail: false, wasSent: mayBeThere }
+  }
+  const { refundsMayFail: mayFail = false, refundRepeatsMs } = bound.processor.capabilities
+  const name = { ...nameOf(payment), refundId, amount, currency }
+  const answered = (answer: RefundAnswer): RefundAsked => {
+    deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
+    return { said: answer, mayFail, wasSent: true }
+  }
+  const silent = (error: unknown, wasSent: boolean): RefundAsked => {
+    if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
+    deps.log.warn('refund.no_answer', { ...trace, error })
+    return { said: undefined, mayFail, wasSent }
+  }
+  if (mayBeThere)
+    try {
+      const known = await calling(deps, bound, (processor) => processor.retrieveRefund({ ...name, refundReference }))
+      if (known) return answered(known)
+    } catch (error) {
+      // That it refuses the question says nothing of the refund.
+      return silent(error, true)
+    }
+  const isRepeatable = sentAt === undefined || deps.clock.now() - sentAt < refundRepeatsMs
+  if (isMade || refundReference !== undefined || !isRepeatable) {
+    deps.log.error('refund.forgotten', trace)
+    return { said: 'unheard', mayFail, wasSent: true }
   }
   const whole = amount === payment.captured && payment.refunded === 0
-  const name = { ...nameOf(payment), refundId, amount, currency }
   try {
-    const known = wasSent ? await calling(deps, bound, (processor) => processor.retrieveRefund({ ...name, refundReference })) : undefined
-    if (!known && refundReference !== undefined) {
-      deps.log.error('refund.forgotten', trace)
-      return undefined
-    }
-    const answer = known ?? (await calling(deps, bound, (processor) => processor.refund({ ...name, whole })))
-    deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
-    return answer
+    return answered(await calling(deps, bound, (processor) => processor.refund({ ...name, whole })))
   } catch (error) {
-    if (error instanceof ProcessorRefused) return { reference: undefined, state: 'FAILED', failureCode: error.code }
-    if (!(error instanceof ProcessorUnavailable)) throw error
-    deps.log.warn('refund.no_answer', { ...trace, error })
-    return undefined
+    if (error instanceof ProcessorRefused)
+      return { said: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
+    const isCertain = error instanceof ProcessorUnavailable && error.neverSent
+    return silent(error, !isCertain || sentAt !== undefined)
   }
 }
 

@@ -44,9 +44,9 @@ export async function sandboxReply(deps: SandboxDeps, route: string, id: string,
       return payment ? { status: 200, body: view(payment) } : notFound
     }
     case 'POST payments capture':
-      return move(deps, id, 'AUTHORIZED', 'CAPTURED')
+      return capture(deps, id, 'AUTHORIZED')
     case 'POST payments confirm':
-      return move(deps, id, 'PENDING', 'CAPTURED')
+      return capture(deps, id, 'PENDING')
     case 'POST payments void':
       return voidPayment(deps, id)
     case 'GET refunds':
@@ -69,24 +69,18 @@ async function create(
   if (!isToken(token)) return refuse('unknown_token')
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
-  const payment = await db.write(async (tx) => {
-    await store.insert(tx, row)
-    return store.lock(tx, id)
-  }, locking)
-  return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment ?? row) }
+  const begun = await db.write((tx) => store.begin(tx, row), locking)
+  return creation === 'hangs' ? 'hang' : { status: 201, body: view((await begun.known) ?? row) }
 }
 
 /** Takes the money; of a payment that is captured already it says so again. */
-async function move({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING', to: 'CAPTURED'): Promise<Reply> {
-  const { before, after } = await db.write(async (tx) => {
-    const found = await store.lock(tx, id)
-    const moved = found && (await store.move(tx, id, from, { status: to, captured: found.amount }))
-    return { before: found, after: moved ?? found }
-  }, locking)
-  if (!before || !after) return notFound
-  if (after.status !== to) return refuse(`payment_${after.status.toLowerCase()}`)
-  const lost = before.status === 'AUTHORIZED' && isToken(before.token) && behaviours[before.token].capture === 'breaks off'
-  return lost ? 'break off' : { status: 200, body: view(after) }
+async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
+  const captured = await db.write((tx) => store.capture(tx, id, from), locking)
+  const { payment, isTaken } = await captured.known
+  if (!payment) return notFound
+  if (payment.status !== 'CAPTURED') return refuse(`payment_${payment.status.toLowerCase()}`)
+  const lost = isTaken && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
+  return lost ? 'break off' : { status: 200, body: view(payment) }
 }
 
 /** Gives a payment up: one that was declined, too, since its shopper could try again. */

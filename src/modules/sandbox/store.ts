@@ -1,6 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
-import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, lockedRowsOf, rowsOf, updateOf } from '../../../db/prepared.ts'
+import type { Database, Prepared, Reader, Values, Writer } from '../../../db/engine.ts'
+import { insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
@@ -16,6 +16,17 @@ const updatePayment = updateOf(
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
 )
 
+const capturePayment = prepare((queries) =>
+  queries
+    .update(sandboxPayments)
+    .set({ status: 'CAPTURED', captured: sql`${sandboxPayments.amount}` })
+    .where(and(valuesOf(sandboxPayments, ['id']), eq(sandboxPayments.status, sql.placeholder('from'))))
+    .returning(),
+)
+
+/** A promise also where it is answered, or refused, at once. */
+const firstOf = async <Row>(tx: Writer, query: Prepared<Row>, values: Values): Promise<Row | undefined> => tx.first(query, values)
+
 export function createSandboxStore({ read }: Pick<Database, 'read'>) {
   return {
     async find(id: string): Promise<SandboxPayment | undefined> {
@@ -25,14 +36,27 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
       return tx.first(lockedPayment, { id })
     },
-    /** Leaves the one that is there already. */
-    insert: insertPayment,
+    /** Begins a payment unless it is there, as the last thing in a write: the payment as it is then. */
+    begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<SandboxPayment | undefined>> => {
+      const begun = [insertPayment(tx, payment), firstOf(tx, paymentById, payment)] as const
+      return knownLater(Promise.all(begun).then(([, found]) => found))
+    },
+    /** Takes all the money of a payment in status `from`, as the last thing in a write. Undefined: there is none. */
+    capture: (
+      tx: Writer,
+      id: string,
+      from: SandboxPayment['status'],
+    ): Promise<KnownLater<{ payment: SandboxPayment | undefined; isTaken: boolean }>> => {
+      const taken = firstOf(tx, capturePayment, { id, from })
+      const found = firstOf(tx, paymentById, { id })
+      return knownLater(Promise.all([taken, found]).then(([now, payment]) => ({ payment, isTaken: now !== undefined })))
+    },
     /** Moves a payment on from `from`; undefined, and nothing is done, in any other status. */
     async move(
       tx: Writer,
       id: string,
       from: SandboxPayment['status'],
-      change: Partial<Pick<SandboxPayment, 'status' | 'captured'>>,
+      change: Pick<SandboxPayment, 'status'>,
     ): Promise<SandboxPayment | undefined> {
       const [moved] = await updatePayment(tx, change, { which: id, from })
       return moved

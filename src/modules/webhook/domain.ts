@@ -6,7 +6,15 @@ export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect
 
 /** What the outside may be told of. */
-export const webhookEvents = ['order.confirmed', 'order.refunded', 'order.cancelled', 'order.fulfilled'] as const
+export const webhookEvents = [
+  'order.confirmed',
+  'order.refunded',
+  'order.refund_claimable',
+  'order.refund_manual',
+  'order.cancelled',
+  'order.fulfilled',
+  'order.disputed',
+] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 export const disabledReasons = ['GONE', 'FAILING'] as const
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const

@@ -4,7 +4,8 @@
  */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { fieldsOf, integer, MoneySchema, nullable } from '../../http/schema.ts'
+import { fieldsOf, integer, MoneySchema, nullable, oneOf } from '../../http/schema.ts'
+import { disputeStatuses } from '../order/domain.ts'
 import type { WebhookEvent } from './domain.ts'
 
 const ofOrder = {
@@ -12,6 +13,11 @@ const ofOrder = {
   number: integer({ minimum: 1, description: 'The number of the order in its shop' }),
 }
 const reason = nullable(t.String({ description: 'As the shop gave it' }))
+const toPay = {
+  id: t.String(),
+  amount: t.Object(MoneySchema.properties, { description: 'What is still to be paid: gift cards have their part already' }),
+  reason,
+}
 
 export const messageData = {
   'order.confirmed': t.Object(
@@ -35,10 +41,39 @@ export const messageData = {
     },
     { title: 'OrderRefundedMessage', description: 'Money of an order went back' },
   ),
+  'order.refund_claimable': t.Object(
+    {
+      ...ofOrder,
+      refund: t.Object({
+        ...toPay,
+        claimUrl: nullable(t.String({ description: 'Where the shopper fetches the money: whoever has this link has the money' })),
+      }),
+    },
+    { title: 'OrderRefundClaimableMessage', description: 'Money of an order waits for the shopper to fetch it' },
+  ),
+  'order.refund_manual': t.Object(
+    {
+      ...ofOrder,
+      refund: t.Object({ ...toPay, failureCode: nullable(t.String({ description: 'Why the processor does not do it, in its word' })) }),
+    },
+    { title: 'OrderRefundManualMessage', description: 'Money of an order must be paid back by hand, since its processor does not do it' },
+  ),
   'order.cancelled': t.Object({ ...ofOrder, reason }, { title: 'OrderCancelledMessage', description: 'An order was cancelled' }),
   'order.fulfilled': t.Object(
     { ...ofOrder, ...fieldsOf(nullable(t.String()), 'trackingNumber', 'carrier') },
     { title: 'OrderFulfilledMessage', description: 'An order was sent' },
+  ),
+  'order.disputed': t.Object(
+    {
+      ...ofOrder,
+      dispute: t.Object({
+        id: t.String(),
+        reference: t.String({ description: "The processor's name for it" }),
+        amount: MoneySchema,
+        status: oneOf(disputeStatuses, { description: 'OPEN: the bank took the money. WON: it gave it again. LOST: it keeps it' }),
+      }),
+    },
+    { title: 'OrderDisputedMessage', description: "The shopper's bank took money of an order back, gave it again, or keeps it" },
   ),
 } as const satisfies Record<WebhookEvent, TSchema>
 

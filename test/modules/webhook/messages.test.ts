@@ -2,12 +2,16 @@
 import { expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { outbox } from '../../../db/schema/outbox.ts'
+import { locking } from '../../../src/core/change.ts'
 import type { OpenApi } from '../../../src/http/openapi.ts'
 import type { Schema } from '../../../src/http/openapi-schema.ts'
+import { noteDispute } from '../../../src/modules/order/disputes.ts'
+import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { webhookEvents } from '../../../src/modules/webhook/domain.ts'
 import { messageData } from '../../../src/modules/webhook/messages.ts'
 import type { Message } from '../../../src/modules/webhook/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
+import { changeProcessor, manualRefundOf } from '../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../support/selling.ts'
 
 /** Objects whose fields are named hold no others. */
@@ -66,6 +70,14 @@ test('every event that orders leave in the outbox, of guests and of customers, i
     ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, token === undefined ? {} : { trackingNumber: 'T 1', carrier: 'Post' }))
     for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.bought(buyer)).id}/cancel`, body))
   }
+  await manualRefundOf(shop)
+  changeProcessor(app, () => ({ refund: async () => ({ reference: 'pp_1', state: 'CLAIMABLE', claimUrl: 'https://pay.example.com/c' }) }))
+  const claimed = await shop.bought()
+  ok(await shop.refund(claimed.id))
+  const [payment] = await paymentsOf(app.deps, claimed.id)
+  if (!payment) throw new Error('no payment')
+  const dispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' } as const
+  await app.deps.db.write((tx) => noteDispute(tx, app.deps, { payment, dispute }), locking)
   const messages = await app.deps.db.read.select().from(outbox)
   const judge = await judgeOf(app)
   for (const { body } of messages) expect([body, judge(body)]).toEqual([body, undefined])

@@ -1,0 +1,1 @@
+CREATE INDEX "refunds_shop" ON "refunds" USING btree ("shop_id","id");

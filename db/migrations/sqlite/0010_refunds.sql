@@ -1,0 +1,1 @@
+CREATE INDEX `refunds_shop` ON `refunds` (`shop_id`,`id`);

@@ -2,7 +2,6 @@ import { Database as Sqlite, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { SQL } from 'drizzle-orm'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import { LRUCache } from 'lru-cache'
 import { assertEngine } from '../columns.ts'
 import {
   type Database,
@@ -16,6 +15,7 @@ import {
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
+import { type Guard, statementCache } from './statements.ts'
 import { type Watch, watchOfLoop } from './watch.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
@@ -36,7 +36,6 @@ const queueMax = 20_000
 const commitSliceMs = 15
 const busyRetryMs = 2
 const busyGiveUpMs = 10_000
-const preparedStatementsMax = 400
 
 /** 'souk' in ASCII: tells our files from any other SQLite file. */
 export const applicationId = 0x736f756b
@@ -57,30 +56,6 @@ export function configure(connection: Sqlite, synchronous: 'FULL' | 'OFF' = 'FUL
   pragmas.push('wal_autocheckpoint = 4000', 'cache_size = -4000', 'journal_size_limit = 67108864')
   pragmas.push('trusted_schema = 0', 'temp_store = MEMORY')
   for (const pragma of pragmas) connection.run(`PRAGMA ${pragma}`)
-}
-
-/**
- * drizzle prepares every statement anew; most of them are the same few hundred texts. What falls out is left to the
- * garbage collector: somebody may still hold it.
- */
-function statementCache(connection: Sqlite, guard: Guard): (text: string) => Statement {
-  const prepare = (text: string) => guard(() => guarded(connection.prepare(text), guard))
-  const statements = new LRUCache({ max: preparedStatementsMax, memoMethod: prepare })
-  return (text) => statements.memo(text)
-}
-
-/** Lets nothing pass unseen that a run of SQLite says of a failing disk or a damaged file. */
-type Guard = <T>(run: () => T) => T
-
-/** drizzle runs statements by itself, and wraps what they throw. */
-function guarded(statement: Statement, guard: Guard): Statement {
-  const { all, get, run, values } = statement
-  return Object.assign(statement, {
-    all: (...given: never[]) => guard(() => all.apply(statement, given)),
-    get: (...given: never[]) => guard(() => get.apply(statement, given)),
-    run: (...given: never[]) => guard(() => run.apply(statement, given)),
-    values: (...given: never[]) => guard(() => values.apply(statement, given)),
-  })
 }
 
 const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')

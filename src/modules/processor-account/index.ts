@@ -1,4 +1,5 @@
 export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount } from './accounts.ts'
+export { apiHost, modeIn } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
 export type { ProcessorAccountDeps } from './parts.ts'
 export { type Probed, probeAccounts } from './probing.ts'

@@ -36,7 +36,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      do: word('again', 'return', 'return', 'message', 'message', 'takeBack', 'refund', 'refundPart', 'cancel'),
+      do: word('again', 'return', 'return', 'message', 'message', 'takeBack', 'refund', 'refundPart', 'refundPart', 'cancel'),
       nth,
     }),
   },

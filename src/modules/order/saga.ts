@@ -247,11 +247,17 @@ async function endCompensation(deps: OrderDeps, saga: Saga, drive: Drive): Promi
     await postpone(deps, saga, drive)
     return undefined
   }
-  await deps.db.write(async (tx) => {
+  const isOver = await deps.db.write(async (tx) => {
+    await store.lock(tx, order.id)
+    // Another may have been begun meanwhile in the place of one that failed.
+    if ((await store.refundsOf(tx, order.id)).some(({ status }) => status === 'PENDING')) return false
     const ended = { attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
-    if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return
+    if (!(await store.move(tx, order.id, ['COMPENSATING'], 'CANCELLED', ended))) return true
     await appendEvent(tx, deps, { orderId: order.id, type: 'CANCELLED' })
     await tellCancelled(tx, deps, { order, reason: null })
+    return true
   }, locking)
-  return loadSaga(deps, order.id)
+  if (isOver) return loadSaga(deps, order.id)
+  await postpone(deps, saga, drive)
+  return undefined
 }

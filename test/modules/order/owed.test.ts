@@ -4,6 +4,8 @@ import { eq } from 'drizzle-orm'
 import { unifiedTransactions } from '../../../db/schema/ledger.ts'
 import { type PaymentName, ProcessorRefused, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
+import { completeOrder } from '../../../src/modules/order/index.ts'
+import { settleRefund } from '../../../src/modules/order/refunds.ts'
 import { testApp } from '../../support/app.ts'
 import { booksOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
@@ -319,4 +321,31 @@ test('souk check names an order that kept what it owes', async () => {
   const found: string[] = []
   for await (const { subject, problems } of bookFindings(app.deps.db)) if (subject === 'money owed') found.push(...problems)
   expect(found).toEqual([`Order ${id} came to nothing, and 1000 of it was not given back`])
+})
+
+test('an order whose money is on its way back does not end over a refund that was begun just then in the place of one that failed', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async () => ({ reference: 're_1', state: 'PENDING' }),
+    retrieveRefund: async ({ refundReference }) =>
+      refundReference === undefined ? undefined : { reference: refundReference, state: 'FAILED', failureCode: 'closed_account' },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  app.clock.advance(hour / 2)
+  const { orderStore } = app.deps
+  const refundsOf = orderStore.refundsOf.bind(orderStore)
+  let others = 0
+  // Between whoever ends the order reading its refunds and asking about them, somebody else has asked.
+  orderStore.refundsOf = async (from, orderId) => {
+    const found = await refundsOf(from, orderId)
+    if (others++ === 0) for (const { id } of found) await settleRefund(app.deps, id, { holder: 'somebody else' })
+    return found
+  }
+  await completeOrder(app.deps, order.id)
+  expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'FAILED' }, { status: 'PENDING' }] })
 })

@@ -1,6 +1,6 @@
 /** Which account a payment goes through, and the client of one. */
 import type { Reader } from '../../../db/engine.ts'
-import type { OutsideProcessor } from '../../clients/processors/outside.ts'
+import type { Processor } from '../../clients/processors/processor.ts'
 import type { Config } from '../../config.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
 import { type AccountRow, apiHost, instanceId, type Mode, type ProcessorAccount } from './domain.ts'
@@ -53,10 +53,8 @@ export async function accountById(
  * The client of an account: one for all who use the same keys, so that they share a token. A merchant's own server is called through the
  * guarded fetch.
  */
-export const clientOf = (
-  { processorClients }: Pick<ProcessorAccountDeps, 'processorClients'>,
-  account: ProcessorAccount,
-): OutsideProcessor => processorClients.of(account)
+export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'processorClients'>, account: ProcessorAccount): Processor =>
+  processorClients.of(account)
 
 /** Sets of keys that a message is held against: who has changed keys more often gets no messages under the oldest. */
 const hearingMax = 20

@@ -1,5 +1,5 @@
 /** The clients of accounts that are in use: one for each set of keys, so that whoever uses an account shares its access token. */
-import type { OutsideProcessor } from '../../clients/processors/outside.ts'
+import type { Processor } from '../../clients/processors/processor.ts'
 import type { Config } from '../../config.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'
@@ -18,13 +18,13 @@ export type Opened = {
   readonly timeoutMs?: number
 }
 /** Makes a client that nobody else has. */
-export type OpenClient = (opened: Opened) => OutsideProcessor
+export type OpenClient = (opened: Opened) => Processor
 
 export type Clients = {
   /** The same client every time, for as long as it is remembered. */
-  of(account: ProcessorAccount): OutsideProcessor
+  of(account: ProcessorAccount): Processor
   /** One that nobody else has, of which each call may take so long. */
-  anew(account: ProcessorAccount, timeoutMs: number): OutsideProcessor
+  anew(account: ProcessorAccount, timeoutMs: number): Processor
   readonly open: OpenClient
 }
 
@@ -33,7 +33,7 @@ const keptMax = 1_000
 
 export function createClients({ config, keyring }: { config: Config; keyring: Pick<Keyring, 'unseal'> }, open: OpenClient): Clients {
   /** The one that was used last comes last. */
-  const kept = new Map<string, OutsideProcessor>()
+  const kept = new Map<string, Processor>()
 
   function settingsOf({ keysId: id, shopId, processor, sealedSettings, publishable }: ProcessorAccount): AccountSettings {
     if (shopId === null || sealedSettings === undefined) return settingsIn(config, processor)?.settings ?? {}

@@ -1,7 +1,7 @@
 import { type BtcpayAccount, createBtcpay } from '../../clients/processors/btcpay.ts'
 import { type CheckoutAccount, createCheckout } from '../../clients/processors/checkout.ts'
-import type { OutsideProcessor } from '../../clients/processors/outside.ts'
 import { createPaypal, type PaypalAccount } from '../../clients/processors/paypal.ts'
+import type { Processor } from '../../clients/processors/processor.ts'
 import { createQpay, type QpayAccount } from '../../clients/processors/qpay.ts'
 import { createStripe, type StripeAccount } from '../../clients/processors/stripe.ts'
 import { createTap, type TapAccount } from '../../clients/processors/tap.ts'
@@ -16,7 +16,7 @@ type Port = Parameters<typeof createStripe>[1]
 /** What an account is made of was looked at when it was saved, or read from the settings: it has the fields that its client takes. */
 type Fields = StripeAccount & TapAccount & QpayAccount & CheckoutAccount & PaypalAccount & BtcpayAccount
 
-const makers: Readonly<Record<ProcessorName, (account: Fields, port: Port) => OutsideProcessor>> = {
+const makers: Readonly<Record<ProcessorName, (account: Fields, port: Port) => Processor>> = {
   stripe: createStripe,
   tap: createTap,
   qpay: createQpay,

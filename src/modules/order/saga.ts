@@ -101,14 +101,14 @@ async function loadSaga({ orderStore }: OrderDeps, orderId: string): Promise<Sag
 /** Nothing to do now: nobody needs to look again, unless the processor still owes an answer, or the shopper is at work there. */
 async function atRest(deps: OrderDeps, saga: Saga, move: Move, drive: Drive): Promise<Saga> {
   const { order } = saga
-  const payment = paymentOf(saga)
   if (move.kind === 'ask' && move.payment.status === 'PENDING') return undecided(deps, saga, drive)
   const now = deps.clock.now()
-  const isAwaited = order.status === 'PENDING_PAYMENT' && payment !== undefined && isUnderWay(payment) && !isLost(payment)
+  // Also of an order that has ended: what is being decided there may still become money, which goes back.
+  const undecidedYet = saga.payments.find((payment) => isUnderWay(payment) && !isLost(payment))
   // Its time is over: the job that ends it gives its payment up.
-  if (isAwaited && order.expiresAt <= now) return saga
+  if (undecidedYet && order.status === 'PENDING_PAYMENT' && order.expiresAt <= now) return saga
   const isPolled = order.resumeAt !== null && order.resumeAt > now
-  const resumeAt = isAwaited ? (isPolled ? order.resumeAt : pollAt(payment, order, now)) : null
+  const resumeAt = undecidedYet ? (isPolled ? order.resumeAt : pollAt(undecidedYet, order, now)) : null
   if (order.resumeAt === resumeAt) return saga
   const changed = await deps.db.write((tx) => deps.orderStore.comeToRest(tx, order, resumeAt, now), locking)
   return changed ? { ...saga, order: changed } : loadSaga(deps, order.id)

@@ -158,6 +158,7 @@ async function rest(app: TestApp, at: Simulated): Promise<void> {
     at.settle()
     await app.jobs.resume()
     await app.jobs.closeOrders()
+    await app.jobs.sweep()
   }
 }
 

@@ -1,6 +1,6 @@
 /** A name server on the loopback that knows TXT records alone, over UDP and, for what does not fit a datagram, TCP (RFC 1035). */
 import { createSocket } from 'node:dgram'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 /** `NXDOMAIN` and `SERVFAIL` are codes of the answer; `SILENT`: none comes. */
 type Said = readonly (string | readonly string[])[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
@@ -28,10 +28,17 @@ export async function nameServer() {
       socket.write(Buffer.concat([length, answer]))
     })
   })
-  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve))
+  // The same port for both: one of TCP that is free is mostly free for UDP too, and else another one is.
+  for (let tries = 0; tries < 20; tries++) {
+    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
+    const { port: free } = tcp.address() as AddressInfo
+    const isBound = await new Promise<boolean>((resolve) =>
+      udp.once('error', () => resolve(false)).bind(free, '127.0.0.1', () => resolve(true)),
+    )
+    if (isBound) break
+    await new Promise((resolve) => tcp.close(resolve))
+  }
   const { port } = udp.address()
-  // The same port for both: nobody else asks for one of TCP in between.
-  await new Promise<void>((resolve) => tcp.listen(port, '127.0.0.1', resolve))
   udp.on('message', (message, { port: to }) => {
     const answer = answerTo(message, datagramMax)
     if (answer) udp.send(answer, to, '127.0.0.1')

@@ -97,7 +97,7 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
     capabilities: {
       capturesItself,
       createRepeatsMs: repeats ? forever : 0,
-      refundRepeatsMs: forever,
+      refundRepeatsMs: refunds === 'whole' ? 0 : forever,
       findable,
       refunds,
       wallets: true,

@@ -133,8 +133,8 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
       // A sale that was cancelled: the write that gave its money back has undone the rest.
       if (order.confirmedAt !== null) return rest
       if (live && isLost(live)) return { kind: 'abandon', payment: live }
-      // What is being decided may take days: the stock does not wait for it.
-      if (live && live.status !== 'PROCESSING') return { kind: 'void', payment: live }
+      // What is being decided may take days, and what a processor does not give up for ever: the stock does not wait for it.
+      if (live && live.status !== 'PROCESSING' && order.attempts < undecidedAsksMax) return { kind: 'void', payment: live }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
       if (live) return { kind: 'void', payment: live }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : lastMove({ order, payments })

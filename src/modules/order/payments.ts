@@ -4,6 +4,7 @@ import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStat
 import {
   askProcessor,
   noteCapture,
+  noteNames,
   noteNothing,
   noteProgress,
   type PaymentAnswer,
@@ -223,7 +224,8 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   const { state, failureCode } = answer
   const isAwaited = order.status === 'PENDING_PAYMENT'
   // An authorization for an order that has ended is given up, and never counts.
-  if (state === 'AUTHORIZED' && !isAwaited) return saga
+  if (state === 'AUTHORIZED' && !isAwaited)
+    return withPayment(saga, await noteNames(tx, deps, { payment, answer, holder: drive.holder }), undefined)
   const noted = noteProgress(tx, deps, { payment, answer, holder: drive.holder })
   const updatedAt = deps.clock.now()
   const isNameless = (answer.reference ?? payment.processorReference) === null

@@ -1,5 +1,7 @@
 import { type Actor, type Change, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { isFree, noLease } from '../../core/leases.ts'
+import { dayMs } from '../../lib/day.ts'
 import { audit, audited } from '../audit/index.ts'
 import { capturedPayment } from '../payment/index.ts'
 import { type OrderStatus, type Refund, refundable, refundParts } from './domain.ts'
@@ -92,10 +94,13 @@ export async function beginRefund(deps: OrderDeps, request: RefundRequest, purpo
 export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'status'>): boolean =>
   purpose === 'CANCEL' && status === 'PENDING'
 
+/** A refund that its processor has said nothing of for so long may be paid by hand. */
+const silentMs = 3 * dayMs
+
 /**
  * Notes that a refund which had to be paid by hand was: from then on its money has gone back.
  * @param reference what the shop calls that payment
- * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL
+ * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL, or PENDING for so long that its processor is not going to answer
  */
 export function settleByHand(
   deps: OrderDeps,
@@ -108,10 +113,17 @@ export function settleByHand(
     if (order?.shopId !== by.shop.id) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.lockRefund(tx, refundId)
     if (before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
-    const change = { settledReference: reference, updatedAt: deps.clock.now() }
-    const refund = await store.moveRefund(tx, refundId, ['MANUAL'], 'SUCCEEDED', change)
-    if (!refund) throw new AppError('CONFLICT', `Only a refund that is MANUAL is paid by hand: this one is ${before.status}`)
-    await noteMoved(tx, deps, { order, from: 'MANUAL', refund })
+    const now = deps.clock.now()
+    // One that its processor says nothing about any more: a closed account, keys that are gone.
+    const isSilent = before.status === 'PENDING' && now - before.createdAt >= silentMs && isFree(before, '', now)
+    const change = { settledReference: reference, resumeAt: null, ...noLease, updatedAt: now }
+    const refund = await store.moveRefund(tx, refundId, isSilent ? ['MANUAL', 'PENDING'] : ['MANUAL'], 'SUCCEEDED', change)
+    if (!refund)
+      throw new AppError(
+        'CONFLICT',
+        `Only a refund that is MANUAL, or PENDING for three days, is paid by hand: this one is ${before.status}`,
+      )
+    await noteMoved(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
     const { status, amount } = refund
     tell({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
     return refundView(refund)

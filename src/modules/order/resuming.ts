@@ -86,7 +86,8 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
 
 async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   const order = await deps.orderStore.find(id)
-  if (order?.status !== 'PENDING_PAYMENT') return
+  // It may have got more time meanwhile: a payment that is being decided, or another one.
+  if (order?.status !== 'PENDING_PAYMENT' || order.expiresAt > deps.clock.now()) return
   await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
   await completeOrder(deps, id)
 }

@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../../../db/engine.ts'
 import { type Actor, locking, system } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
-import { leaseMs } from '../../core/leases.ts'
+import { leaseMs, noLease } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isLost, isNowhere, isUnderWay } from '../payment/domain.ts'
 import { abandonPayment, endLeases, paymentsWithin, takeAskingTurn } from '../payment/index.ts'
@@ -230,7 +230,9 @@ export async function compensate(
     const difference = { before: { status: 'PAID' }, after: { status: 'COMPENSATING' } }
     await audit(tx, deps, { actor, action: 'order.compensated', subject: orderId, shopId, ...difference })
     const payments = await paymentsWithin(tx, deps, orderId)
-    await returnUnawaited(tx, deps, { order, payments }, drive.holder, { reason, actor: actor.id })
+    const begun = await returnUnawaited(tx, deps, { order, payments }, drive.holder, { reason, actor: actor.id })
+    // Whoever ends the order sends them: nobody has yet.
+    for (const { id } of begun) await deps.orderStore.changeRefund(tx, id, ['PENDING'], { sentAt: null, resumeAt: now, ...noLease })
     return true
   }, locking)
 }

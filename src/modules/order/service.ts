@@ -161,6 +161,8 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
   const holder = deps.newId('attempt')
   const refunds = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
+    const found = await store.lock(tx, id)
+    if (status === 'EXPIRED' && (!found || found.expiresAt > now)) return []
     const order = await store.move(tx, id, ['PENDING_PAYMENT'], status, { attempts: 0, resumeAt: now, updatedAt: now })
     // Nobody asked for it to expire: it was paid or ended meanwhile.
     if (!order && status === 'EXPIRED') return []

@@ -149,7 +149,13 @@ const sooner = updateOf(
 )
 const refundLease = updateOf(
   refunds,
-  and(eq(refunds.id, which), inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']), leaseIsFree(refunds)),
+  and(
+    eq(refunds.id, which),
+    inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']),
+    // Whoever sends it must be the one who saw that nobody has.
+    sql`${refunds.sentAt} is not distinct from ${sql.placeholder('wasSentAt')}`,
+    leaseIsFree(refunds),
+  ),
 )
 
 /** @param changed called inside every write that changes what an order shows */
@@ -310,7 +316,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /** Takes a refund that its processor is asked about for a call to it; undefined while somebody else has it. */
     async leaseRefund(tx: Writer, { id, sentAt }: Refund, holder: string, now: number): Promise<Refund | undefined> {
       const change = { ...leaseOf(holder, now), sentAt: sentAt ?? now }
-      const [refund] = await refundLease(tx, change, { which: id, holder, now, farAhead: now + leaseMs })
+      const [refund] = await refundLease(tx, change, { which: id, holder, now, wasSentAt: sentAt, farAhead: now + leaseMs })
       return refund
     },
     moveRefund: refundMoves.move,

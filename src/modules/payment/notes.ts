@@ -15,7 +15,8 @@ type Noted = { payment: Payment; answer: PaymentAnswer; holder: string }
  * lease back: a question is asked without one, and somebody else may have it for a call of theirs.
  */
 const seenBy = ({ payment, answer: { reference, references }, holder }: Noted, now: number) => ({
-  processorReference: reference ?? payment.processorReference,
+  // The first stays: another would be another payment's.
+  processorReference: payment.processorReference ?? reference ?? null,
   references: { ...payment.references, ...references },
   sealedToken: null,
   ...(isFree(payment, holder, now) ? noLease : {}),
@@ -72,6 +73,13 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
       // Nothing becomes PENDING again, and without an amount it is no capture.
       return payment
   }
+}
+
+/** Notes what its processor calls a payment, which stays what it is: without a name it could not be given up. */
+export async function noteNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
+  const { payment } = noted
+  if (payment.processorReference !== null && !namesMore(noted)) return payment
+  return (await store.change(tx, payment, [payment.status], seenBy(noted, clock.now()))) ?? payment
 }
 
 /** What money that was taken leaves on its payment. */

@@ -161,6 +161,9 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
     if (error instanceof ProcessorRefused && question === 'void' && error.code === 'not_found') return refusal(payment, 'VOIDED', error)
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
+    // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
+    if (question === 'void' && !findable && payment.processorReference === null)
+      return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     if (question === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined

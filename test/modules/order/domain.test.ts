@@ -56,7 +56,7 @@ describe('the states of an order', () => {
 })
 
 const order = (status: OrderStatus, more: Partial<Order> = {}) =>
-  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, ...more }) as Order
+  ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, attempts: 0, ...more }) as Order
 const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
   ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, ...more }) as Payment
 const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
@@ -113,6 +113,9 @@ describe('the next move of a saga', () => {
       expect(kindOf(order(status), [payment('PROCESSING', known)])).toBe('release')
       expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', known)])).toBe('void')
       expect(kindOf(order(status), [payment('PROCESSING')])).toBe('abandon')
+      // A processor that does not answer does not hold the stock for ever.
+      expect(kindOf(order(status, { attempts: 5 }), [payment('REQUIRES_ACTION', known)])).toBe('release')
+      expect(kindOf(order(status, { attempts: 5, holds: 'RELEASED' }), [payment('REQUIRES_ACTION', known)])).toBe('void')
       for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order(status, { holds }), [payment('CAPTURED')])).toBe('release')
       expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('VOIDED')])).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
     }

@@ -9,7 +9,7 @@ import { settleRefund } from '../../../src/modules/order/refunds.ts'
 import { testApp } from '../../support/app.ts'
 import { booksOf } from '../../support/books.ts'
 import { forceOrder } from '../../support/order-rows.ts'
-import { said, sellingBy } from '../../support/scripted.ts'
+import { capabilities, said, sellingBy } from '../../support/scripted.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 
 const hour = 60 * 60 * 1000
@@ -348,4 +348,36 @@ test('an order whose money is on its way back does not end over a refund that wa
   }
   await completeOrder(app.deps, order.id)
   expect(await shop.order(order.id)).toMatchObject({ status: 'COMPENSATING', refunds: [{ status: 'FAILED' }, { status: 'PENDING' }] })
+})
+
+test('an order whose time is over is not ended when its processor says just then that the payment is being decided', async () => {
+  await using app = await testApp()
+  let state: ReturnType<typeof said>['state'] = 'REQUIRES_ACTION'
+  const shop = await sellingBy(app, { create: async () => said('REQUIRES_ACTION'), retrieve: async () => said(state) })
+  const { order } = ok(await shop.buy()).body
+  state = 'PROCESSING'
+  app.clock.advance(hour)
+  await app.jobs.closeOrders()
+  expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PROCESSING' })
+  expect(await shop.stock()).toEqual({ onHand: 9 + 1, reserved: 1 })
+})
+
+test('the money of a paid order that came to nothing is sent back, also by a processor that can never be told twice', async () => {
+  await using app = await testApp()
+  const sent: string[] = []
+  const shop = await sellingBy(app, {
+    capabilities: { ...capabilities, refundRepeatsMs: 0 },
+    create: async () => said('AUTHORIZED', { authorized: 1_000 }),
+    capture: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    retrieve: async () => said('CAPTURED', { authorized: 1_000, captured: 1_000 }),
+    refund: async ({ refundId }) => {
+      sent.push(refundId)
+      return { reference: 're_1', state: 'SUCCEEDED' }
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refunds: [{ status: 'SUCCEEDED' }] })
+  expect(sent).toHaveLength(1)
 })

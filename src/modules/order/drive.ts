@@ -13,6 +13,8 @@ export type Drive = {
   readonly unsent: Set<string>
   /** The ways that are left to pay, should a processor not begin the payment: the next comes first. */
   readonly fallbacks?: PaymentChoice[] | undefined
+  /** Whether one of them was taken: what is left of the request's time is not enough for a whole call. */
+  hasFallenBack?: boolean
   /** Stores the answer of a request, in the write that makes the order a sale. */
   readonly keep?: ((tx: Writer, sold: WholeOrder) => Promise<void>) | undefined
 }

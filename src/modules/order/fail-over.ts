@@ -31,6 +31,7 @@ export async function payElsewhere(deps: OrderDeps, saga: Saga, { id }: Payment,
     if (!abandoned) return undefined
     const payment = await beginPayment(tx, deps, { order, choice, holder: drive.holder })
     drive.unsent.add(payment.id)
+    drive.hasFallenBack = true
     const change = { processor: choice.processor, attempts: 0, resumeAt: now + resumeAfterMs, updatedAt: now }
     const changed = await store.change(tx, order.id, ['PENDING_PAYMENT'], change)
     const detail = { payment: payment.id, processor: choice.processor, instead: before.processor }

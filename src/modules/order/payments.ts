@@ -48,8 +48,11 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
   return isOpenThere(after, payment, asked.answer) ? 'silent' : after
 }
 
-const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined =>
-  question === 'create' && mayFallBack(drive) ? failOver.patienceMs : undefined
+const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined => {
+  // A shopper who is back, and a page that asks, hear how things stand; the job asks on.
+  const isAsked = question === 'ask' && drive.until !== undefined
+  return isAsked || (question === 'create' && (mayFallBack(drive) || drive.hasFallenBack)) ? failOver.patienceMs : undefined
+}
 
 /** Whether there is another processor that may be asked in the place of one that does not begin a payment. */
 export const mayFallBack = ({ fallbacks }: Drive): boolean => fallbacks !== undefined && fallbacks.length > 0

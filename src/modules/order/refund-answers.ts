@@ -20,8 +20,9 @@ export const refusalsMax = 12
 export const bankFailuresMax = 3
 /** A call whose answer was lost may still be at work: what a processor does not know by then it was never told. */
 export const unheardMs = 60 * 60_000
-/** The processor's word for what it cannot do at all. */
-export const notSupported = 'refund_not_supported'
+/** The words for what a processor cannot do at all: no refund of that kind, or no such amount. */
+const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported']
+export const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
 
 type Asked = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempts' | 'failureCode' | 'sentAt' | 'createdAt'>
 
@@ -56,7 +57,7 @@ function refusedOr(
   { reference }: RefundAnswer,
   { code, failedBefore }: { code: string; failedBefore: number },
 ): Exclude<Outcome, { kind: 'SUCCEEDED' | 'CLAIMABLE' }> {
-  if (reference === undefined && code === notSupported) return { kind: 'MANUAL', code }
+  if (reference === undefined && isNotSupported(code)) return { kind: 'MANUAL', code }
   if (!isOwed(refund)) return { kind: 'FAILED', code }
   if (reference === undefined) return refusedAgain(refund, code)
   return failedBefore + 1 < bankFailuresMax ? { kind: 'again', code } : { kind: 'MANUAL', code }

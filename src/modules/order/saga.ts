@@ -89,6 +89,8 @@ export async function giveUpPayment(deps: OrderDeps, saga: Saga, drive: Drive): 
   if (isLost(last)) return 'silent'
   if (drive.until !== undefined && deps.clock.now() >= drive.until) return 'silent'
   const after = await askPayment(deps, 'void', last, drive)
+  // Whoever tries again in a moment must not wait for a question that is over.
+  if (after === 'silent') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, drive.holder), locking)
   return typeof after === 'string' ? after : completeOrder(deps, saga.order.id, drive, after)
 }
 

@@ -152,7 +152,10 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
   const { question, payment, patienceMs } = asking
   const { findable, createRepeatsMs } = bound.processor.capabilities
   try {
-    const answer = question === 'create' ? await create(deps, bound, asking) : await calling(deps, bound, questions[question](payment))
+    const answer =
+      question === 'create'
+        ? await create(deps, bound, asking)
+        : await calling(deps, bound, (processor) => within(patienceMs, questions[question](payment)(processor)))
     return answer && asHere(bound, asking, answer)
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error

@@ -4,7 +4,7 @@
  * Told what to do on standard input; writes its figures to standard output.
  */
 import { randomUUID } from 'node:crypto'
-import type { Capabilities, Processor, ProcessorPayment } from '../src/clients/processors/processor.ts'
+import { everyPromise, type Processor, type ProcessorPayment } from '../src/clients/processors/processor.ts'
 import { parseConfig } from '../src/config.ts'
 import { type Instance, openInstance } from '../src/instance.ts'
 import { type Bought, type Buying, callersBuying, Refused, type ShopToBuyIn } from './callers.ts'
@@ -49,16 +49,6 @@ async function buying(told: Buying): Promise<Bought> {
   return bought
 }
 
-const saysYes: Capabilities = {
-  capturesItself: false,
-  createRepeatsMs: Number.POSITIVE_INFINITY,
-  refundRepeatsMs: Number.POSITIVE_INFINITY,
-  findable: true,
-  refunds: 'any',
-  wallets: true,
-  says: () => true,
-  saysCurrency: () => true,
-}
 /** Says yes to everything, at once. */
 function processorInMemory(): Processor {
   const payments = new Map<string, ProcessorPayment>()
@@ -70,7 +60,7 @@ function processorInMemory(): Processor {
   return {
     name: 'sandbox',
     mode: 'TEST',
-    capabilities: saysYes,
+    capabilities: everyPromise,
     create: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'AUTHORIZED', authorized: amount, captured: 0 }),
     retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),

@@ -2,21 +2,10 @@
  * What has taken the payments of the demo's past orders: nothing of the demo leaves this machine. They keep no books, say yes to all but one
  * token, and take part in every `souk demo`, so that those orders can be refunded. New payments go to the stand-ins (payments.ts).
  */
-import { BadSignature, type Capabilities, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
+import { BadSignature, everyPromise, type Processor, ProcessorRefused } from '../clients/processors/processor.ts'
 
 /** What a payment is declined with. */
 export const declinedToken = 'tok_decline'
-
-const capabilities: Capabilities = {
-  capturesItself: false,
-  createRepeatsMs: Number.POSITIVE_INFINITY,
-  refundRepeatsMs: Number.POSITIVE_INFINITY,
-  findable: true,
-  refunds: 'any',
-  wallets: false,
-  says: () => true,
-  saysCurrency: () => true,
-}
 
 /** Nothing offers them. Only what the demo itself has placed is paid here. */
 const standIn = (name: string): Processor => {
@@ -24,7 +13,7 @@ const standIn = (name: string): Processor => {
   return {
     name,
     mode: 'TEST',
-    capabilities,
+    capabilities: everyPromise,
     async create({ paymentId, amount, token }) {
       if (token === declinedToken) throw new ProcessorRefused('card_declined')
       return { reference: referenceOf(paymentId), state: 'AUTHORIZED', authorized: amount, captured: 0 }

@@ -1,19 +1,10 @@
 /** A processor of the test's own, and a shop that is paid through it. */
-import { type Capabilities, type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
+import { everyPromise, type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import type { TestApp } from './app.ts'
 import { type Selling, sellingIn } from './selling.ts'
 
 /** Promises as the sandbox's. */
-export const capabilities: Capabilities = {
-  capturesItself: false,
-  createRepeatsMs: Number.POSITIVE_INFINITY,
-  refundRepeatsMs: Number.POSITIVE_INFINITY,
-  findable: true,
-  refunds: 'any',
-  wallets: true,
-  says: () => true,
-  saysCurrency: () => true,
-}
+export const capabilities = everyPromise
 
 /** A processor that does what it is told to, a thing a call. */
 export function scripted(script: Partial<Processor>): Processor {

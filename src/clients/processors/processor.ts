@@ -76,6 +76,18 @@ export type Capabilities = {
   saysCurrency(currency: string): boolean
 }
 
+/** Of the sandbox, and of what plays a processor: each request has its effect once for ever, and any amount can be said. */
+export const everyPromise: Capabilities = {
+  capturesItself: false,
+  createRepeatsMs: Number.POSITIVE_INFINITY,
+  refundRepeatsMs: Number.POSITIVE_INFINITY,
+  findable: true,
+  refunds: 'any',
+  wallets: true,
+  says: () => true,
+  saysCurrency: () => true,
+}
+
 /** What a processor's message is about. What became of it is asked, not believed: messages come twice, late and out of order. */
 export type ProcessorMessage = {
   /** The processor's own id of the message; a digest of what it signs where it has none. The same message has the same one. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { sameSecret } from '../../lib/seal.ts'
 import {
   BadSignature,
-  type Capabilities,
+  everyPromise,
   type PaymentState,
   type Processor,
   type ProcessorPayment,
@@ -28,16 +28,6 @@ const states: Readonly<Record<string, PaymentState>> = {
   CAPTURED: 'CAPTURED',
   DECLINED: 'FAILED',
   VOIDED: 'VOIDED',
-}
-const capabilities: Capabilities = {
-  capturesItself: false,
-  createRepeatsMs: Number.POSITIVE_INFINITY,
-  refundRepeatsMs: Number.POSITIVE_INFINITY,
-  findable: true,
-  refunds: 'any',
-  wallets: true,
-  says: () => true,
-  saysCurrency: () => true,
 }
 /** What a payment is captured with when the shopper's page said nothing. */
 const tokenDefault = 'tok_success'
@@ -73,7 +63,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
   return {
     name: 'sandbox',
     mode: 'TEST',
-    capabilities,
+    capabilities: everyPromise,
     tokens,
     create: ({ paymentId, amount, currency, token }) =>
       payment('POST', 'payments', { id: paymentId, amount, currency, token: token ?? tokenDefault }),

@@ -21,7 +21,7 @@ export async function payElsewhere(deps: OrderDeps, saga: Saga, { id }: Payment,
   if (takesItself) return undefined
   const choice = drive.fallbacks?.shift()
   if (!choice) return undefined
-  return deps.db.write(async (tx): Promise<Saga | undefined> => {
+  const after = await deps.db.write(async (tx): Promise<Saga | undefined> => {
     const now = deps.clock.now()
     const [order, payments] = await Promise.all([store.lock(tx, saga.order.id), paymentsWithin(tx, deps, saga.order.id)])
     const before = payments.find((one) => one.id === id)
@@ -36,7 +36,10 @@ export async function payElsewhere(deps: OrderDeps, saga: Saga, { id }: Payment,
     const changed = await store.change(tx, order.id, ['PENDING_PAYMENT'], change)
     const detail = { payment: payment.id, processor: choice.processor, instead: before.processor }
     await appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_FAILED_OVER', detail })
-    deps.log.warn('payment.failed_over', { order: order.id, payment: payment.id, processor: choice.processor, instead: before.processor })
     return { order: changed ?? order, payments: [...payments.map((one) => (one.id === id ? abandoned : one)), payment] }
   }, locking)
+  const begun = after?.payments.at(-1)
+  if (begun)
+    deps.log.warn('payment.failed_over', { order: begun.orderId, payment: begun.id, processor: begun.processor, instead: known.processor })
+  return after
 }

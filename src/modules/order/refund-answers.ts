@@ -22,7 +22,7 @@ export const bankFailuresMax = 3
 export const unheardMs = 60 * 60_000
 /** The words for what a processor cannot do at all: no refund of that kind, or no such amount. */
 const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported']
-export const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
+const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
 
 type Asked = Pick<Refund, 'status' | 'purpose' | 'processorReference' | 'attempts' | 'failureCode' | 'sentAt' | 'createdAt'>
 

@@ -18,6 +18,8 @@ import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.t
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
+import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
+import { lendingRoutes } from './modules/lending/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
@@ -70,7 +72,7 @@ export function createApp(deps: AppDeps) {
   return withPreflight(app, deps)
 }
 
-/** What answers at its own path and under API_V3_PREFIX: login and public reads. */
+/** What answers at its own path and under API_V3_PREFIX: login, public reads and lending. */
 const twice = (deps: AppDeps) =>
   new Elysia()
     .use(loginRoutes(deps))
@@ -79,6 +81,8 @@ const twice = (deps: AppDeps) =>
     .use(publicCatalogRoutes(deps))
     .use(publicCollectionRoutes(deps))
     .use(publicBlogRoutes(deps))
+    .use(lendingRoutes(deps))
+    .use(lendingAdminRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

@@ -54,7 +54,7 @@ export function judge(assessment: Assessment, rules: LendingRules = currentRules
     rules.roundDownToUsd,
   )
   const [cohortCap, tierCap] = [cents(cohort.capUsd), cents(capUsd)]
-  const ceiling = [cohortCap, tierCap, formula].reduce((least, amount) => Math.min(amount, least))
+  const ceiling = least(cohortCap, tierCap, formula)
   const reason = ceiling === cohortCap ? 'COHORT_CAP' : ceiling === tierCap ? 'TIER_CAP' : 'FORMULA'
   return { tier, ceilingUsd: Number(ceiling) / 100, reason }
 }
@@ -63,6 +63,8 @@ export function judge(assessment: Assessment, rules: LendingRules = currentRules
 const highest = (holds: (tier: Rung) => boolean): Rung => rungs.findLast((tier) => holds(tier)) ?? 'T1'
 
 const lower = (a: Rung, b: Rung): Rung => (rungs.indexOf(a) < rungs.indexOf(b) ? a : b)
+
+const least = (first: bigint, ...others: readonly bigint[]): bigint => others.reduce((one, other) => (other < one ? other : one), first)
 
 /** Cents in units of two factors, as cents: whole steps, and what is left over is nobody's. */
 function roundedDown(amount: bigint, stepUsd: number): bigint {

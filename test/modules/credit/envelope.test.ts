@@ -24,7 +24,7 @@ const figures = (change: Partial<Assessment> = {}): Assessment => ({
   ...change,
 })
 /** The envelope in short: tier, ceiling, reason. */
-const envelope = (change: Partial<Assessment>) => Object.values(judge(figures(change)))
+const envelope = (change: Partial<Assessment>): (string | number)[] => Object.values(judge(figures(change)))
 const revenue = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}) => envelope({ monthlyAvgRevenueUsd, ...change })
 
 test('a hard flag gives nothing, whatever the figures, and says so before anything else', () => {

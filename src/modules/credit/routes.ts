@@ -10,6 +10,7 @@ export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
   return routes(deps, 'Lending administration')
     .post('/admin/lending-application/credit-tier/preview', ({ body }) => judge(body), {
       access,
+      exactNumbers: true,
       body: AssessmentBody,
       response: { 200: EnvelopeRecord, ...errorResponses(401, 403, 404, 413, 415) },
       detail: {

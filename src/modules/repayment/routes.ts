@@ -23,6 +23,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       {
         access: 'superAdmin',
         idempotent: true,
+        exactNumbers: true,
         body: RecordRepayment,
         response: { 201: RepaymentRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
         detail: {

@@ -1,4 +1,4 @@
-import { usdOf } from '../../lib/usd.ts'
+import { centsOf, usdOf } from '../../lib/usd.ts'
 import { textOfEnvelope } from './assessing.ts'
 import { type Assessment, type CreditTier, creditTiers, type Envelope, type LendingRules, versionOfRules } from './domain.ts'
 import { judge } from './envelope.ts'
@@ -68,9 +68,8 @@ export type Backtest = {
   readonly changed: number
   readonly raised: number
   readonly lowered: number
-  /** Dollars, exactly. */
-  readonly ceilingsBeforeUsd: string
-  readonly ceilingsAfterUsd: string
+  /** All together, in cents. */
+  readonly ceilings: { readonly before: number; readonly after: number }
   /** How many moved from one tier to which. */
   readonly tiers: Readonly<Record<CreditTier, Readonly<Record<CreditTier, number>>>>
   /** Approvals of more than the ceiling, before and after. */
@@ -87,7 +86,7 @@ export async function backtest(
   tell: (one: BacktestCase) => Promise<void> | void,
 ): Promise<Backtest> {
   const sums = { decisions: 0, changed: 0, raised: 0, lowered: 0 }
-  let [beforeUsd, afterUsd] = [0n, 0n]
+  const ceilings = { before: 0, after: 0 }
   const over = { before: 0, after: 0 }
   const none = () => Object.fromEntries(creditTiers.map((tier) => [tier, 0])) as Record<CreditTier, number>
   const tiers = Object.fromEntries(creditTiers.map((tier) => [tier, none()])) as Record<CreditTier, Record<CreditTier, number>>
@@ -99,9 +98,9 @@ export async function backtest(
     if (textOfEnvelope(before) !== textOfEnvelope(after)) sums.changed++
     if (after.ceilingUsd > before.ceilingUsd) sums.raised++
     if (after.ceilingUsd < before.ceilingUsd) sums.lowered++
-    // Ceilings are whole cents: their sum may be more than a number holds exactly.
-    beforeUsd += BigInt(Math.round(before.ceilingUsd * 100))
-    afterUsd += BigInt(Math.round(after.ceilingUsd * 100))
+    // Exact up to 9 million decisions at the highest cap there is.
+    ceilings.before += centsOf(before.ceilingUsd) ?? 0
+    ceilings.after += centsOf(after.ceilingUsd) ?? 0
     tiers[before.tier][after.tier]++
     if (decision === 'APPROVED' && requestedUsd !== null) {
       if (requestedUsd > before.ceilingUsd) over.before++
@@ -109,7 +108,5 @@ export async function backtest(
     }
     await tell({ decisionId: id, applicationId, decision, requestedUsd, before, after })
   }
-  return { ...sums, ceilingsBeforeUsd: dollars(beforeUsd), ceilingsAfterUsd: dollars(afterUsd), tiers, approvedOverCeiling: over }
+  return { ...sums, ceilings, tiers, approvedOverCeiling: over }
 }
-
-const dollars = (cents: bigint): string => (cents % 100n === 0n ? `${cents / 100n}` : `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`)

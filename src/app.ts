@@ -14,18 +14,21 @@ import { collectionRoutes, publicCollectionRoutes } from './modules/catalog/coll
 import { catalogRoutes, publicCatalogRoutes } from './modules/catalog/routes.ts'
 import { checkoutRoutes, paymentWebhookRoutes } from './modules/checkout/routes.ts'
 import { countryRoutes } from './modules/countries/routes.ts'
+import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes.ts'
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
+import { lenderRoutes } from './modules/lender/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
+import { repaymentRoutes } from './modules/repayment/routes.ts'
 import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
@@ -72,7 +75,7 @@ export function createApp(deps: AppDeps) {
   return withPreflight(app, deps)
 }
 
-/** What answers at its own path and under API_V3_PREFIX: login, public reads and lending. */
+/** What answers at its own path and under API_V3_PREFIX: login, public reads, lending and the trust fabric. */
 const twice = (deps: AppDeps) =>
   new Elysia()
     .use(loginRoutes(deps))
@@ -83,6 +86,10 @@ const twice = (deps: AppDeps) =>
     .use(publicBlogRoutes(deps))
     .use(lendingRoutes(deps))
     .use(lendingAdminRoutes(deps))
+    .use(creditAdminRoutes(deps))
+    .use(upgradePreviewRoutes(deps))
+    .use(lenderRoutes(deps))
+    .use(repaymentRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

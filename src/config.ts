@@ -219,7 +219,7 @@ export const settings = {
     'lendingPlatformEnabled',
     'boolean',
     'false',
-    'Whether the lending routes exist. Checked, and without effect as yet',
+    'Whether the lending routes exist',
     boolean,
   ),
   OPERATOR_IP_ALLOWLIST: setting(

@@ -8,17 +8,20 @@ import { authParts } from './modules/auth/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'
 import { cartParts } from './modules/cart/parts.ts'
 import { catalogParts } from './modules/catalog/parts.ts'
+import { creditParts } from './modules/credit/parts.ts'
 import { customerParts } from './modules/customer/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
 import { kybParts } from './modules/kyb/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
+import { lenderParts } from './modules/lender/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
+import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
@@ -48,6 +51,9 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(merchantParts)
     .add(kybParts)
     .add(lendingParts)
+    .add(lenderParts)
+    .add(repaymentParts)
+    .add(creditParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)

@@ -27,13 +27,13 @@ const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
   { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
-  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|node:async_hooks)$/] },
+  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|node:async_hooks)$/] },
   { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
   {
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
     may: [
-      /^src\/core\/(errors|html|outgoing|tokens|principal|publication|window)\.ts$/,
+      /^src\/core\/(csv-records|errors|html|outgoing|tokens|principal|publication|window)\.ts$/,
       lib,
       schema,
       ownPure,

@@ -12,6 +12,7 @@ import postgresAccounts from './postgres/0008_accounts.sql' with { type: 'text' 
 import postgresHosts from './postgres/0009_hosts.sql' with { type: 'text' }
 import postgresRefunds from './postgres/0010_refunds.sql' with { type: 'text' }
 import postgresLending from './postgres/0011_lending.sql' with { type: 'text' }
+import postgresCredit from './postgres/0012_credit.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -24,6 +25,7 @@ import sqliteAccounts from './sqlite/0008_accounts.sql' with { type: 'text' }
 import sqliteHosts from './sqlite/0009_hosts.sql' with { type: 'text' }
 import sqliteRefunds from './sqlite/0010_refunds.sql' with { type: 'text' }
 import sqliteLending from './sqlite/0011_lending.sql' with { type: 'text' }
+import sqliteCredit from './sqlite/0012_credit.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -38,6 +40,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0009_hosts', statements: sqliteHosts },
   { tag: '0010_refunds', statements: sqliteRefunds },
   { tag: '0011_lending', statements: sqliteLending },
+  { tag: '0012_credit', statements: sqliteCredit },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -53,4 +56,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0009_hosts', statements: postgresHosts },
   { tag: '0010_refunds', statements: postgresRefunds },
   { tag: '0011_lending', statements: postgresLending },
+  { tag: '0012_credit', statements: postgresCredit },
 ]

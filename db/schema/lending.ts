@@ -201,6 +201,7 @@ export const repayments = table(
   (repayment) => [
     uniqueIndex('repayments_key').on(repayment.lenderId, repayment.loanRef, repayment.dueAt).where(sql`reversed_at is null`),
     index('repayments_merchant').on(repayment.merchantId, repayment.id),
+    index('repayments_lender').on(repayment.lenderId, repayment.id),
     index('repayments_defaults').on(repayment.merchantId, repayment.datedAt).where(sql`outcome = 'DEFAULT' and reversed_at is null`),
     // Whether a merchant has another one with a lender, and which was settled last, once one is reversed.
     index('repayments_merchant_lender').on(repayment.merchantId, repayment.lenderId).where(sql`reversed_at is null`),
@@ -245,3 +246,11 @@ export const merchantDefaultDays = table(
   },
   (entry) => [primaryKey({ columns: [entry.merchantId, entry.day] })],
 )
+
+/** Rules by which decisions were judged, as the JSON text that their version is of, so that those can be judged again. Appended only. */
+export const lendingRuleVersions = table('lending_rule_versions', {
+  version: text('version').primaryKey(),
+  rules: text('rules').notNull(),
+  /** When a decision was first judged by them. */
+  firstUsedAt: instant('first_used_at').notNull(),
+})

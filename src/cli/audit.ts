@@ -5,6 +5,7 @@ import { exportAudit } from '../modules/audit/index.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
+import { createPrinter } from './printer.ts'
 import { withExistingInstance } from './with-instance.ts'
 
 const formats: Readonly<Record<string, { head: string; line: (row: AuditView) => string }>> = {
@@ -44,27 +45,3 @@ function dayOf(values: ReadonlyMap<string, string>, name: string): string | unde
   if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day, as 2026-01-31`)
   return day
 }
-
-/**
- * Writes on standard output, and waits until the reader has taken it, so that no more than a piece is in memory.
- * @returns false once nobody reads any more
- */
-function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Promise<boolean> {
-  let isRead = true
-  stdout.on('error', () => {
-    isRead = false
-  })
-  return async (text) => {
-    if (isRead && text !== '' && !stdout.write(text)) await nextOf(stdout, ['drain', 'close', 'error'])
-    return isRead
-  }
-}
-
-const nextOf = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
-  new Promise((resolve) => {
-    const goOn = () => {
-      for (const event of events) stream.off(event, goOn)
-      resolve()
-    }
-    for (const event of events) stream.on(event, goOn)
-  })

@@ -11,6 +11,7 @@ import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
+import { repaymentFindings } from '../modules/repayment/index.ts'
 import type { Input } from './command.ts'
 import { problemsWithProgress } from './copying.ts'
 import { inspectFile } from './database-file.ts'
@@ -94,6 +95,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   if (keys.problems.length === 0) yield await sealState(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
   yield* bookFindings(db)
+  yield* repaymentFindings(db)
 }
 
 async function keyState(config: Config, db: Database): Promise<Finding> {

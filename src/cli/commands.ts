@@ -127,6 +127,20 @@ not work. Works beside a running server.`,
   souk audit export --from 2026-01-01 --to 2026-01-31 --format csv > january.csv`,
     run: async (input) => (await import('./audit.ts')).audit(input),
   },
+  lending: {
+    summary: 'Print the rules of credit, judge all decisions again, or by other rules',
+    positionals: ['rules|replay|backtest', '[RULES.json]'],
+    flags: { all: { meaning: 'With backtest: also the decisions that other rules would leave as they are' }, 'data-dir': dataDir },
+    details: `Writes nothing, and works beside a running server.
+
+  souk lending rules > rules.json       the rules by which credit is judged now, as a file to try others with
+  souk lending replay                   judges every decision that was given figures again, by the rules of its time, and
+                                        names each that does not come out to the byte as it was; exits 1 if one does not
+  souk lending backtest rules.json      what the rules of that file would have decided instead, case by case and in sum.
+                                        A file with an unknown field, or by whose rules more revenue would be lent less or
+                                        more risk more, is refused`,
+    run: async (input) => (await import('./lending.ts')).lending(input),
+  },
   'rotate-keys': {
     summary: 'Seal every secret under a new encryption key',
     flags: { 'data-dir': dataDir },

@@ -37,7 +37,8 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
 
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
- * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte. `anyQuery` ignores the
+ * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
+ * refuses numbers that would be rounded when they are parsed. `anyQuery` ignores the
  * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
 export const access = (
@@ -126,15 +127,16 @@ export const access = (
   }
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
-  async function bodyOf(request: Request, { access: by, bytesMax }: StatedRoute, valuesMax: number): Promise<object> {
+  async function bodyOf(request: Request, { access: by, bytesMax, exactNumbers }: StatedRoute, valuesMax: number): Promise<object> {
     const place = { room: bodyRoom, sender: networkOf(limitKey(request)) }
-    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax }, place)
+    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax, exactNumbers }, place)
     await keepRaw(request, bytesMax, place)
     return {}
   }
 
   return new Elysia({ name: 'http.access' }).macro({
     largeJson: (_stated: true) => ({ detail: { 'x-large-json': true } as object }),
+    exactNumbers: (_stated: true) => ({ detail: { 'x-exact-numbers': true } as object }),
     anyQuery: (_stated: true) => ({ detail: { 'x-any-query': true } as object }),
     access: (stated: Stated) => {
       const { by, while: isOn } = typeof stated === 'string' ? { by: stated, while: undefined } : stated

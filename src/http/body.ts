@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
+import { fractionOf } from '../lib/decimal.ts'
 import type { BodyRoom } from './body-room.ts'
 import { shown } from './shape.ts'
 
@@ -27,18 +28,26 @@ export const mediaTypeOf = ({ headers }: Request): string => headers.get('conten
 /** What holds the bytes until the body is whole, and for whom. */
 export type InRoom = { readonly room: BodyRoom; readonly sender: string }
 
-type JsonBounds = { readonly bytesMax: number; readonly valuesMax: number }
+type JsonBounds = {
+  readonly bytesMax: number
+  readonly valuesMax: number
+  /** Numbers must be told exactly: one of more digits than a number of the program holds is refused, not rounded. */
+  readonly exactNumbers?: boolean | undefined
+}
 
 /**
  * The body of a request that takes JSON: an object, empty when nothing was sent.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, { bytesMax, valuesMax }: JsonBounds, place: InRoom): Promise<object> {
+export async function readJson(request: Request, { bytesMax, valuesMax, exactNumbers }: JsonBounds, place: InRoom): Promise<object> {
   const bytes = await readBody(request, bytesMax, place)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
-  return bytes.length === 0 ? {} : parseObject(bytes, valuesMax)
+  if (bytes.length === 0) return {}
+  const body = parseObject(bytes, valuesMax)
+  if (exactNumbers) assertExact(utf8.decode(bytes))
+  return body
 }
 
 /**
@@ -183,6 +192,26 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): objec
   // What no text may hold comes by `\u` alone: raw, neither is JSON in UTF-8.
   if (text.includes('\\u')) assertPlain(value)
   return value
+}
+
+/** Every decimal of fewer digits is a number of its own. */
+const manyDigits = /\d[\d.]{15}/
+const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
+
+/**
+ * Refuses numbers that were rounded when they were parsed.
+ * @param json that was parsed before
+ * @throws AppError INVALID, naming the field
+ */
+function assertExact(json: string): void {
+  if (!manyDigits.test(json)) return
+  JSON.parse(json, (name: string, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined || isZero(context.source)) return value
+    const [sent, kept] = [context.source, String(value)].map((text) => fractionOf(text.replace('-', '')))
+    if (!sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator)
+      throw new AppError('INVALID', `${shown([name])} (body): a number of so many digits cannot be kept exactly`)
+    return value
+  })
 }
 
 const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]

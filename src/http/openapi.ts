@@ -242,6 +242,7 @@ function finished(route: DocumentedRoute, draft: Draft, shared: SharedSchemas): 
     'x-upload': ____,
     'x-large-json': _____,
     'x-any-query': ______,
+    'x-exact-numbers': __________,
     'x-events': _______,
     'x-versioned': ________,
     parameters = [],

@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
+import { createImportSlots } from '../core/import-slots.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createPace } from '../lib/pace.ts'
@@ -78,6 +79,8 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
       reads: (request, isReading) => peers.get(request)?.timeout?.(request, isReading ? 0 : idleTimeoutSeconds),
     } satisfies Uploading,
     requestCounts,
+    /** For files that are worked on while they are held in memory. */
+    importSlots: createImportSlots(),
     /** For requests that work long; they share it. */
     pace: createPace({ now: () => performance.now(), turn, pause, seen: requestCounts.seen, othersShare }),
     /** Whom a request was let in as, once that is known. */

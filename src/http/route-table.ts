@@ -17,6 +17,8 @@ export type StatedRoute = {
   readonly upload?: UploadRule | undefined
   /** How long its body may be. */
   readonly bytesMax: number
+  /** Whether numbers in its body must be told exactly. */
+  readonly exactNumbers: boolean
   /** What it takes, for what has to look at a request before Elysia does; see shape.ts. Made when it is first asked for. */
   readonly shapes: () => Shapes
 }
@@ -42,6 +44,7 @@ type StatedDetail = {
   readonly 'x-upload'?: UploadRule
   readonly 'x-large-json'?: true
   readonly 'x-any-query'?: true
+  readonly 'x-exact-numbers'?: true
 }
 
 /** The routes of one app, for what is decided outside of a route's own hooks. Empty until the app's routes are declared. */
@@ -91,6 +94,7 @@ function statedRoute(declared: DeclaredRoute): StatedRoute {
     upload,
     // A processor's message is no JSON of ours, and may be long.
     bytesMax: upload?.bytesMax ?? (isLarge || access === 'processor' ? largeJsonBytesMax : jsonBytesMax),
+    exactNumbers: detail['x-exact-numbers'] === true,
     shapes: () => {
       shapes ??= shapesOf(declared, detail['x-any-query'] === true || access === 'processor')
       return shapes

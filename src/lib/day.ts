@@ -16,3 +16,17 @@ export function isDay(text: string): boolean {
 
 /** When a day begins, in milliseconds; NaN for what is none. */
 export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+
+/**
+ * The same moment of the calendar so many months earlier (milliseconds, UTC). Where that month is too short it is the month's last day, at
+ * the same time of day.
+ */
+export function monthsBefore(ms: number, months: number): number {
+  const date = new Date(ms)
+  const day = date.getUTCDate()
+  date.setUTCDate(1)
+  date.setUTCMonth(date.getUTCMonth() - months)
+  const daysInMonth = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  date.setUTCDate(Math.min(day, daysInMonth))
+  return date.getTime()
+}

@@ -1,13 +1,22 @@
-/** Dollars as fields whose name ends in `Usd` have them: JSON numbers with at most two decimals, kept as whole cents. */
+/** Dollars as the API has them: JSON numbers with at most two decimals. Whole cents are what anything is computed with. */
+
+/** Amounts are below it: up to there a JSON number holds every amount of cents, and no two of them are the same number. */
+export const usdEnd = 1e13
 
 /**
- * @param dollars at most 10^13
- * @returns cents; undefined for a number of more than two decimals, which is not rounded
+ * A figure in units of `10 ** -decimals`, exactly. Undefined when it has more decimals, is negative, or is too large for that to be
+ * known.
  */
-export function centsOfUsd(dollars: number): number | undefined {
-  const cents = Math.round(dollars * 100)
+export function unitsOf(value: number, decimals: number): number | undefined {
+  const units = Math.round(value * 10 ** decimals)
   // A number of so many decimals is the one nearest to that quotient, and no other is.
-  return cents / 100 === dollars ? cents : undefined
+  const isExact = value >= 0 && units <= 10 ** 15 && units / 10 ** decimals === value
+  // Never -0, which JSON has and nothing means.
+  return isExact ? units + 0 : undefined
 }
 
-export const usdOfCents = (cents: number): number => cents / 100
+/** Whole cents of an amount in dollars; undefined when it has more than two decimals, is negative, or is not below `usdEnd`. */
+export const centsOf = (usd: number): number | undefined => (usd < usdEnd ? unitsOf(usd, 2) : undefined)
+
+/** Whole cents as dollars. */
+export const usdOf = (cents: number): number => cents / 100

@@ -2,7 +2,6 @@ import type { Deps } from '../../core/deps.ts'
 import { createCollectionStore } from './collections-store.ts'
 import { createDocuments } from './documents.ts'
 import { createFolds } from './folds.ts'
-import { createImportSlots } from './import-slots.ts'
 import { createListings } from './reads.ts'
 import { createCatalogStore } from './store.ts'
 
@@ -13,7 +12,6 @@ export function catalogParts(deps: Deps) {
     collectionStore: createCollectionStore(deps.db),
     documents: createDocuments({ ...deps, catalogStore }),
     folds: createFolds({ ...deps, catalogStore }),
-    importSlots: createImportSlots(),
     listings: createListings({ ...deps, catalogStore }),
   }
 }

@@ -2,7 +2,7 @@ import type { Documentation, lendingApplications, lendingDecisions, lendingDocum
 import { AppError } from '../../core/errors.ts'
 import type { Defined } from '../../lib/records.ts'
 import { reachable, sourcesOf, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { centsOfUsd } from '../../lib/usd.ts'
+import { centsOf } from '../../lib/usd.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
 import { cohortRegions, type KybCohort } from '../kyb/domain.ts'
 
@@ -77,7 +77,7 @@ export type ApplicationChange = Pick<
  * @throws AppError INVALID for fractions of a cent
  */
 export function requestedCents(dollars: number): number {
-  const cents = centsOfUsd(dollars)
+  const cents = centsOf(dollars)
   if (cents === undefined) throw new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals')
   return cents
 }

@@ -1,5 +1,5 @@
 import { isoTimes, pick } from '../../lib/records.ts'
-import { usdOfCents } from '../../lib/usd.ts'
+import { usdOf } from '../../lib/usd.ts'
 import type { LendingApplication, LendingDecision, LendingDocument, LendingEvent } from './domain.ts'
 
 /** An application without what it says of its documents, which may be long: what the queue reads of it. */
@@ -7,7 +7,7 @@ export type QueuedApplication = Omit<LendingApplication, 'documentationCompleted
 
 const fields = (application: QueuedApplication) => ({
   ...pick(application, 'id', 'merchantId', 'cohort', 'tier', 'status'),
-  requestedAmountUsd: application.requestedAmountUsd === null ? null : usdOfCents(application.requestedAmountUsd),
+  requestedAmountUsd: application.requestedAmountUsd === null ? null : usdOf(application.requestedAmountUsd),
   ...pick(application, 'requestedTermMonths', 'purposeCode', 'selectedTier1Partner', 'selectedTier2Partner'),
 })
 const ending = (application: QueuedApplication) => ({

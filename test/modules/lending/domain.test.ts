@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AppError } from '../../../src/core/errors.ts'
 import { reachable } from '../../../src/lib/transitions.ts'
-import { centsOfUsd, usdOfCents } from '../../../src/lib/usd.ts'
+import { centsOf, usdOf } from '../../../src/lib/usd.ts'
 import { kybCohorts } from '../../../src/modules/kyb/domain.ts'
 import {
   type ApplicationChange,
@@ -51,7 +51,7 @@ describe('dollars', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 15 }), (cents) => {
         const sent = Number(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`)
-        expect([centsOfUsd(sent), usdOfCents(cents)]).toEqual([cents, sent])
+        expect([centsOf(sent), usdOf(cents)]).toEqual([cents, sent])
       }),
       { numRuns: 2_000 },
     )
@@ -59,7 +59,7 @@ describe('dollars', () => {
 
   test('dollars with a fraction of a cent are refused and not rounded', () => {
     for (const dollars of [1_000.001, 1_000.005, 1_000.999, 9_999_999.991, 0.1 + 0.2, 1e-7])
-      expect([dollars, centsOfUsd(dollars)]).toEqual([dollars, undefined])
+      expect([dollars, centsOf(dollars)]).toEqual([dollars, undefined])
     expect(requestedCents(1_000.01)).toBe(100_001)
     expect(() => requestedCents(1_000.001)).toThrow(new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals'))
   })

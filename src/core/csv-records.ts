@@ -1,5 +1,5 @@
 import type { Parser } from 'csv-parse'
-import { AppError } from '../../core/errors.ts'
+import { AppError } from './errors.ts'
 
 /** The bytes of a file; may be asked for twice, and starts from the beginning each time. */
 export type CsvSource = () => AsyncIterable<Uint8Array>

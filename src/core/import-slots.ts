@@ -1,12 +1,14 @@
-import { AppError } from '../../core/errors.ts'
+import { AppError } from './errors.ts'
 
 /** Who imports over HTTP at the moment, in this process. */
 export type ImportSlots = {
   /**
-   * Takes a shop's only slot, before its file is there.
-   * @throws AppError RATE_LIMITED while the shop imports already, or too many are at work
+   * Takes the only slot of a shop, or of whatever else is imported, before its file is there.
+   * @param of what the slot is of: the id of a shop
+   * @param whose the same in words
+   * @throws AppError RATE_LIMITED while it imports already, or too many are at work
    */
-  take(shopId: string): ImportSlot
+  take(of: string, whose?: string): ImportSlot
 }
 
 export type ImportSlot = {
@@ -30,19 +32,19 @@ export function createImportSlots(): ImportSlots {
     if (atWork.size >= atWorkMax) throw refused('Too many imports are under way')
   }
   return {
-    take(shopId) {
-      if (taken.has(shopId)) throw refused('An import of this shop is under way')
+    take(of, whose = 'of this shop') {
+      if (taken.has(of)) throw refused(`An import ${whose} is under way`)
       // Before 20 MB are sent in vain.
       assertRoom()
-      taken.add(shopId)
+      taken.add(of)
       return {
         begin() {
           assertRoom()
-          atWork.add(shopId)
+          atWork.add(of)
         },
         leave() {
-          taken.delete(shopId)
-          atWork.delete(shopId)
+          taken.delete(of)
+          atWork.delete(of)
         },
       }
     },

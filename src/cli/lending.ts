@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { usdOf } from '../lib/usd.ts'
+import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/credit/domain.ts'
+import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/credit/index.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { onInterruption } from './interruption.ts'
+import { createPrinter } from './printer.ts'
+import { withExistingInstance } from './with-instance.ts'
+
+const failedStatus = 1
+
+/** `souk lending`: the rules of credit, and what they come to over the decisions that were made. Writes nothing. */
+export async function lending({ config, positionals: [what, file], switches }: Input): Promise<number> {
+  if (what === 'backtest' ? file === undefined : file !== undefined)
+    throw new UsageError(what === 'backtest' ? 'RULES.json is missing: `souk lending backtest RULES.json`' : 'Only backtest takes a file')
+  if (switches.has('all') && what !== 'backtest') throw new UsageError('--all is for backtest')
+  switch (what) {
+    case 'rules':
+      process.stdout.write(`${JSON.stringify(currentRules, null, 2)}\n`)
+      return 0
+    case 'replay':
+      return withExistingInstance(config(), ({ deps }) => printReplay(deps))
+    case 'backtest': {
+      const rules = readRules(file ?? '')
+      if (!rules) return failedStatus
+      return withExistingInstance(config(), ({ deps }) => printBacktest(deps, rules, switches.has('all')))
+    }
+    default:
+      throw new UsageError('`souk lending rules`, `souk lending replay` and `souk lending backtest RULES.json` are what there is')
+  }
+}
+
+/** The rules of a file; undefined where it is none, and then what is wrong with it is said. */
+function readRules(file: string): LendingRules | undefined {
+  const read = rulesOf(readFileSync(file, 'utf8'))
+  if ('rules' in read) return read.rules
+  process.stderr.write(`${file} holds no rules that credit can be judged by:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}`)
+  return undefined
+}
+
+type LendingDeps = Parameters<typeof replay>[0]
+
+async function printReplay(deps: LendingDeps): Promise<number> {
+  const interruption = onInterruption(() => 'Stopped before the last decision: nothing was changed. Run it again')
+  let [decisions, different] = [0, 0]
+  for await (const { decisionId, applicationId, problem } of replay(deps)) {
+    decisions++
+    if (problem === undefined) continue
+    different++
+    process.stderr.write(`WRONG ${decisionId} of ${applicationId}: ${problem}\n`)
+  }
+  interruption.end()
+  process.stdout.write(`${decisions} decisions were judged again, ${decisions - different} came out as they were, to the byte\n`)
+  return different > 0 ? failedStatus : 0
+}
+
+async function printBacktest(deps: LendingDeps, rules: LendingRules, isAll: boolean): Promise<number> {
+  const interruption = onInterruption(() => 'Stopped before the last decision: nothing was changed. Run it again')
+  const print = createPrinter(process.stdout)
+  const sums = await backtest(deps, rules, async (one) => {
+    const line = lineOf(one)
+    if (isAll || line.isChanged) await print(line.text)
+  })
+  await print(textOf(sums))
+  interruption.end()
+  return 0
+}
+
+const said = ({ tier, ceilingUsd, reason }: Envelope): string => `${tier} ${amount(ceilingUsd)} ${reason}`
+const amount = (usd: number): string => `$${usd.toLocaleString('en-US')}`
+
+function lineOf({ decisionId, applicationId, decision, requestedUsd, before, after }: BacktestCase): { text: string; isChanged: boolean } {
+  const isChanged = said(before) !== said(after)
+  const asked = requestedUsd === null ? '' : ` for ${amount(requestedUsd)}`
+  const text = `${decisionId} of ${applicationId}, ${decision}${asked}: ${isChanged ? `${said(before)} → ${said(after)}` : `${said(before)}, as it was`}\n`
+  return { text, isChanged }
+}
+
+function textOf({ decisions, changed, raised, lowered, ceilings, tiers, approvedOverCeiling }: Backtest): string {
+  const moves = creditTiers.flatMap((from) =>
+    creditTiers.flatMap((to) => (from !== to && tiers[from][to] > 0 ? [`${tiers[from][to]} from ${from} to ${to}`] : [])),
+  )
+  return `${[
+    `${decisions} decisions were given figures; ${changed} would come out otherwise: ${raised} with a higher ceiling, ${lowered} with a lower one`,
+    `Tiers: ${moves.length === 0 ? 'all as they were' : moves.join(', ')}`,
+    `Ceilings together: ${dollars(ceilings.before)} → ${dollars(ceilings.after)}`,
+    `Approved for more than the ceiling: ${approvedOverCeiling.before} → ${approvedOverCeiling.after}`,
+  ].join('\n')}\n`
+}
+
+const dollars = (cents: number): string => amount(usdOf(cents))

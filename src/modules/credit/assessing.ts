@@ -1,0 +1,26 @@
+import type { Writer } from '../../../db/engine.ts'
+import { type Assessment, currentRules, type Envelope, ruleVersion, textOfRules } from './domain.ts'
+import { judge } from './envelope.ts'
+import type { CreditDeps } from './parts.ts'
+
+/** What is kept beside a decision: JSON texts, and the version of the rules that made the one of the other. */
+export type Assessed = { readonly assessment: string; readonly envelope: string; readonly ruleVersion: string }
+
+/** The fields in one order, and what was left out as null: equal figures are equal texts. */
+const textOf = ({ cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd, operationalRisk, hardComplianceFlags }: Assessment): string =>
+  JSON.stringify({ cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd, operationalRisk, hardComplianceFlags: hardComplianceFlags ?? null })
+export const textOfEnvelope = ({ tier, ceilingUsd, reason }: Envelope): string => JSON.stringify({ tier, ceilingUsd, reason })
+
+/**
+ * Judges a merchant's figures inside the write of a decision, and keeps the rules as they are, so that the same can be done again later.
+ * @throws AppError INVALID as `judge` does
+ */
+export async function assess(
+  tx: Writer,
+  { creditStore, clock }: Pick<CreditDeps, 'creditStore' | 'clock'>,
+  assessment: Assessment,
+): Promise<Assessed> {
+  const envelope = judge(assessment)
+  await creditStore.keepRules(tx, ruleVersion, textOfRules(currentRules), clock.now())
+  return { assessment: textOf(assessment), envelope: textOfEnvelope(envelope), ruleVersion }
+}

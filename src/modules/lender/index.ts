@@ -1,0 +1,2 @@
+export type { LenderDeps } from './parts.ts'
+export { changeLender, createLender, listLenders, readLender } from './service.ts'

@@ -1,0 +1,22 @@
+import { t } from 'elysia'
+import { fieldsOf, Instant, notBlank, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { displayNameMax, lenderStatuses } from './domain.ts'
+
+export const LenderRecord = t.Object(
+  {
+    ...fieldsOf(t.String(), 'id', 'displayName'),
+    status: oneOf(lenderStatuses),
+    statusHistory: t.Array(
+      t.Object({ status: oneOf(lenderStatuses), at: Instant, actor: t.String({ description: 'The id of who did it' }) }),
+      { description: 'What it was from when on, in its order' },
+    ),
+    ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
+  },
+  { title: 'AdminLender' },
+)
+export const Lenders = pageOf(LenderRecord)
+
+const displayName = text(displayNameMax, { ...notBlank, description: 'The public reads it' })
+export const CreateLender = t.Object({ displayName })
+export const ChangeLender = t.Object({ displayName: t.Optional(displayName), status: t.Optional(oneOf(lenderStatuses)) })
+export const ListLenders = t.Object({ ...pageQuery, status: t.Optional(oneOf(lenderStatuses)) })

@@ -1,0 +1,11 @@
+export { repaymentFindings } from './check-store.ts'
+export { importTape, type TapeReport, tapeStopped } from './import.ts'
+export type { RepaymentDeps } from './parts.ts'
+export {
+  listRepayments,
+  type RepaymentSignals,
+  readRepayment,
+  recordRepayment,
+  repaymentSignalsOf,
+  reverseRepayment,
+} from './service.ts'

@@ -1,0 +1,31 @@
+/** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
+import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
+import type { Assessment } from '../../src/modules/credit/domain.ts'
+import { assess } from '../../src/modules/credit/index.ts'
+import type { TestApp } from './app.ts'
+
+type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
+
+/** An application of a merchant's that was decided, with figures unless they are null. */
+export async function decided({ deps }: TestApp, merchantId: string, given: Given): Promise<{ decisionId: string; applicationId: string }> {
+  const { decision = 'APPROVED', requestedUsd = null, assessment } = given
+  const [applicationId, decisionId, now] = [deps.newId('lendingApplication'), deps.newId('lendingDecision'), deps.clock.now()]
+  await deps.db.write(async (tx) => {
+    await tx.insert(lendingApplications).values({
+      id: applicationId,
+      merchantId,
+      cohort: assessment?.cohort ?? 'US_COMPANY',
+      tier: 'TIER_1_REFERRAL',
+      status: decision,
+      requestedAmountUsd: requestedUsd === null ? null : requestedUsd * 100,
+      queuedAt: now,
+      createdBy: merchantId,
+      createdAt: now,
+      updatedAt: now,
+      version: 1,
+    })
+    const assessed = assessment ? await assess(tx, deps, assessment) : { assessment: null, envelope: null, ruleVersion: null }
+    await tx.insert(lendingDecisions).values({ id: decisionId, applicationId, decision, ...assessed, actor: merchantId, at: now })
+  })
+  return { decisionId, applicationId }
+}

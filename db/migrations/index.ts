@@ -11,6 +11,7 @@ import postgresPayments from './postgres/0007_payments.sql' with { type: 'text' 
 import postgresAccounts from './postgres/0008_accounts.sql' with { type: 'text' }
 import postgresHosts from './postgres/0009_hosts.sql' with { type: 'text' }
 import postgresRefunds from './postgres/0010_refunds.sql' with { type: 'text' }
+import postgresLending from './postgres/0011_lending.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -22,6 +23,7 @@ import sqlitePayments from './sqlite/0007_payments.sql' with { type: 'text' }
 import sqliteAccounts from './sqlite/0008_accounts.sql' with { type: 'text' }
 import sqliteHosts from './sqlite/0009_hosts.sql' with { type: 'text' }
 import sqliteRefunds from './sqlite/0010_refunds.sql' with { type: 'text' }
+import sqliteLending from './sqlite/0011_lending.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -35,6 +37,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0008_accounts', statements: sqliteAccounts },
   { tag: '0009_hosts', statements: sqliteHosts },
   { tag: '0010_refunds', statements: sqliteRefunds },
+  { tag: '0011_lending', statements: sqliteLending },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -49,4 +52,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0008_accounts', statements: postgresAccounts },
   { tag: '0009_hosts', statements: postgresHosts },
   { tag: '0010_refunds', statements: postgresRefunds },
+  { tag: '0011_lending', statements: postgresLending },
 ]

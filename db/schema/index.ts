@@ -1,6 +1,7 @@
 export * from './catalog.ts'
 export * from './kyb.ts'
 export * from './ledger.ts'
+export * from './lending.ts'
 export * from './outbox.ts'
 export * from './payment-methods.ts'
 export * from './payments.ts'

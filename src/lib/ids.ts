@@ -34,6 +34,12 @@ export const idPrefixes = {
   endpoint: 'whe',
   delivery: 'dlv',
   kyb: 'kyb',
+  lendingApplication: 'loan',
+  lendingDecision: 'ldec',
+  lendingDocument: 'ldoc',
+  lender: 'lend',
+  repayment: 'rep',
+  reversal: 'rev',
   processorAccount: 'pacc',
 } as const
 export type IdKind = keyof typeof idPrefixes

@@ -18,6 +18,7 @@ import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.t
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
+import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
@@ -70,7 +71,7 @@ export function createApp(deps: AppDeps) {
   return withPreflight(app, deps)
 }
 
-/** What answers at its own path and under API_V3_PREFIX: login and public reads. */
+/** What answers at its own path and under API_V3_PREFIX: login, public reads and lending. */
 const twice = (deps: AppDeps) =>
   new Elysia()
     .use(loginRoutes(deps))
@@ -79,6 +80,8 @@ const twice = (deps: AppDeps) =>
     .use(publicCatalogRoutes(deps))
     .use(publicCollectionRoutes(deps))
     .use(publicBlogRoutes(deps))
+    .use(lendingDocumentRoutes(deps))
+    .use(lendingDocumentAdminRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

@@ -79,6 +79,7 @@ export function createFileStore(directory: string): DocumentStore {
     async *list() {
       const folder = await opendir(directory).catch((error: unknown) => {
         if (codeOf(error) !== 'ENOENT') throw error
+        return undefined
       })
       if (!folder) return
       for await (const { name: file } of folder) {
@@ -103,6 +104,7 @@ const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?
 const statOf = (path: string) =>
   stat(path).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
+    return undefined
   })
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {

@@ -1,0 +1,12 @@
+import { documentStores } from '../../clients/documents/stores.ts'
+import type { Deps } from '../../core/deps.ts'
+import type { KybDeps } from '../kyb/index.ts'
+import { createLendingDocumentStore } from './store.ts'
+import { createUploadSlots } from './upload-slots.ts'
+
+export const lendingDocumentParts = ({ db, config, log, sleep }: Deps) => ({
+  lendingDocumentStore: createLendingDocumentStore(db),
+  documentStores: documentStores(config, { log, sleep }),
+  uploadSlots: createUploadSlots(),
+})
+export type LendingDocumentDeps = KybDeps & ReturnType<typeof lendingDocumentParts>

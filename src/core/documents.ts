@@ -1,4 +1,7 @@
-/** Where the files of merchants lie. What is put there is sealed before, so a store knows bytes and names, and nothing of whose they are. */
+/**
+ * Where the files of merchants lie. What is put there is sealed before, so a store knows bytes and names, and nothing of whose they are. A
+ * chunk, in either direction, is whole until the next one is asked for.
+ */
 export type DocumentStore = {
   readonly kind: 'FILES' | 'S3'
   /**

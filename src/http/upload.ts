@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
+import { release } from '../lib/sealed-stream.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -12,6 +13,7 @@ export type Upload = {
   readonly length: number | undefined
   /**
    * The body as it arrives, for what need not be held in memory.
+   * Each chunk is whole until the next one is asked for, and gone then.
    * @param bytesMax where it may not be as long as the route's may
    * @throws AppError TOO_LARGE at the chunk that is too much, TIMEOUT when it comes too slowly, or INVALID when it breaks off
    */
@@ -76,7 +78,10 @@ export function readUpload(request: Request, { types, bytesMax: bytesMost }: Upl
     async *chunks(bytesMax = bytesMost) {
       reads(request, true)
       try {
-        yield* readChunks(request, bytesMax, pace)
+        for await (const chunk of readChunks(request, bytesMax, pace)) {
+          yield chunk
+          release(chunk)
+        }
       } finally {
         reads(request, false)
       }

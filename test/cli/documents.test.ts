@@ -34,7 +34,7 @@ function drafted(database: string): string {
 }
 
 const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
-  fetch(`${server.url}${pathOf(id, key)}`, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': type }, body: Uint8Array.from(body) })
+  fetch(`${server.url}${pathOf(id, key)}`, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': type }, body: new Uint8Array(body) })
 
 const letter = pdf(300_000)
 /** A stopped instance with an application and two documents. */

@@ -13,7 +13,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 }
 const whole = async (stream: AsyncIterable<Uint8Array>) => {
   const pieces: Uint8Array[] = []
-  for await (const piece of stream) pieces.push(piece)
+  for await (const piece of stream) pieces.push(Buffer.from(piece))
   return Buffer.concat(pieces)
 }
 const sealed = (plain: Uint8Array, about = 'about', by: Uint8Array = key) => whole(sealStream(by, about, inPieces(plain, 30_011)))
@@ -95,7 +95,7 @@ test('a stream shows nothing of what it holds, and what comes out before its end
   expect(bytes.includes('secret')).toBe(false)
   const seen: Uint8Array[] = []
   const reading = (async () => {
-    for await (const piece of openStream(key, 'about', inPieces(bytes.subarray(0, -1), 1_000))) seen.push(piece)
+    for await (const piece of openStream(key, 'about', inPieces(bytes.subarray(0, -1), 1_000))) seen.push(Buffer.from(piece))
   })()
   await expect(reading).rejects.toThrow(SealBroken)
   expect(Buffer.concat(seen).equals(plain.subarray(0, sealedChunkBytes))).toBe(true)

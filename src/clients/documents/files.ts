@@ -47,8 +47,9 @@ export function createFileStore(directory: string): DocumentStore {
       throw codeOf(error) === 'ENOENT' ? new AppError('NOT_FOUND', 'No such document') : error
     })
     try {
+      const buffer = Buffer.allocUnsafeSlow(readBytes)
       for (;;) {
-        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(readBytes), 0, readBytes)
+        const { bytesRead } = await file.read(buffer, 0, readBytes)
         if (bytesRead === 0) return
         yield buffer.subarray(0, bytesRead)
       }

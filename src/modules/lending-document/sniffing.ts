@@ -26,7 +26,7 @@ export async function* checkedFile(
       yield chunk
       continue
     }
-    head.push(chunk)
+    head.push(Buffer.from(chunk))
     length += chunk.length
     if (length < headBytes) continue
     const begun = head

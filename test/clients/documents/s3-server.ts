@@ -87,8 +87,8 @@ export function startS3({ pageSize = 1_000 }: { pageSize?: number } = {}) {
     if (!kept) return method === 'HEAD' ? new Response(null, { status: 404 }) : refused(404, 'NoSuchKey')
     const headers = { etag: etagOf(kept.bytes), 'last-modified': kept.at.toUTCString(), 'content-type': 'application/octet-stream' }
     if (method === 'HEAD') return new Response(null, { headers: { ...headers, 'content-length': String(kept.bytes.length) } })
-    if (!isCut) return new Response(Uint8Array.from(kept.bytes), { headers })
-    return new Response(Uint8Array.from(kept.bytes.subarray(0, kept.bytes.length >> 1)), { headers })
+    if (!isCut) return new Response(new Uint8Array(kept.bytes), { headers })
+    return new Response(new Uint8Array(kept.bytes.subarray(0, kept.bytes.length >> 1)), { headers })
   }
 
   function ofUpload(method: string, key: string, id: string, query: URLSearchParams, body: Buffer): Response {

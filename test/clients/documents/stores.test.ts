@@ -25,7 +25,7 @@ async function read(store: DocumentStore, name: string): Promise<Buffer | undefi
   const kept = await store.get(name)
   if (!kept) return undefined
   const pieces: Uint8Array[] = []
-  for await (const piece of kept.chunks()) pieces.push(piece)
+  for await (const piece of kept.chunks()) pieces.push(Buffer.from(piece))
   return Buffer.concat(pieces)
 }
 async function listed(store: DocumentStore) {

@@ -13,6 +13,7 @@ import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
+import { sweepDocuments } from './sweep-documents.ts'
 
 export type Job = {
   name: string
@@ -41,6 +42,7 @@ export const jobs: readonly Job[] = [
   { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
   { name: 'recheck-hosts', pattern: '10 40 * * * *', run: recheckHosts, byAge: true },
+  { name: 'sweep-documents', pattern: '25 20 * * * *', run: sweepDocuments, byAge: true },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]

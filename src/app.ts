@@ -22,6 +22,7 @@ import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lenderRoutes } from './modules/lender/routes.ts'
+import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
@@ -90,6 +91,8 @@ const twice = (deps: AppDeps) =>
     .use(upgradePreviewRoutes(deps))
     .use(lenderRoutes(deps))
     .use(repaymentRoutes(deps))
+    .use(lendingDocumentRoutes(deps))
+    .use(lendingDocumentAdminRoutes(deps))
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

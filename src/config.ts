@@ -112,6 +112,12 @@ const secretKey = (text: string) => {
   return token(text)
 }
 
+/** As S3 takes names of buckets and regions. */
+const bucketName = (text: string) => {
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 small letters, digits, dots and hyphens')
+  return text
+}
+
 /** An address with or without a port; an IPv6 address with a port in brackets. */
 const nameServer = (text: string) => {
   const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
@@ -307,6 +313,27 @@ export const settings = {
   BTCPAY_API_KEY: secret('btcpayApiKey', 'text', 'Key to the BTCPay server', token),
   BTCPAY_WEBHOOK_SECRET: secret('btcpayWebhookSecret', 'text', "What the BTCPay server's messages are signed with", token),
   BTCPAY_API_URL: setting('btcpayApiUrl', 'URL', undefined, 'Where the BTCPay server is', apiUrl),
+  DOCUMENTS_S3_ENDPOINT: setting(
+    'documentsS3Endpoint',
+    'URL',
+    undefined,
+    'Where the S3-compatible store is that keeps the documents of lending applications; unset: DATA_DIR does',
+    apiUrl,
+  ),
+  DOCUMENTS_S3_BUCKET: setting('documentsS3Bucket', 'text', undefined, 'Its bucket, which is there already', bucketName),
+  DOCUMENTS_S3_KEY_ID: setting('documentsS3KeyId', 'text', undefined, 'Id of the access key to it', token),
+  DOCUMENTS_S3_SECRET: secret('documentsS3Secret', 'text', 'The secret access key', token),
+  DOCUMENTS_S3_REGION: setting('documentsS3Region', 'text', 'us-east-1', 'Its region', bucketName),
+  DOCUMENTS_S3_PREFIX: setting(
+    'documentsS3Prefix',
+    'text',
+    'souk/',
+    'What the names of its objects begin with: another one for each instance that shares the bucket',
+    (text) => {
+      if (!/^[\w-]{1,60}(?:\/[\w-]{1,60}){0,4}\/$/.test(text)) throw new Error('letters, digits, - and _, with a / at the end')
+      return text
+    },
+  ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text
@@ -358,7 +385,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
-  problems.push(...mixedModes(config))
+  problems.push(...mixedModes(config), ...halfStore(config))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
@@ -380,4 +407,16 @@ function mixedModes(config: Config): string[] {
   return pairs
     .filter(([, open, hidden]) => open && hidden && modeOfKey(open) !== modeOfKey(hidden))
     .map(([name]) => `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`)
+}
+
+/** A store of documents that is named in part would leave them in the data directory without a word. */
+function halfStore(config: Config): string[] {
+  const parts = {
+    DOCUMENTS_S3_ENDPOINT: config.documentsS3Endpoint,
+    DOCUMENTS_S3_BUCKET: config.documentsS3Bucket,
+    DOCUMENTS_S3_KEY_ID: config.documentsS3KeyId,
+    DOCUMENTS_S3_SECRET: config.documentsS3Secret,
+  }
+  const missing = Object.entries(parts).filter(([, value]) => value === undefined)
+  return missing.length === Object.keys(parts).length ? [] : missing.map(([name]) => `${name} must be set when another DOCUMENTS_S3_ setting is`)
 }

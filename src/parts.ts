@@ -16,6 +16,7 @@ import { instanceKeyParts } from './modules/instance-key/parts.ts'
 import { kybParts } from './modules/kyb/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
+import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
@@ -54,6 +55,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(lenderParts)
     .add(repaymentParts)
     .add(creditParts)
+    .add(lendingDocumentParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)

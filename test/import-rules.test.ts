@@ -77,6 +77,7 @@ const rules: readonly Rule[] = [
       /^own\/(?!index|([\w-]+-)?(routes|model)\.ts)/,
       /^viem\/accounts$/,
       /^@zxcvbn-ts\/language-common$/,
+      /^file-type$/,
     ],
   },
   { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },

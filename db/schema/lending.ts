@@ -137,8 +137,8 @@ export const lendingDocuments = table(
     hash: text('hash').notNull(),
     /** As the sender called it, for the attachment; null: it had no name. */
     originalName: text('original_name'),
-    /** Of the master key that sealed it. */
-    keyVersion: text('key_version').notNull(),
+    /** The secret that its file is sealed under, sealed under a master key: a rotation touches rows and no files. */
+    sealedKey: text('sealed_key').notNull(),
     uploadedBy: text('uploaded_by').notNull(),
     uploadedAt: instant('uploaded_at').notNull(),
   },

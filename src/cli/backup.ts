@@ -7,17 +7,21 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
+import type { Copied } from '../modules/lending-document/index.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copying.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
+import { backUpDocuments, documentsBeside, dropOtherDocuments, namedFiles } from './documents.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText } from './progress.ts'
 
+/** The database is there, and not all of its documents. */
+const incompleteStatus = 1
 /** Long enough that nobody tries all of them against a copy that went astray. */
 const passphraseLength = { minLength: 12, maxLength: 1_000 }
 
-/** `souk backup FILE`: a checked copy of the database, made beside a running server. */
+/** `souk backup FILE`: a checked copy of the database and of its documents, made beside a running server. */
 export async function backup({ config: settings, positionals: [target = ''], switches }: Input): Promise<number> {
   const config = settings()
   const file = embeddedFile(config, 'back it up with pg_dump')
@@ -33,12 +37,22 @@ export async function backup({ config: settings, positionals: [target = ''], swi
     () => 'Stopped: no backup was made. Run it again',
     () => dropUnfinished(target),
   )
-  publish(await copyWithProgress({ source: file, target }, bytes), target)
+  // Those of now first: what is replaced while the database is copied would be missing in the copy.
+  await backUpDocuments(config, target, namedFiles(file))
+  const copy = await copyWithProgress({ source: file, target }, bytes)
+  const documents = namedFiles(copy)
+  const copied = await backUpDocuments(config, target, documents).catch((error: unknown) => {
+    dropUnfinished(target)
+    throw error
+  })
+  publish(copy, target)
+  await dropOtherDocuments(target, documents)
   interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
+  tellDocuments(target, copied)
   if (keysTarget) exportKeys(config, keysTarget, passphrase)
   else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
-  return 0
+  return copied.missing.length === 0 ? 0 : incompleteStatus
 }
 
 /** Read after the copy: a rotation in between has left every older key in place. */
@@ -53,6 +67,14 @@ function adviceOnKeys(config: Config): string {
   return config.encryptionKeys.length > 0
     ? 'keep a copy of the keys in your settings elsewhere, or use --with-keys'
     : `${file} is missing, so put it back from your copy of the keys`
+}
+
+function tellDocuments(target: string, { files, bytes, missing }: Copied): void {
+  if (files > 0) process.stdout.write(`Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsBeside(target)} (${bytesText(bytes)}), sealed as they were.\n`)
+  if (missing.length > 0)
+    process.stderr.write(
+      `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied, not there or not whole: \`souk check\` tells more.\n`,
+    )
 }
 
 function refuseExisting(targets: readonly (string | undefined)[]): void {

@@ -9,6 +9,7 @@ import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
+import { documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
@@ -23,6 +24,7 @@ import { createProgress } from './progress.ts'
 type Finding = { subject: string; problems: string[]; isWork?: true }
 
 const listingProblemsMax = 20
+const problemsMax = 20
 const failedStatus = 1
 
 /** `souk check`: looks for damage and changes nothing. */
@@ -93,10 +95,42 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   const keys = await keyState(config, db)
   yield keys
   if (keys.problems.length === 0) yield await sealState(config, db)
+  if (keys.problems.length === 0) yield* documentFindings(config, db)
   yield { subject: 'listings', problems: await listingProblems(db) }
   yield* bookFindings(db)
   yield* repaymentFindings(db)
 }
+
+const faultWords = {
+  MISSING: 'its file is missing',
+  ALTERED: 'its file was changed or is damaged',
+  UNREACHABLE: 'the store that it is in is not in the settings',
+} as const
+
+/** Opens every document of lending applications to its end, and looks for files that belong to none. */
+async function* documentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+  const parts = { ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }), clock: { now: () => Date.now(), monotonic: () => performance.now() } }
+  const total = await parts.lendingDocumentStore.count()
+  const problems: string[] = []
+  if (total > 0) {
+    const progress = createProgress({ total, label: 'Opening documents', stream: process.stderr, unit: 'documents' })
+    const faults = documentFaults({ ...parts, keyring: createKeyring(config, false) }, progress.at)
+    try {
+      for await (const { document, fault } of faults) problems.push(`${document.applicationId}, ${document.key}: ${faultWords[fault]}`)
+    } finally {
+      progress.end()
+    }
+  }
+  yield { subject: 'documents', problems: shortened(problems) }
+  const orphans: string[] = []
+  for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
+  if (orphans.length > 0)
+    yield { subject: 'files without a document', problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+}
+
+const shortened = (problems: readonly string[]): string[] =>
+  problems.length <= problemsMax ? [...problems] : [...problems.slice(0, problemsMax), `and ${problems.length - problemsMax} more`]
 
 async function keyState(config: Config, db: Database): Promise<Finding> {
   const subject = 'keys'

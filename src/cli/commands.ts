@@ -74,14 +74,15 @@ was sold since. Variants that the file does not name always stay. --dry-run says
     run: async (input) => (await import('./import.ts')).importFile(input),
   },
   backup: {
-    summary: 'Copy the database into FILE, beside a running server',
+    summary: 'Copy the database into FILE and its documents beside it, beside a running server',
     positionals: ['FILE'],
     flags: {
       force: { meaning: 'Replace FILE when it exists' },
       'with-keys': { meaning: 'Also write FILE.keys: the keys, sealed under a passphrase' },
       'data-dir': dataDir,
     },
-    details: `The copy is whole, checked and on the disk before it gets its name. The keys are not in it, and without them the
+    details: `The copy is whole, checked and on the disk before it gets its name. Documents of lending applications are copied into
+FILE.documents as they are, sealed; those that are there from an earlier backup are not copied again. The keys are not in it, and without them the
 secrets in it cannot be read: keep a copy of DATA_DIR/keys.json elsewhere, or use --with-keys. The passphrase (12
 characters or more) is asked for on a terminal, or else is the first line of standard input. For the embedded
 database only; on Postgres use pg_dump.`,
@@ -95,12 +96,13 @@ database only; on Postgres use pg_dump.`,
       keys: { value: 'FILE.keys', meaning: 'Restore the keys of `souk backup --with-keys` as well' },
       'data-dir': dataDir,
     },
-    details: `Needs the server stopped. FILE is checked first and stays as it is. The passphrase of --keys is asked for on a
+    details: `Needs the server stopped. FILE is checked first and stays as it is. The documents in FILE.documents are put where the settings
+say. The passphrase of --keys is asked for on a
 terminal, or else is the first line of standard input.`,
     run: async (input) => (await import('./restore.ts')).restore(input),
   },
   check: {
-    summary: 'Look for damage: database, migrations, keys, sealed secrets, listings',
+    summary: 'Look for damage: database, migrations, keys, sealed secrets, documents, listings',
     flags: { 'data-dir': dataDir },
     details: 'Changes nothing and works beside a running server. Exits 1 and says what is wrong when anything is.',
     run: async (input) => (await import('./check.ts')).check(input),

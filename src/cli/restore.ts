@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { constants, copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { engineErrorCode } from '../../db/engine.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
@@ -9,12 +9,16 @@ import { OperatorError } from '../core/errors.ts'
 import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
 import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
+import type { NamedFile } from '../modules/lending-document/index.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, problemsWithProgress } from './copying.ts'
 import { embeddedFile, type FileState, inspectFile } from './database-file.ts'
+import { documentsBeside, keepAs, keepDocuments, namedFiles, restoreDocuments } from './documents.ts'
 import { onInterruption } from './interruption.ts'
 
+/** The database is in place, and not all of its documents. */
+const incompleteStatus = 1
 /** What SQLite keeps beside a file, and would read again into another of the same name. */
 const companions = ['-wal', '-shm', '-journal']
 
@@ -38,11 +42,11 @@ export async function restore({ config: settings, positionals: [source = ''], sw
       () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
       () => dropUnfinished(target),
     )
-    await replaceDatabase(config, source, target, state)
+    const missing = await replaceDatabase(config, source, target, state)
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
-    return 0
+    return missing === 0 ? 0 : incompleteStatus
   } finally {
     lock.release()
   }
@@ -63,17 +67,28 @@ async function openKeys(file: string): Promise<Secrets> {
   return secrets
 }
 
-/** The new file is whole and on the disk before the present one leaves its place. */
-async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<void> {
+/**
+ * The new file, and its documents, are whole and on the disk before the present one leaves its place.
+ * @returns how many documents the backup lacks
+ */
+async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<number> {
   await refuseDamage(source)
   const copy = await copyWithProgress({ source, target }, bytes)
+  const documents = namedFiles(source)
   try {
+    const { files, missing } = await restoreDocuments(config, source, documents)
     keepPresent(config, target)
+    publish(copy, target)
+    if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)
+    if (missing.length > 0)
+      process.stderr.write(
+        `${missing.length === 1 ? 'A document of it is' : `${missing.length} documents of it are`} neither in ${documentsBeside(source)} nor in place, or the store that it was in is not in the settings.\n`,
+      )
+    return missing.length
   } catch (error) {
     rmSync(copy, { force: true })
     throw error
   }
-  publish(copy, target)
 }
 
 async function refuseDamage(file: string): Promise<void> {
@@ -94,6 +109,7 @@ function keepPresent(config: Config, target: string): void {
   makeDirectory(backups)
   const kept = join(backups, `before-restore-${Date.now()}.db`)
   for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
+  keepDocuments(config, kept, documentsOf(target))
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
   // Before the new file has the name: after a power loss the old log must not stand beside it.
@@ -113,13 +129,12 @@ function closeForGood(target: string): void {
   }
 }
 
-function keepAs(from: string, to: string): void {
+/** Of a damaged one nobody can say which they are: they stay where they are. */
+function documentsOf(file: string): NamedFile[] {
   try {
-    linkSync(from, to)
+    return namedFiles(file)
   } catch {
-    // Another file system, or one without links.
-    copyFileSync(from, to, constants.COPYFILE_EXCL)
-    syncPath(to)
+    return []
   }
 }
 

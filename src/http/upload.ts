@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
+import { release } from '../lib/sealed-stream.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -8,11 +9,15 @@ import type { UploadRule } from './route-table.ts'
 export type Upload = {
   /** One of the route's media types. */
   readonly type: string
+  /** In bytes, where it was declared. */
+  readonly length: number | undefined
   /**
    * The body as it arrives, for what need not be held in memory.
+   * Each chunk is whole until the next one is asked for, and gone then.
+   * @param bytesMax where it may not be as long as the route's may
    * @throws AppError TOO_LARGE at the chunk that is too much, TIMEOUT when it comes too slowly, or INVALID when it breaks off
    */
-  chunks(): AsyncGenerator<Uint8Array>
+  chunks(bytesMax?: number): AsyncGenerator<Uint8Array>
   /**
    * The whole body.
    * @throws AppError as `chunks` does; TIMEOUT too when the room was needed for others
@@ -54,24 +59,29 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
  * The body of a request as a file; nothing is read yet.
  * @throws AppError UNSUPPORTED_MEDIA
  */
-export function readUpload(request: Request, { types, bytesMax }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
+export function readUpload(request: Request, { types, bytesMax: bytesMost }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   /** Reads the body whole. */
   async function whole<Body>(read: (request: Request, bytesMax: number, reading: Reading) => Promise<Body>): Promise<Body> {
     reads(request, true)
     try {
-      return await read(request, bytesMax, { ...pace, room, sender: senderOf(request) })
+      return await read(request, bytesMost, { ...pace, room, sender: senderOf(request) })
     } finally {
       reads(request, false)
     }
   }
+  const declared = request.headers.get('content-length')
   return {
     type,
-    async *chunks() {
+    length: declared === null ? undefined : Number(declared),
+    async *chunks(bytesMax = bytesMost) {
       reads(request, true)
       try {
-        yield* readChunks(request, bytesMax, pace)
+        for await (const chunk of readChunks(request, bytesMax, pace)) {
+          yield chunk
+          release(chunk)
+        }
       } finally {
         reads(request, false)
       }

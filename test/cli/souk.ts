@@ -1,7 +1,7 @@
 /** Runs the program itself: real processes on a data directory of their own. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe } from 'bun:test'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -42,7 +42,7 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
 
 /** Without what work says of itself only where it takes long, as on a busy machine (test/cli/progress.test.ts has that). */
 export const withoutProgress = (stderr: string): string =>
-  stderr.replace(/^(?:Copying|Checking the (?:file|copy)|Opening secrets|Sealing anew|Filling the demo shops|Importing): .*\n/gm, '')
+  stderr.replace(/^(?:Copying|Checking the (?:file|copy)|Opening (?:secrets|documents)|(?:Copying|Restoring) documents|Sealing anew|Filling the demo shops|Importing): .*\n/gm, '')
 
 /** Runs a command to its end. */
 export async function souk(
@@ -182,15 +182,19 @@ export async function signUp(server: Server): Promise<{ token: string; privateKe
   return { token, privateKey: await privateKeyOf(server, token) }
 }
 
-/** Remembers the files of a directory, with their modes. What it returns puts them into a new one, as often as it is called. */
+/** Remembers the files of a directory and those below it, with their modes. What it returns puts them into a new one, as often as it is called. */
 export function copiesOf(dir: string): () => string {
-  const files = readdirSync(dir).map((name) => {
+  const found = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => {
     const path = join(dir, name)
-    return { name, bytes: readFileSync(path), mode: statSync(path).mode }
+    const { mode } = statSync(path)
+    return { name, mode, bytes: statSync(path).isDirectory() ? undefined : readFileSync(path) }
   })
   return () => {
     const copy = temporaryDir()
-    for (const { name, bytes, mode } of files) writeFileSync(join(copy, name), bytes, { mode })
+    for (const { name, bytes, mode } of found) {
+      if (bytes) writeFileSync(join(copy, name), bytes, { mode })
+      else mkdirSync(join(copy, name), { mode })
+    }
     return copy
   }
 }

@@ -60,7 +60,7 @@ CREATE TABLE "lending_documents" (
 	"size" bigint NOT NULL,
 	"hash" text COLLATE "C" NOT NULL,
 	"original_name" text COLLATE "C",
-	"key_version" text COLLATE "C" NOT NULL,
+	"sealed_key" text COLLATE "C" NOT NULL,
 	"uploaded_by" text COLLATE "C" NOT NULL,
 	"uploaded_at" bigint NOT NULL
 );

@@ -76,7 +76,7 @@ CREATE TABLE `lending_documents` (
 	`size` integer NOT NULL,
 	`hash` text NOT NULL,
 	`original_name` text,
-	`key_version` text NOT NULL,
+	`sealed_key` text NOT NULL,
 	`uploaded_by` text NOT NULL,
 	`uploaded_at` integer NOT NULL,
 	FOREIGN KEY (`application_id`) REFERENCES `lending_applications`(`id`) ON UPDATE no action ON DELETE no action

@@ -7,6 +7,7 @@ import { sealedBy } from '../../lib/seal.ts'
 import { audit } from '../audit/index.ts'
 import { answerSeal } from '../idempotency/domain.ts'
 import { instanceKeySeal } from '../instance-key/domain.ts'
+import { secretSeal } from '../lending-document/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
 import { accountSeal } from '../processor-account/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
@@ -27,6 +28,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   wallets: ({ key: [shopId = ''] }) => walletSeal(shopId),
   idempotency_keys: ({ key: [scope = '', key = ''] }) => answerSeal(scope, key),
   instance_keys: ({ key: [purpose = ''] }) => instanceKeySeal(purpose),
+  lending_documents: ({ key: [id = ''], owner: [applicationId = '', key = ''] }) => secretSeal({ id, applicationId, key }),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
   processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),

@@ -10,6 +10,7 @@ export const sealedColumns = {
   wallets: { sealed: 'sealed_key', key: ['shop_id'], owner: [] },
   idempotency_keys: { sealed: 'sealed_answer', key: ['scope', 'key'], owner: [] },
   instance_keys: { sealed: 'sealed_key', key: ['purpose'], owner: [] },
+  lending_documents: { sealed: 'sealed_key', key: ['id'], owner: ['application_id', 'key'] },
   payments: { sealed: 'sealed_token', key: ['id'], owner: [] },
   processor_accounts: { sealed: 'sealed_settings', key: ['id'], owner: ['shop_id', 'processor'] },
   webhook_endpoints: { sealed: 'sealed_secret', key: ['id'], owner: ['shop_id'] },

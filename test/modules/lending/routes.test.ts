@@ -281,7 +281,7 @@ describe('a change of a draft', () => {
           size: 1,
           hash: 'h',
         },
-        ...{ originalName: null, keyVersion: 'k', uploadedBy: merchant.id, uploadedAt: 1 },
+        ...{ originalName: null, sealedKey: 'k', uploadedBy: merchant.id, uploadedAt: 1 },
       })
     })
     for (const said of [null, {}, { items: [{ key: 'owner_id', status: 'LATER' }] }]) {

@@ -1,0 +1,11 @@
+export { type Copied, copyFiles, dropOthers, type NamedFile } from './copying.ts'
+export { type DocumentFault, documentFaults, orphanedFiles, sweepDocuments } from './keeping.ts'
+export {
+  createFileStore,
+  type DocumentStores,
+  documentStores,
+  documentsDirectory,
+  type LendingDocumentDeps,
+  lendingDocumentParts,
+} from './parts.ts'
+export { putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'

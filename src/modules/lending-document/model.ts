@@ -1,0 +1,19 @@
+import { t } from 'elysia'
+import { fieldsOf, Instant, integer, nullable, text } from '../../http/schema.ts'
+
+export const DocumentPath = t.Object({ id: text(64), key: text(64) })
+
+export const LendingDocument = t.Object(
+  {
+    ...fieldsOf(t.String(), 'id', 'applicationId'),
+    key: t.String({ description: 'Of the checklist' }),
+    mimeType: t.String(),
+    size: integer({ description: 'Bytes' }),
+    originalName: nullable(t.String({ description: 'As its sender called it (`content-disposition`), without a path' })),
+    uploadedAt: Instant,
+  },
+  { title: 'LendingDocument' },
+)
+
+/** The file itself. */
+export const DocumentFile = t.String({ contentMediaType: 'application/octet-stream', format: 'binary', description: 'The file, as it was sent.' })

@@ -1,0 +1,114 @@
+import { t } from 'elysia'
+import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
+import { errorResponses } from '../../http/schema.ts'
+import { uploads } from '../../http/upload.ts'
+import { attachmentOf, documentTypes, fileNameOf } from './domain.ts'
+import { type LendingDocumentDeps, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './index.ts'
+import { DocumentFile, DocumentPath, LendingDocument } from './model.ts'
+
+/** Of the largest class; the others are looked at once it is known which document it is. */
+const bytesMax = 25 * 1024 * 1024
+
+const path = '/lending-application/:id/documents/:key'
+const whileOn = ({ config }: HttpDeps) => () => config.lendingPlatformEnabled
+
+export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
+  routes(deps, 'Lending')
+    .use(uploads(deps))
+    .put(
+      path,
+      ({ params, shop, actor, expected, upload, request }) =>
+        putDocument(deps, { shop, actor, expected }, whichOf(params), {
+          type: upload.type,
+          length: upload.length,
+          fileName: fileNameOf(request.headers.get('content-disposition')),
+          chunks: upload.chunks,
+        }),
+      {
+        access: { by: 'merchant', while: whileOn(deps) },
+        versioned: true,
+        upload: { types: documentTypes, bytesMax },
+        params: DocumentPath,
+        response: { 200: LendingDocument, ...errorResponses(401, 403, 404, 408, 409, 413, 415, 429) },
+        detail: {
+          summary: 'Hand in a document',
+          description: `The body is the file, of one of the media types and at most as large as the checklist says of this \`key\`; \`content-disposition\` may name it. What it begins with must be of the type that \`content-type\` declares, else 415; a CSV is UTF-8 without NUL. It is kept sealed and never unpacked. Its item of \`documentationCompleted\` is \`UPLOADED\` from then on. In a draft another file takes its place; once submitted, documents may be added until the application is decided, and none replaced: 409. 404 for a key that the checklist of the application does not have. \`ETag\` and \`If-Match\` are the application's. At most four at a time of a merchant: 429.`,
+        },
+      },
+    )
+    .get(
+      path,
+      async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))),
+      {
+        access: { by: 'merchant', while: whileOn(deps) },
+        params: DocumentPath,
+        response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
+        detail: {
+          summary: 'A document that was handed in',
+          description: 'The file, always as an attachment, under the name that it came with.',
+        },
+      },
+    )
+    .delete(
+      path,
+      async ({ params, shop, actor, expected, set }) => {
+        await removeDocument(deps, { shop, actor, expected }, whichOf(params))
+        set.status = 204
+      },
+      {
+        access: { by: 'merchant', while: whileOn(deps) },
+        versioned: true,
+        params: DocumentPath,
+        response: { 204: t.Void({ description: 'The document is gone' }), ...errorResponses(401, 403, 404, 409) },
+        detail: {
+          summary: 'Take a document back',
+          description: 'In a draft; 409 once it was submitted. Its item of `documentationCompleted` is `REMOVED` from then on.',
+        },
+      },
+    )
+
+export const lendingDocumentAdminRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
+  routes(deps, 'Administration').get(
+    `/admin${path}`,
+    async ({ params, actor }) => fileAnswer(await readDocumentAsOperator(deps, { actor }, whichOf(params))),
+    {
+      access: { by: 'superAdmin', while: whileOn(deps) },
+      params: DocumentPath,
+      response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'A document of a lending application',
+        description: 'As its merchant gets it. That an operator read it is on record (`lending_document.read`) before it is sent.',
+      },
+    },
+  )
+
+const whichOf = ({ id, key }: { id: string; key: string }) => ({ applicationId: id, key })
+
+/** A file that is saved and never shown, read as it is sent: whoever leaves ends the reading. */
+function fileAnswer({ document, content }: Awaited<ReturnType<typeof readDocument>>): Response {
+  let chunks: AsyncGenerator<Uint8Array> | undefined
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        chunks ??= content()
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await chunks?.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: {
+      'content-type': document.mimeType,
+      'content-length': String(document.size),
+      'content-disposition': attachmentOf(document),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}

@@ -1,0 +1,302 @@
+import { DatabaseOutcomeUnknown, type Writer } from '../../../db/engine.ts'
+import type { Change } from '../../core/change.ts'
+import { documentName, type KeptDocument } from '../../core/documents.ts'
+import { AppError } from '../../core/errors.ts'
+import type { ShopContext } from '../../core/principal.ts'
+import { assertExpected, unlessStale } from '../../core/versions.ts'
+import { hashing, openStream, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
+import { audited } from '../audit/index.ts'
+import { approvedCohortOf } from '../kyb/index.ts'
+import { checklistOf, withUploaded } from '../lending/index.ts'
+import {
+  type Application,
+  type DocumentView,
+  documentDifference,
+  documentView,
+  fileSeal,
+  type LendingDocument,
+  mayHandIn,
+  mayTakeBack,
+  secretSeal,
+  withoutUploaded,
+} from './domain.ts'
+import type { LendingDocumentDeps } from './parts.ts'
+import { checkedFile } from './sniffing.ts'
+
+/** A document of an application, by its place in the checklist. */
+export type Which = { readonly applicationId: string; readonly key: string }
+/** Whose application it is: the merchant's; or an operator reads it, who may read all. */
+export type Reads = { readonly merchantId: string } | { readonly operator: true }
+
+/** What comes with a file. */
+export type Incoming = {
+  /** The media type that it is declared as. */
+  readonly type: string
+  /** As its sender calls it. */
+  readonly fileName: string | null
+  /** In bytes, as far as that was said. */
+  readonly length: number | undefined
+  /** @throws AppError TOO_LARGE at the chunk that is too much */
+  chunks(bytesMax: number): AsyncIterable<Uint8Array>
+}
+
+const secretBytes = 32
+const mb = 1024 * 1024
+const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
+const noSuchDocument = () => new AppError('NOT_FOUND', 'No such document')
+
+/** @throws AppError NOT_FOUND, for another merchant's too */
+async function applicationOf({ lendingDocumentStore }: LendingDocumentDeps, reads: Reads, id: string, tx?: Writer): Promise<Application> {
+  const application = await lendingDocumentStore.application(id, tx)
+  if (!application || ('merchantId' in reads && application.merchantId !== reads.merchantId)) throw noSuchApplication()
+  return application
+}
+
+/** @throws AppError FORBIDDEN */
+async function assertApproved(deps: LendingDocumentDeps, { merchantId }: ShopContext): Promise<void> {
+  if ((await approvedCohortOf(deps, merchantId)) === undefined)
+    throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb')
+}
+
+/** What an application asks for under a key. @throws AppError NOT_FOUND */
+function askedOf(application: Application, key: string) {
+  const item = checklistOf(application).items.find((one) => one.key === key)
+  if (!item) throw new AppError('NOT_FOUND', 'The checklist of this application has no such document')
+  return item
+}
+
+/** @throws AppError CONFLICT. What was handed in stays once it was submitted: another one may come beside it, and none in its place. */
+function assertMayTake({ status }: Application, before: LendingDocument | undefined): void {
+  if (!mayHandIn.includes(status)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
+  if (before && !mayTakeBack.includes(status))
+    throw new AppError('CONFLICT', 'The application was submitted with this document, which stays: others may be added')
+}
+
+/** @throws AppError UNAVAILABLE where the disk would come below its watermark */
+async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes: number): Promise<void> {
+  const free = await documentStores.current.free()
+  if (free !== undefined && free - sealedLength(bytes) < config.diskFreeMinBytes)
+    throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })
+}
+
+/**
+ * Takes a file as a document of an application, in the place of the one that was there, and marks it as handed in: in one write, once the
+ * file is kept. Nothing of it is read before it is known that it may come.
+ * @throws AppError FORBIDDEN without an approved KYB record; NOT_FOUND for an application that is none of the merchant's, and for a key that
+ *   its checklist does not have; PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document;
+ *   RATE_LIMITED; UNAVAILABLE when the disk is full; what the chunks throw
+ */
+export async function putDocument(
+  deps: LendingDocumentDeps,
+  by: Change<ShopContext>,
+  which: Which,
+  file: Incoming,
+): Promise<DocumentView & { version: number }> {
+  await assertApproved(deps, by.shop)
+  const application = await applicationOf(deps, by.shop, which.applicationId)
+  const asked = askedOf(application, which.key)
+  const accepted: readonly string[] = asked.acceptedMimeTypes
+  const bytesMax = asked.maxSizeMb * mb
+  if (!accepted.includes(file.type)) throw new AppError('UNSUPPORTED_MEDIA', `Send this document as ${accepted.join(', ')}`)
+  if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${asked.maxSizeMb} MB`)
+  assertExpected(by.expected, application.version)
+  assertMayTake(application, await deps.lendingDocumentStore.find(which.applicationId, which.key))
+  await assertRoom(deps, file.length ?? bytesMax)
+  const leave = deps.uploadSlots.take(by.shop.merchantId)
+  try {
+    const document = await kept(deps, by, which, checkedFile({ type: file.type, accepted }, file.chunks(bytesMax)), file)
+    return await unlessLost(deps, document, () => handIn(deps, by, document))
+  } finally {
+    leave()
+  }
+}
+
+/** Seals and keeps a file; the row is not there yet. */
+async function kept(
+  { documentStores, keyring, randomBytes, newId, clock }: LendingDocumentDeps,
+  { actor }: Pick<Change, 'actor'>,
+  which: Which,
+  plain: AsyncIterable<Uint8Array>,
+  { type, fileName }: Incoming,
+): Promise<LendingDocument> {
+  const name = { ...which, id: newId('lendingDocument') }
+  const secret = randomBytes(secretBytes)
+  const keys = streamKeys(secret)
+  const store = documentStores.current
+  const storageName = documentName(randomBytes)
+  let [hash, size] = ['', 0]
+  const hashed = hashing(keys.hash, plain, (...told) => {
+    ;[hash, size] = told
+  })
+  await store.put(storageName, sealStream(keys.seal, fileSeal(name), hashed))
+  return {
+    ...name,
+    store: store.kind,
+    storageName,
+    mimeType: type,
+    size,
+    hash,
+    originalName: fileName,
+    sealedKey: keyring.seal(Buffer.from(secret).toString('base64'), secretSeal(name)),
+    uploadedBy: actor.id,
+    uploadedAt: clock.now(),
+  }
+}
+
+/** Removes the file again where its row was not written; where nobody knows, the sweep will. */
+async function unlessLost<T>(deps: LendingDocumentDeps, document: LendingDocument, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const isUnknown = [error, (error as Error).cause].some((one) => one instanceof DatabaseOutcomeUnknown)
+    if (!isUnknown) await removeFile(deps, document)
+    throw error
+  }
+}
+
+/** A file whose row is gone goes too; if it cannot now, the sweep finds it. */
+async function removeFile({ documentStores, log }: LendingDocumentDeps, { store, storageName }: LendingDocument): Promise<void> {
+  try {
+    await documentStores.of(store)?.delete(storageName)
+  } catch (error) {
+    log.warn('documents.file_left', { store, storageName, error })
+  }
+}
+
+async function handIn(
+  deps: LendingDocumentDeps,
+  by: Change<ShopContext>,
+  document: LendingDocument,
+): Promise<DocumentView & { version: number }> {
+  const { applicationId, key } = document
+  const entry = { action: 'lending_document.uploaded', subject: applicationId }
+  const { before, version } = await audited(deps, by, entry, async (tx, tell) => {
+    const application = await applicationOf(deps, by.shop, applicationId, tx)
+    askedOf(application, key)
+    assertExpected(by.expected, application.version)
+    const before = await deps.lendingDocumentStore.find(applicationId, key, tx)
+    assertMayTake(application, before)
+    if (before) await deps.lendingDocumentStore.remove(tx, before)
+    await deps.lendingDocumentStore.insert(tx, document)
+    const said = withUploaded(application.documentationCompleted, [key])
+    const version = await note(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, said })
+    tell(documentDifference(before, document))
+    return { before, version }
+  })
+  if (before) await removeFile(deps, before)
+  return { ...documentView(document), version }
+}
+
+/** What an application says of its documents is changed together with them. Returns its new version. */
+async function note(
+  tx: Writer,
+  { lendingDocumentStore, clock, newId }: LendingDocumentDeps,
+  { actor }: Pick<Change, 'actor'>,
+  application: Application,
+  { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: Application['documentationCompleted'] },
+): Promise<number> {
+  const [now, version] = [clock.now(), application.version + 1]
+  unlessStale((await lendingDocumentStore.noteOn(tx, application, { documentationCompleted: said, updatedAt: now, version })) || undefined)
+  await lendingDocumentStore.appendEvent(tx, {
+    id: newId('event'),
+    applicationId: application.id,
+    type,
+    fromStatus: application.status,
+    toStatus: application.status,
+    actor: actor.id,
+    subject: key,
+    reason: null,
+    partnerExternalRef: null,
+    at: now,
+  })
+  return version
+}
+
+/**
+ * Takes a document back, while the application is a draft.
+ * @throws AppError FORBIDDEN without an approved KYB record; NOT_FOUND; PRECONDITION_FAILED; CONFLICT once it was submitted
+ */
+export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopContext>, { applicationId, key }: Which): Promise<void> {
+  await assertApproved(deps, by.shop)
+  const entry = { action: 'lending_document.removed', subject: applicationId }
+  const removed = await audited(deps, by, entry, async (tx, tell) => {
+    const application = await applicationOf(deps, by.shop, applicationId, tx)
+    const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
+    if (!document) throw noSuchDocument()
+    assertExpected(by.expected, application.version)
+    if (!mayTakeBack.includes(application.status))
+      throw new AppError('CONFLICT', 'The application was submitted with this document, which stays')
+    await deps.lendingDocumentStore.remove(tx, document)
+    const said = withoutUploaded(application.documentationCompleted, key)
+    await note(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said })
+    tell(documentDifference(document, undefined))
+    return document
+  })
+  await removeFile(deps, removed)
+}
+
+/** A document and its content, which is read when it is asked for. */
+export type Opened = { readonly document: LendingDocument; content(): AsyncGenerator<Uint8Array> }
+
+/**
+ * A document of a merchant's own application.
+ * @throws AppError NOT_FOUND; an error when its file is missing or was changed
+ */
+export async function readDocument(deps: LendingDocumentDeps, reads: Reads, { applicationId, key }: Which): Promise<Opened> {
+  await applicationOf(deps, reads, applicationId)
+  const document = await deps.lendingDocumentStore.find(applicationId, key)
+  if (!document) throw noSuchDocument()
+  try {
+    return await opened(deps, document)
+  } catch (error) {
+    // It may have been replaced since its row was read: then there is another row.
+    const now = await deps.lendingDocumentStore.find(applicationId, key)
+    if (!now) throw noSuchDocument()
+    if (now.id !== document.id) return await opened(deps, now)
+    if (!(error instanceof AppError)) deps.log.error('documents.damaged', { id: document.id, store: document.store, error })
+    throw error
+  }
+}
+
+/**
+ * The same for an operator, who may read all: that they did is on record before they are told anything.
+ * @throws AppError as `readDocument` does
+ */
+export async function readDocumentAsOperator(deps: LendingDocumentDeps, { actor }: Pick<Change, 'actor'>, which: Which): Promise<Opened> {
+  const found = await readDocument(deps, { operator: true }, which)
+  const entry = { action: 'lending_document.read', subject: which.applicationId }
+  await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
+  return found
+}
+
+/** What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. */
+async function opened(deps: LendingDocumentDeps, document: LendingDocument): Promise<Opened> {
+  const file = await fileOf(deps, document)
+  for await (const _first of contentOf(deps, document, file)) break
+  return { document, content: () => contentOf(deps, document, file) }
+}
+
+/** @throws AppError NOT_FOUND when it is not there; SealBroken when it is of another length; UNAVAILABLE */
+export async function fileOf({ documentStores }: Pick<LendingDocumentDeps, 'documentStores'>, document: LendingDocument): Promise<KeptDocument> {
+  const store = documentStores.of(document.store)
+  if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured')
+  const file = await store.get(document.storageName)
+  if (!file) throw new Error('the file of a document is missing')
+  if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
+  return file
+}
+
+/** @throws SealBroken where it does not open, or is not what was handed in */
+export async function* contentOf(
+  { keyring }: Pick<LendingDocumentDeps, 'keyring'>,
+  document: LendingDocument,
+  file: KeptDocument,
+): AsyncGenerator<Uint8Array> {
+  const keys = streamKeys(Buffer.from(keyring.unseal(document.sealedKey, secretSeal(document)), 'base64'))
+  let hash = ''
+  const plain = openStream(keys.seal, fileSeal(document), file.chunks())
+  yield* hashing(keys.hash, plain, (told) => {
+    hash = told
+  })
+  if (hash !== document.hash) throw new SealBroken('a document is not what was handed in')
+}

@@ -1,0 +1,200 @@
+/** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startS3 } from '../clients/documents/s3-server.ts'
+import { temporaryDir } from '../support/database.ts'
+import { lendingOn, pathOf, pdf, png } from '../support/lending-documents.ts'
+import { copiesOf, describeProcesses, logIn, pause, type Server, serve, servedOnce, souk, withFile } from './souk.ts'
+
+const day = 24 * 60 * 60
+const documentsIn = (dir: string) => (existsSync(join(dir, 'documents')) ? readdirSync(join(dir, 'documents')).sort() : [])
+const namesIn = (database: string) =>
+  withFile(database, (connection) =>
+    connection.query<{ name: string }, []>('SELECT storage_name AS name FROM lending_documents ORDER BY storage_name').all().map(({ name }) => name),
+  )
+
+/** Approves the merchant's business and drafts an application, behind the program's back. */
+function drafted(database: string): string {
+  const id = 'loan_01h455vb4pex5vsknk084sn02q'
+  withFile(database, (connection) => {
+    const user = connection.query<{ id: string }, []>("SELECT id FROM users WHERE role = 'MERCHANT'").get()
+    connection.run(
+      `INSERT INTO kyb_records (id, merchant_id, status, cohort, legal_name, registration_number, country, owners, created_at, updated_at, version)
+       VALUES ('kyb_01h455vb4pex5vsknk084sn02q', ?, 'APPROVED', 'US_COMPANY', 'A', 'B', 'US', '[]', 0, 0, 1)`,
+      [user?.id ?? ''],
+    )
+    connection.run(
+      `INSERT INTO lending_applications (id, merchant_id, cohort, tier, status, queued_at, created_by, created_at, updated_at, version)
+       VALUES (?, ?, 'US_COMPANY', 'TIER_1_REFERRAL', 'DRAFT', 0, 'x', 0, 0, 1)`,
+      [id, user?.id ?? ''],
+    )
+  })
+  return id
+}
+
+const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
+  fetch(`${server.url}${pathOf(id, key)}`, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': type }, body: new Uint8Array(body) })
+
+const letter = pdf(300_000)
+/** A stopped instance with an application and two documents. */
+async function withDocuments() {
+  made ??= (async () => {
+    const { dataDir, database } = await servedOnce()
+    const id = drafted(database)
+    await using server = await serve(dataDir, lendingOn)
+    const token = await logIn(server)
+    expect((await send(server, token, id, 'ein_letter', letter)).status).toBe(200)
+    expect((await send(server, token, id, 'owner_id', png, 'image/png')).status).toBe(200)
+    await server.end('SIGTERM')
+    return { copy: copiesOf(dataDir), id }
+  })()
+  const { copy, id } = await made
+  const dataDir = copy()
+  return { dataDir, database: join(dataDir, 'souk.db'), id }
+}
+let made: Promise<{ copy: () => string; id: string }> | undefined
+const allFine = 'ok    documents\n'
+
+describeProcesses('documents and the commands', () => {
+  test('souk check opens every document, and names those that are missing or were changed, and files that belong to none once they are a day old', async () => {
+    const { dataDir, database, id } = await withDocuments()
+    const [fresh, old] = ['a'.repeat(40), 'b'.repeat(40)].map((name) => join(dataDir, 'documents', name)) as [string, string]
+    for (const stray of [fresh, old]) writeFileSync(stray, 'x')
+    const then = Date.now() / 1000 - day - 60
+    utimesSync(old, then, then)
+    const stray = await souk(['check'], dataDir)
+    expect([stray.status, stray.stderr]).toEqual([0, ''])
+    expect(stray.stdout).toContain(
+      `${allFine}TO DO files without a document\n      A server removes them within the hour:\n      ${'b'.repeat(40)} in DATA_DIR/documents\n`,
+    )
+    expect(stray.stdout).not.toContain('a'.repeat(40))
+    const pathOf = (key: string) =>
+      withFile(database, (connection) =>
+        join(
+          dataDir,
+          'documents',
+          connection.query<{ name: string }, [string]>('SELECT storage_name AS name FROM lending_documents WHERE key = ?').get(key)?.name ?? '',
+        ),
+      )
+    const bytes = readFileSync(pathOf('ein_letter'))
+    bytes[100_000] = (bytes[100_000] ?? 0) ^ 1
+    writeFileSync(pathOf('ein_letter'), bytes)
+    rmSync(pathOf('owner_id'))
+    const faulty = await souk(['check'], dataDir)
+    expect([faulty.status, faulty.stderr]).toEqual([
+      1,
+      `WRONG documents\n      ${id}, ein_letter: its file was changed or is damaged\n      ${id}, owner_id: its file is missing\n`,
+    ])
+  })
+
+  test('a backup takes the documents along, sealed, and a restore brings them back where there was nothing', async () => {
+    const { dataDir, database } = await withDocuments()
+    const file = join(temporaryDir(), 'shop.db')
+    const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'a passphrase of many words\n' })
+    expect([backup.status, backup.stderr]).toEqual([0, ''])
+    expect(backup.stdout).toContain(`Its 2 documents are in ${file}.documents`)
+    expect(readdirSync(`${file}.documents`).sort()).toEqual(namesIn(database))
+    for (const name of namesIn(database)) {
+      expect(readFileSync(join(`${file}.documents`, name)).equals(readFileSync(join(dataDir, 'documents', name)))).toBe(true)
+      expect(statSync(join(`${file}.documents`, name)).mode & 0o777).toBe(0o600)
+    }
+    const empty = temporaryDir()
+    const restored = await souk(['restore', file, '--keys', `${file}.keys`], empty, { stdin: 'a passphrase of many words\n' })
+    expect([restored.status, restored.stderr]).toEqual([0, ''])
+    expect(restored.stdout).toContain('2 documents are restored with it')
+    expect((await souk(['check'], empty)).stdout).toContain(allFine)
+  })
+
+  test('a backup in the place of an older one copies only what is new; a restore over another database keeps the documents of both, and tells of those that it lacks', async () => {
+    const { dataDir, database, id } = await withDocuments()
+    const folder = temporaryDir()
+    const file = join(folder, 'shop.db')
+    await souk(['backup', file], dataDir)
+    const older = join(copiesOf(folder)(), 'shop.db')
+    const inodes = () => readdirSync(`${file}.documents`).map((name) => statSync(join(`${file}.documents`, name)).ino)
+    const before = inodes()
+    await using server = await serve(dataDir, lendingOn)
+    expect((await send(server, await logIn(server), id, 'owner_id', pdf(50))).status).toBe(200)
+    const again = await souk(['backup', file, '--force'], dataDir)
+    expect([again.status, again.stderr]).toEqual([0, ''])
+    expect(inodes().filter((one) => before.includes(one)).length).toBe(1)
+    const present = namesIn(database)
+    expect(readdirSync(`${file}.documents`).sort()).toEqual(present)
+    await server.end('SIGTERM')
+
+    const restored = await souk(['restore', older, '--force'], dataDir)
+    expect([restored.status, restored.stderr]).toEqual([0, ''])
+    const kept = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db.documents')) ?? ''
+    expect(readdirSync(join(dataDir, 'backups', kept)).sort()).toEqual(present)
+    expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
+    rmSync(join(dataDir, 'documents'), { recursive: true })
+    rmSync(join(`${older}.documents`, namesIn(older)[0] ?? ''))
+    const lacking = await souk(['restore', older, '--force'], dataDir)
+    expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
+  })
+
+  test('a rotation of keys touches the rows of documents and none of their files, and they open under the new key alone', async () => {
+    const { dataDir, database } = await withDocuments()
+    const sealed = () =>
+      withFile(database, (connection) => connection.query<{ key: string }, []>('SELECT sealed_key AS key FROM lending_documents').all().map(({ key }) => key))
+    const files = () => documentsIn(dataDir).map((name) => [name, statSync(join(dataDir, 'documents', name)).mtimeMs, statSync(join(dataDir, 'documents', name)).ino])
+    const [rowsBefore, filesBefore] = [sealed(), files()]
+    const rotated = await souk(['rotate-keys'], dataDir)
+    expect([rotated.status, rotated.stderr]).toEqual([0, ''])
+    expect(sealed().filter((one) => rowsBefore.includes(one))).toEqual([])
+    expect(files()).toEqual(filesBefore)
+    const keys = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
+    writeFileSync(join(dataDir, 'keys.json'), JSON.stringify({ ...keys, encryption: keys.encryption.slice(0, 1) }), { mode: 0o600 })
+    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
+  })
+
+  test('documents in a bucket, beside older ones in the data directory, are backed up, restored and checked like those', async () => {
+    await using s3 = startS3()
+    const { settings } = s3
+    const { dataDir, id } = await withDocuments()
+    await using server = await serve(dataDir, { ...lendingOn, ...settings })
+    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
+    await server.end('SIGTERM')
+    expect([s3.objects.size, documentsIn(dataDir).length]).toEqual([1, 2])
+    const file = join(temporaryDir(), 'shop.db')
+    const backup = await souk(['backup', file], dataDir, { settings })
+    expect([backup.status, readdirSync(`${file}.documents`).length]).toEqual([0, 3])
+    s3.objects.clear()
+    expect((await souk(['restore', file, '--force'], dataDir, { settings })).status).toBe(0)
+    expect(s3.objects.size).toBe(1)
+    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
+    const unset = await souk(['check'], dataDir)
+    expect([unset.status, unset.stderr]).toEqual([
+      1,
+      `WRONG documents\n      ${id}, lease_agreement: the store that it is in is not in the settings\n`,
+    ])
+  })
+
+  test('a server that is killed while documents come leaves at most files that belong to none; the application is as its last answer said', async () => {
+    const { dataDir, database, id } = await withDocuments()
+    for (const round of [0, 1]) {
+      await using server = await serve(dataDir, lendingOn)
+      const token = await logIn(server)
+      let last = -1
+      const sending = (async () => {
+        for (let nth = 0; ; nth++) {
+          const answer = await send(server, token, id, 'ein_letter', pdf(1_000_000 + nth))
+          if (answer.status === 200) last = (await answer.json()).size - 1_000_000
+        }
+      })().catch(() => undefined)
+      while (last < round) await pause()
+      await server.end('SIGKILL')
+      await sending
+      const size = withFile(database, (connection) =>
+        connection.query<{ size: number }, []>("SELECT size FROM lending_documents WHERE key = 'ein_letter'").get(),
+      )?.size
+      // The last one that was acknowledged, or the one after it, whose answer did not arrive.
+      expect([last, last + 1]).toContain((size ?? 0) - 1_000_000)
+    }
+    expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
+    const fine = await souk(['check'], dataDir)
+    expect([fine.status, fine.stderr]).toEqual([0, ''])
+    expect(fine.stdout).toContain(allFine)
+  })
+})

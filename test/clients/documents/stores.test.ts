@@ -1,0 +1,229 @@
+/** What a store of documents promises, of each of the two there are. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFileStore } from '../../../src/clients/documents/files.ts'
+import { createS3Store } from '../../../src/clients/documents/s3.ts'
+import { type DocumentStore, documentName } from '../../../src/core/documents.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { temporaryDir } from '../../support/database.ts'
+import { type S3Server, startS3 } from './s3-server.ts'
+
+const nameOf = () => documentName(randomBytes)
+const mb = 1024 * 1024
+
+async function* inPieces(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+/** Yields some, and then breaks off. */
+async function* broken(bytes: Uint8Array, error: Error): AsyncGenerator<Uint8Array> {
+  yield* inPieces(bytes)
+  throw error
+}
+async function read(store: DocumentStore, name: string): Promise<Buffer | undefined> {
+  const kept = await store.get(name)
+  if (!kept) return undefined
+  const pieces: Uint8Array[] = []
+  for await (const piece of kept.chunks()) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
+}
+async function listed(store: DocumentStore) {
+  const found: { name: string; bytes: number; at: number }[] = []
+  for await (const one of store.list()) found.push(one)
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const servers: S3Server[] = []
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]()
+})
+
+const logged: string[] = []
+function s3(options: { pageSize?: number; silentMs?: number } = {}) {
+  const server = startS3(options)
+  servers.push(server)
+  const log = { warn: (event: string) => void logged.push(event) }
+  return { server, store: createS3Store(server.account, { log, sleep: async () => undefined, ...options }) }
+}
+
+const stores: Record<string, () => DocumentStore> = {
+  files: () => createFileStore(join(temporaryDir(), 'documents')),
+  's3-compatible': () => s3({ pageSize: 2 }).store,
+}
+
+for (const [what, open] of Object.entries(stores)) {
+  describe(`a store of ${what}`, () => {
+    test('what was put is got as it was, by its name alone, from nothing to several parts', async () => {
+      const store = open()
+      for (const length of [0, 1, 100_000, 5 * mb, 5 * mb + 1, 12 * mb]) {
+        const [name, bytes] = [nameOf(), randomBytes(length)]
+        expect([length, await store.put(name, inPieces(bytes))]).toEqual([length, length])
+        expect((await store.get(name))?.bytes).toBe(length)
+        expect((await read(store, name))?.equals(bytes)).toBe(true)
+      }
+      expect(await store.get(nameOf())).toBeUndefined()
+    })
+
+    test('what breaks off while it comes leaves nothing, and the error is the one that it broke off with', async () => {
+      const store = open()
+      for (const length of [0, 100, 6 * mb]) {
+        const error = new AppError('TOO_LARGE', 'too large')
+        await expect(store.put(nameOf(), broken(randomBytes(length), error))).rejects.toBe(error)
+      }
+      expect(await listed(store)).toEqual([])
+    })
+
+    test('what is listed is what is there, with its size, and what was deleted is not', async () => {
+      const store = open()
+      expect(await listed(store)).toEqual([])
+      const names = Array.from({ length: 5 }, nameOf).sort()
+      const before = Date.now()
+      for (const [nth, name] of names.entries()) await store.put(name, inPieces(randomBytes(nth + 1)))
+      const found = await listed(store)
+      expect(found.map(({ name, bytes }) => [name, bytes])).toEqual(names.map((name, nth) => [name, nth + 1]))
+      expect(found.every(({ at }) => Math.abs(at - before) < 60_000)).toBe(true)
+      const [gone = ''] = names
+      await store.delete(gone)
+      await store.delete(gone)
+      expect(await read(store, gone)).toBeUndefined()
+      expect((await listed(store)).map(({ name }) => name)).toEqual(names.slice(1))
+    })
+
+    test('what is removed between being found and being read is not found', async () => {
+      const store = open()
+      const name = nameOf()
+      await store.put(name, inPieces(randomBytes(10)))
+      const kept = await store.get(name)
+      await store.delete(name)
+      await expect(kept?.chunks().next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    })
+
+    test('whoever stops reading half-way holds nothing open', async () => {
+      const store = open()
+      const name = nameOf()
+      await store.put(name, inPieces(randomBytes(mb)))
+      const chunks = (await store.get(name))?.chunks()
+      await chunks?.next()
+      await chunks?.return(undefined)
+      await store.delete(name)
+      expect(await store.get(name)).toBeUndefined()
+    })
+
+    test('a name that is none of ours goes nowhere', async () => {
+      const store = open()
+      for (const name of ['../escape', 'A'.repeat(40), '', `${'a'.repeat(40)}/..`])
+        await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a document')
+    })
+  })
+}
+
+describe('files', () => {
+  test('are for their owner alone, and those of somebody else are left alone', async () => {
+    const directory = join(temporaryDir(), 'documents')
+    const store = createFileStore(directory)
+    const name = nameOf()
+    await store.put(name, inPieces(randomBytes(10)))
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
+    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600)
+    writeFileSync(join(directory, 'notes.txt'), 'mine')
+    expect((await listed(store)).map((one) => one.name)).toEqual([name])
+  })
+
+  test('are never there half: what comes is under another name until it is whole', async () => {
+    const directory = join(temporaryDir(), 'documents')
+    const store = createFileStore(directory)
+    const name = nameOf()
+    const seen: string[][] = []
+    async function* looking() {
+      yield randomBytes(10)
+      seen.push(readdirSync(directory))
+      yield randomBytes(10)
+    }
+    await store.put(name, looking())
+    expect(seen).toEqual([[`${name}.tmp`]])
+    expect(readdirSync(directory)).toEqual([name])
+  })
+
+  test('that a crash left half-way are listed with their time, and deleted by their name', async () => {
+    const directory = join(temporaryDir(), 'documents')
+    const store = createFileStore(directory)
+    await store.put(nameOf(), inPieces(randomBytes(1)))
+    const name = nameOf()
+    writeFileSync(join(directory, `${name}.tmp`), 'half')
+    utimesSync(join(directory, `${name}.tmp`), 1_000, 1_000)
+    expect((await listed(store)).find((one) => one.name === name)).toEqual({ name, bytes: 4, at: 1_000_000 })
+    await store.delete(name)
+    expect(existsSync(join(directory, `${name}.tmp`))).toBe(false)
+  })
+
+  test.skipIf(process.getuid?.() === 0)('of a directory that is closed to us are an error, not nothing', async () => {
+    const directory = join(temporaryDir(), 'documents')
+    const store = createFileStore(directory)
+    const name = nameOf()
+    await store.put(name, inPieces(randomBytes(1)))
+    chmodSync(directory, 0)
+    await expect(store.get(name)).rejects.toThrow()
+  })
+})
+
+describe('an S3-compatible store', () => {
+  test('gets parts of at least what S3 takes, each once, and asks again for what failed on its side', async () => {
+    const { server, store } = s3()
+    const [name, bytes] = [nameOf(), randomBytes(12 * mb)]
+    server.fail('PUT', 500)
+    server.fail('HEAD', 500)
+    await store.put(name, inPieces(bytes))
+    expect(server.objects.get(`souk/${name}`)?.bytes.equals(bytes)).toBe(true)
+    expect(server.largest()).toBe(5 * mb)
+    expect(server.uploads.size).toBe(0)
+  })
+
+  test('is refused where it refuses us, or is silent, and nothing stays of what was sent', async () => {
+    const { server, store } = s3({ silentMs: 50 })
+    for (const [method, fault] of [
+      ['POST', 403],
+      ['PUT', 'late'],
+      ['POST', 'late'],
+    ] as const) {
+      server.fail(method, fault)
+      const length = method === 'POST' ? 6 * mb : 100
+      await expect(store.put(nameOf(), inPieces(randomBytes(length)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    }
+    for (let nth = 0; nth < 4; nth++) server.fail('HEAD', 'late')
+    await expect(store.get(nameOf())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(server.objects.size).toBe(0)
+    expect(logged).toContain('documents.store_failed')
+  })
+
+  test('is slow for as long as its source is, and sends no more than a part ahead', async () => {
+    const { server, store } = s3()
+    const bytes = randomBytes(16 * mb)
+    let [most, yielded] = [0, 0]
+    async function* counted() {
+      for await (const piece of inPieces(bytes)) {
+        yielded += piece.length
+        const arrived = [...server.uploads.values()].flatMap((parts) => [...parts.values()]).reduce((sum, part) => sum + part.length, 0)
+        most = Math.max(most, yielded - arrived)
+        yield piece
+      }
+    }
+    await store.put(nameOf(), counted())
+    expect(most).toBeLessThanOrEqual(11 * mb)
+  })
+
+  test('that breaks off while it is read is unavailable, not the end of the file', async () => {
+    const { server, store } = s3()
+    const name = nameOf()
+    await store.put(name, inPieces(randomBytes(mb)))
+    server.fail('GET', 'cut')
+    await expect(read(store, name)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+
+  test('under a wrong secret is unavailable', async () => {
+    const { server } = s3()
+    const store = createS3Store({ ...server.account, secret: 'another' }, { log: { warn: () => undefined }, sleep: async () => undefined })
+    await expect(store.put(nameOf(), inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(server.objects.size).toBe(0)
+  })
+})

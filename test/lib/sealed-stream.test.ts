@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { hashing, openStream, SealBroken, sealedChunkBytes, sealedLength, sealStream, streamKeys } from '../../src/lib/sealed-stream.ts'
+
+const secret = Buffer.alloc(32, 7)
+const { seal: key } = streamKeys(secret)
+const tag = 16
+const start = 8
+
+async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+const whole = async (stream: AsyncIterable<Uint8Array>) => {
+  const pieces: Uint8Array[] = []
+  for await (const piece of stream) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
+}
+const sealed = (plain: Uint8Array, about = 'about', by: Uint8Array = key) => whole(sealStream(by, about, inPieces(plain, 30_011)))
+const opened = (bytes: Uint8Array, about = 'about', by: Uint8Array = key) => whole(openStream(by, about, inPieces(bytes, 40_009)))
+const refused = async (bytes: Uint8Array) => opened(bytes).then(() => false, (error) => error instanceof SealBroken)
+
+const edges = [0, 1, sealedChunkBytes - 1, sealedChunkBytes, sealedChunkBytes + 1, 3 * sealedChunkBytes]
+
+test('a stream opens to what was sealed, at every length around the ends of chunks and however it was cut into pieces', async () => {
+  for (const length of edges) {
+    const plain = randomBytes(length)
+    for (const size of [1_000, sealedChunkBytes, 4 * sealedChunkBytes]) {
+      const bytes = await whole(sealStream(key, 'about', inPieces(plain, size)))
+      expect([length, bytes.length]).toEqual([length, sealedLength(length)])
+      expect((await whole(openStream(key, 'about', inPieces(bytes, size + 1)))).equals(plain)).toBe(true)
+    }
+  }
+})
+
+test('a stream opens in whatever pieces its bytes come', async () => {
+  const plain = randomBytes(2 * sealedChunkBytes + 5)
+  const bytes = await sealed(plain)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 20 }), async (cuts) => {
+      async function* pieces() {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+        for (let nth = 1; nth < at.length; nth++) yield bytes.subarray(at[nth - 1], at[nth])
+      }
+      expect((await whole(openStream(key, 'about', pieces()))).equals(plain)).toBe(true)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a stream does not open under another key or for another purpose', async () => {
+  const bytes = await sealed(Buffer.from('secret'))
+  const others = [streamKeys(Buffer.alloc(32, 8)).seal, streamKeys(secret).hash]
+  for (const other of others) expect(opened(bytes, 'about', other)).rejects.toThrow(SealBroken)
+  expect(opened(bytes, 'about another')).rejects.toThrow(SealBroken)
+})
+
+test('a stream that was changed anywhere, cut at any chunk, grown, or whose chunks were swapped, left out, repeated or joined with those of another stream does not open', async () => {
+  const plain = randomBytes(3 * sealedChunkBytes)
+  const bytes = await sealed(plain)
+  const chunk = (nth: number, of = bytes) => of.subarray(start + nth * (sealedChunkBytes + tag), start + (nth + 1) * (sealedChunkBytes + tag))
+  const head = bytes.subarray(0, start)
+  expect((await opened(Buffer.concat([head, chunk(0), chunk(1), chunk(2)]))).equals(plain)).toBe(true)
+  const other = await sealed(randomBytes(3 * sealedChunkBytes), 'about', streamKeys(Buffer.alloc(32, 8)).seal)
+  const broken: [string, Uint8Array][] = [
+    ['empty', Buffer.alloc(0)],
+    ['head alone', head],
+    ['cut in the head', bytes.subarray(0, 5)],
+    ['cut after a chunk', Buffer.concat([head, chunk(0)])],
+    ['cut after two', Buffer.concat([head, chunk(0), chunk(1)])],
+    ['cut in a chunk', bytes.subarray(0, start + sealedChunkBytes + 100)],
+    ['cut by a byte', bytes.subarray(0, -1)],
+    ['swapped', Buffer.concat([head, chunk(1), chunk(0), chunk(2)])],
+    ['left out', Buffer.concat([head, chunk(0), chunk(2)])],
+    ['repeated', Buffer.concat([head, chunk(0), chunk(0), chunk(1), chunk(2)])],
+    ['last one repeated', Buffer.concat([bytes, chunk(2)])],
+    ['grown', Buffer.concat([bytes, Buffer.from([0])])],
+    ['joined', Buffer.concat([head, chunk(0), chunk(1, other), chunk(2)])],
+    ['another beginning', Buffer.concat([Buffer.from('SOUKSTR2'), bytes.subarray(start)])],
+    ['no beginning', bytes.subarray(start)],
+  ]
+  const outcomes = await Promise.all(broken.map(async ([what, changed]) => [what, await refused(changed)]))
+  expect(outcomes).toEqual(broken.map(([what]) => [what, true]))
+  const short = await sealed(Buffer.from('a short secret'))
+  for (let bit = 0; bit < short.length * 8; bit++) {
+    const changed = Buffer.from(short)
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+    expect([bit, await refused(changed)]).toEqual([bit, true])
+  }
+})
+
+test('a stream shows nothing of what it holds, and what comes out before its end was sealed there', async () => {
+  const plain = Buffer.concat([Buffer.alloc(sealedChunkBytes, 'secret'), randomBytes(10)])
+  const bytes = await sealed(plain)
+  expect(bytes.includes('secret')).toBe(false)
+  const seen: Uint8Array[] = []
+  const reading = (async () => {
+    for await (const piece of openStream(key, 'about', inPieces(bytes.subarray(0, -1), 1_000))) seen.push(Buffer.from(piece))
+  })()
+  await expect(reading).rejects.toThrow(SealBroken)
+  expect(Buffer.concat(seen).equals(plain.subarray(0, sealedChunkBytes))).toBe(true)
+})
+
+test('what passes through is hashed under its key, and counted', async () => {
+  const told: [string, number][] = []
+  const hash = async (by: string, bytes: Uint8Array, size: number) => {
+    await whole(hashing(Buffer.from(by), inPieces(bytes, size), (...end) => told.push(end)))
+    return told.at(-1)
+  }
+  const first = await hash('k', Buffer.from('abcdef'), 2)
+  expect(first?.[1]).toBe(6)
+  expect(await hash('k', Buffer.from('abcdef'), 5)).toEqual(first)
+  expect((await hash('k', Buffer.from('abcdeg'), 5))?.[0]).not.toBe(first?.[0])
+  expect((await hash('l', Buffer.from('abcdef'), 5))?.[0]).not.toBe(first?.[0])
+})

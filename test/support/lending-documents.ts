@@ -1,0 +1,106 @@
+/** Applications that take documents, and files of each kind. */
+import { deflateRawSync } from 'node:zlib'
+import { lendingApplications } from '../../db/schema/lending.ts'
+import type { Application } from '../../src/modules/lending-document/domain.ts'
+import type { TestApp } from './app.ts'
+import { approved } from './kyb.ts'
+
+export const lendingOn = { LENDING_PLATFORM_ENABLED: 'true' }
+export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+type Merchant = Awaited<ReturnType<TestApp['merchant']>>
+
+/** A draft of a merchant's, as POST /lending-application makes one. */
+export async function draftOf(app: TestApp, { id: merchantId }: Merchant, change: Partial<Application> = {}): Promise<string> {
+  const now = app.deps.clock.now()
+  const application: Application = {
+    id: app.deps.newId('lendingApplication'),
+    merchantId,
+    cohort: 'US_COMPANY',
+    tier: 'TIER_1_REFERRAL',
+    status: 'DRAFT',
+    requestedAmountUsd: 1_000_000,
+    requestedTermMonths: 12,
+    purposeCode: 'INVENTORY',
+    selectedTier1Partner: null,
+    selectedTier2Partner: null,
+    documentationCompleted: null,
+    reason: null,
+    partnerExternalRef: null,
+    submittedAt: null,
+    decidedAt: null,
+    queuedAt: 0,
+    createdBy: merchantId,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+    ...change,
+  }
+  await app.deps.db.write(async (tx) => void (await tx.insert(lendingApplications).values(application)))
+  return application.id
+}
+
+/** A merchant whose business is approved, with a draft, and an operator. */
+export async function borrower(app: TestApp) {
+  const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
+  await approved(app, merchant, operator)
+  return { merchant, operator, id: await draftOf(app, merchant) }
+}
+
+export const pathOf = (id: string, key: string) => `/lending-application/${id}/documents/${key}`
+
+/** A file of so many bytes that begins as a PDF does. */
+export const pdf = (bytes = 1_000): Buffer => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(Math.max(0, bytes - 9), 'text ')])
+export const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+export const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]), Buffer.from('JFIF\0'), Buffer.alloc(200)])
+export const csv = Buffer.from('date,amount\n2026-01-31,"1,000.00"\n2026-02-28,Zürich €\n')
+
+type Entry = { name: string; content: Buffer; store?: true; declared?: number }
+/** A zip of these entries, made by hand so that it may lie about them. */
+export function zip(entries: readonly Entry[]): Buffer {
+  const locals: Buffer[] = []
+  const centrals: Buffer[] = []
+  let offset = 0
+  for (const { name, content, store, declared } of entries) {
+    const packed = store ? content : deflateRawSync(content)
+    const sizes = Buffer.alloc(12)
+    sizes.writeUInt32LE(Bun.hash.crc32(content), 0)
+    sizes.writeUInt32LE(packed.length, 4)
+    sizes.writeUInt32LE(declared ?? content.length, 8)
+    const names = Buffer.from([name.length, 0, 0, 0])
+    const how = Buffer.from([20, 0, 0, 0, store ? 0 : 8, 0, 0, 0, 0, 0])
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), how, sizes, names, Buffer.from(name), packed])
+    const at = Buffer.alloc(4)
+    at.writeUInt32LE(offset)
+    centrals.push(Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.from([20, 0]), how, sizes, names, Buffer.alloc(10), at, Buffer.from(name)]))
+    locals.push(local)
+    offset += local.length
+  }
+  const central = Buffer.concat(centrals)
+  const end = Buffer.alloc(22)
+  end.write('PK\x05\x06', 'latin1')
+  end.writeUInt16LE(entries.length, 8)
+  end.writeUInt16LE(entries.length, 10)
+  end.writeUInt32LE(central.length, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...locals, central, end])
+}
+const contentTypes = (main: string) =>
+  Buffer.from(
+    `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/xl/workbook.xml" ContentType="${main}.main+xml"/></Types>`,
+  )
+export const workbookTypes: Entry = { name: '[Content_Types].xml', content: contentTypes(xlsxType) }
+export const docxTypes: Entry = {
+  name: '[Content_Types].xml',
+  content: contentTypes('application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
+}
+export const sheet: Entry = { name: 'xl/worksheets/sheet1.xml', content: Buffer.from('<worksheet/>') }
+export const xlsx = zip([workbookTypes, sheet])
+
+/** What an application says of its documents, from its row. */
+export async function saidOf(app: TestApp, id: string) {
+  return (await app.deps.lendingDocumentStore.application(id))?.documentationCompleted
+}

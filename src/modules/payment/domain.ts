@@ -75,6 +75,9 @@ export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
 export const isLost = ({ status, processorReference }: Pick<Payment, 'status' | 'processorReference'>): boolean =>
   status === 'PROCESSING' && processorReference === null
 
+/** Whether something may still become of a payment by itself: it is under way, or ended without money lately enough to be asked about. */
+export const isInFlight = (payment: Pick<Payment, 'status' | 'askAt'>): boolean => isUnderWay(payment) || payment.askAt !== null
+
 /** The statuses of payments that are under way. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))
 

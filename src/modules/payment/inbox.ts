@@ -11,8 +11,8 @@ import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { isProcessorName } from '../payment-method/domain.ts'
-import { accountsHearing, clientOf } from '../processor-account/index.ts'
-import type { Payment } from './domain.ts'
+import { accountsHearing } from '../processor-account/index.ts'
+import { isInFlight, type Payment } from './domain.ts'
 import type { InboxMessage } from './inbox-store.ts'
 import type { PaymentDeps } from './parts.ts'
 
@@ -29,17 +29,20 @@ const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signe
 const unchecked = () =>
   new AppError('UNAVAILABLE', 'Whether the message is signed cannot be checked now: send it again', { retryAfterSeconds: 5 })
 
-/** Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. */
-type Ear = { readonly accountId: string; readonly processor: Processor }
+/**
+ * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
+ * payments in flight alone.
+ */
+type Ear = { readonly accountId: string; readonly processor: Processor; readonly isLate: boolean }
 
 async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
   if (!isProcessorName(name)) {
     // The sandbox, and whatever else there is without an account.
     const processor = shopId === undefined ? deps.processors.get(name) : undefined
-    return processor ? [{ accountId: '', processor }] : []
+    return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
-  const accounts = await accountsHearing(deps, { shopId, processor: name })
-  return accounts.map((account) => ({ accountId: account.id, processor: clientOf(deps, account) }))
+  const hearing = await accountsHearing(deps, { shopId, processor: name })
+  return hearing.map(({ account, ...ear }) => ({ accountId: account.id, ...ear }))
 }
 
 /** What a processor's message says, and whose secret verified it. */
@@ -49,10 +52,13 @@ type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
 async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   const heard: Heard[] = []
   let failure: unknown
-  for (const { accountId, processor } of await earsOf(deps, sent)) {
+  for (const { accountId, processor, isLate } of await earsOf(deps, sent)) {
     if (heard.some((one) => one.accountId === accountId)) continue
     try {
-      heard.push({ accountId, message: await processor.readMessage(sent) })
+      const message = await processor.readMessage(sent)
+      if (isLate && !(await isAboutFlight(deps, sent, { accountId, message })))
+        throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
+      heard.push({ accountId, message })
     } catch (error) {
       if (!(error instanceof BadSignature || error instanceof ProcessorUnavailable)) throw error
       if (!(failure instanceof ProcessorUnavailable)) failure = error
@@ -61,6 +67,11 @@ async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   if (heard.length > 0) return heard
   if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
   throw failure instanceof ProcessorUnavailable ? unchecked() : unsigned()
+}
+
+async function isAboutFlight(deps: PaymentDeps, { processor }: Sent, { accountId, message: { payment } }: Heard): Promise<boolean> {
+  const found = await paymentOfMessage(deps, { processor, accountId, ...namedBy(payment) })
+  return found !== undefined && isInFlight(found)
 }
 
 const nameMax = 255
@@ -72,6 +83,13 @@ const namesOf = (references: References | undefined): Record<string, string> | n
   const names = Object.entries(references ?? {}).filter(([name, value]) => isName(name) && isName(value))
   return names.length > 0 ? Object.fromEntries(names.slice(0, 10)) : null
 }
+
+/** The names by which a message says which payment it is about, as far as they are names. */
+const namedBy = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
+  paymentId: nameOf(payment?.paymentId),
+  reference: nameOf(payment?.reference),
+  references: namesOf(payment?.references),
+})
 
 /** A dispute as it can be kept; null for none, and for one that nobody could be told of. */
 function disputeOf({ dispute }: ProcessorMessage): InboxMessage['dispute'] {
@@ -87,7 +105,7 @@ function rowOf(
 ): InboxMessage {
   const { id, payment } = message
   const now = clock.now()
-  const named = { paymentId: nameOf(payment?.paymentId), reference: nameOf(payment?.reference), references: namesOf(payment?.references) }
+  const named = namedBy(payment)
   const isAboutPayment = named.paymentId !== null || named.reference !== null || named.references !== null
   return {
     id: newId('paymentMessage'),
@@ -142,7 +160,13 @@ export const leaveMessage = async ({ db, inboxStore }: PaymentDeps, message: Inb
 /** Of which payment a message is, among those of the account whose secret verified it: by the processor's names for it, else by ours. */
 export async function paymentOfMessage(
   { paymentStore: store }: PaymentDeps,
-  { processor, accountId, paymentId, reference, references }: InboxMessage,
+  {
+    processor,
+    accountId,
+    paymentId,
+    reference,
+    references,
+  }: Pick<InboxMessage, 'processor' | 'accountId' | 'paymentId' | 'reference' | 'references'>,
 ): Promise<Payment | undefined> {
   const names = new Set([...(reference === null ? [] : [reference]), ...Object.values(references ?? {})])
   for (const name of names) {

@@ -6,6 +6,7 @@ import { callbackTokenOf } from '../../../src/modules/payment/callbacks.ts'
 import { accountSeal, identityOf } from '../../../src/modules/processor-account/domain.ts'
 import { startQpayServer } from '../../clients/processors/qpay-server.ts'
 import { signature, startStripe } from '../../clients/processors/stripe-server.ts'
+import { startTapServer } from '../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
@@ -198,6 +199,64 @@ describe('a message of a processor', () => {
     await app.jobs.messages()
     expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
     expect(await inbox(app)).toMatchObject([{ accountId: before, shopId: shop.shop.id }])
+  })
+
+  for (const how of ['replaced', 'taken away'] as const)
+    test(`signed by keys that were ${how} is heard for a week, and after it about nothing but what is in flight on that very account`, async () => {
+      await using world = await withStripe()
+      const { app, stripe, accountOf, waiting, post } = world
+      const shop = await sellingIn(app)
+      const before = await accountOf(shop, 'whsec_before')
+      const [sold, open] = [await waiting(shop), await waiting(shop)]
+      stripe.page.pay(sold.reference)
+      const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
+      ok(await tell(succeeded(sold.reference)))
+      await app.jobs.messages()
+      expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
+      if (how === 'replaced') await accountOf(shop, 'whsec_after', { replaces: true })
+      else await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
+      app.clock.advance(7 * dayMs - 1)
+      ok(await tell(succeeded(sold.reference)))
+      app.clock.advance(1)
+      const kept = (await inbox(app)).length
+      const dispute = (charge: object) => ({ id: `evt_${++events}`, type: 'charge.dispute.created', data: { object: charge } })
+      const lost = {
+        object: 'dispute',
+        id: 'dp_1',
+        payment_intent: sold.reference,
+        amount: 1_000,
+        currency: 'usd',
+        status: 'needs_response',
+      }
+      for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), dispute(lost)])
+        expect((await tell(event)).status).toBe(401)
+      expect(await inbox(app)).toHaveLength(kept)
+      ok(await tell(succeeded(open.reference)))
+      expect(await inbox(app)).toHaveLength(kept + 1)
+      // Other keys do not make anybody older: only what they signed is heard.
+      expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
+    })
+
+  test('of Tap that is signed by a key which was rotated is asked about with the key that took its place', async () => {
+    await using tap = await startTapServer()
+    await using app = await testApp({ TAP_API_URL: tap.apiUrl, PUBLIC_URL: 'http://localhost' })
+    const shop = await sellingIn(app, { currency: 'KWD', country: 'KW' })
+    const put = async (secretKey: string) => {
+      tap.rotate(secretKey)
+      const body = { publishableKey: 'pk_test_shop', secretKey }
+      ok(await app.call('PUT', '/shops/v2/processor-accounts/tap', { token: shop.token, body }))
+    }
+    await put('sk_test_first')
+    await choose(app, shop, { processor: 'tap' })
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'tap', returnUrl: 'https://shop.example/back' }), 201).body
+    const { processorReference } = await paymentRow(app, order.payments[0].id)
+    tap.pay(processorReference ?? '')
+    const { body, headers } = tap.message(processorReference ?? '')
+    await put('sk_test_second')
+    const message = { raw: body.toString(), headers: Object.fromEntries(headers) }
+    ok(await app.call('POST', `/webhooks/payments/tap/${shop.shop.id}`, message))
+    await app.jobs.messages()
+    expect(await statusOf(shop, order.id)).toBe('CONFIRMED')
   })
 
   test('that comes before its payment is looked for again, for an hour; one that is about nothing is done at once', async () => {

@@ -122,7 +122,7 @@ describe('the account that a payment was bound to', () => {
     expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: back, isRetired: false })
     expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: first, keysId: back })
     const hearing = await accountsHearing(app.deps, { shopId: shop.id, processor: 'stripe' })
-    expect(hearing.map(({ id, keysId }) => [id, keysId])).toEqual([
+    expect(hearing.map(({ account: { id, keysId } }) => [id, keysId])).toEqual([
       [first, back],
       [other, other],
       [first, rolled],
@@ -134,9 +134,9 @@ describe('the account that a payment was bound to', () => {
     await using app = await testApp(everySetting)
     expect(await accountById(app.deps, 'instance', stripe)).toMatchObject({ id: 'instance', mode: 'TEST' })
     expect(await accountById(app.deps, 'instance', { processor: 'stripe', mode: 'LIVE' })).toBeUndefined()
-    expect((await accountsHearing(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ id, mode }) => [id, mode])).toEqual([
-      ['instance', 'TEST'],
-    ])
+    expect(
+      (await accountsHearing(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ account: { id, mode } }) => [id, mode]),
+    ).toEqual([['instance', 'TEST']])
   })
 })
 

@@ -71,11 +71,18 @@ async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<
 type Came = 'done' | 'unknown' | 'silent'
 
 /** When a message is worked again; null: it is done, or given up. */
-function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempts }: Message, came: Came): number | null {
+function nextTry(
+  { clock, log }: OrderDeps,
+  { id, processor, shopId, accountId, receivedAt, attempts, dispute }: Message,
+  came: Came,
+): number | null {
   if (came === 'done') return null
   const now = clock.now()
   const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : silentMs)
-  if (isOver && came === 'unknown') log.info('payment_message.about_nothing', { id, processor })
+  if (isOver && came === 'unknown' && dispute === null) log.info('payment_message.about_nothing', { id, processor })
+  // Nothing of ours can be told of it, and somebody has lost money.
+  if (isOver && came === 'unknown' && dispute !== null)
+    log.error('payment_message.unknown_dispute', { id, processor, shop: shopId, account: accountId, ...dispute })
   if (isOver && came === 'silent') log.error('payment_message.given_up', { id, processor })
   return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
 }
@@ -83,8 +90,16 @@ function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempt
 async function heed(deps: OrderDeps, message: Message): Promise<Came> {
   const found = await paymentOfMessage(deps, message)
   if (!found) return 'unknown'
+  const came = await askAbout(deps, found, message)
   const { dispute } = message
-  if (dispute) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
+  // It takes no more than came in: what its processor says of that is noted first, where it says anything.
+  const isKnown = came === 'done' || found.captured > 0
+  if (dispute && isKnown) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
+  return came
+}
+
+/** Has a processor asked about the payment of a message, and its order taken on. */
+async function askAbout(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
   const answer = await whatBecameOf(deps, calledAs(found, message))
   if (answer === undefined || answer === 'unheard') return 'silent'
   const payment = found.processorReference === null ? await keepNames(deps, found, answer) : found

@@ -36,7 +36,7 @@ const silentMs = 3 * dayMs
  * Takes a processor's message: it is verified by its raw bytes, kept, and worked at once, for which nobody waits. What finds no place, or
  * breaks off, is taken up by the job.
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
- *   cannot be checked now
+ *   cannot be checked now; RATE_LIMITED
  */
 export async function heedMessage(deps: OrderDeps, sent: Sent): Promise<void> {
   for (const { id, processor } of await receiveMessage(deps, sent))

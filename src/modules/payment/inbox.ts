@@ -1,20 +1,16 @@
-import {
-  BadSignature,
-  type Processor,
-  type ProcessorMessage,
-  ProcessorUnavailable,
-  type References,
-} from '../../clients/processors/processor.ts'
+import { BadSignature, type ProcessorMessage, ProcessorUnavailable, type References } from '../../clients/processors/processor.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Due } from '../../core/lanes.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
+import { networkOf } from '../../lib/networks.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { isProcessorName } from '../payment-method/domain.ts'
-import { accountsHearing } from '../processor-account/index.ts'
+import { accountsHearing, type Hearing } from '../processor-account/index.ts'
 import { isInFlight, type Payment } from './domain.ts'
 import type { InboxMessage } from './inbox-store.ts'
 import type { PaymentDeps } from './parts.ts'
+import type { Bound } from './processors.ts'
 
 /** How a message came: whose address it was sent to, and its bytes as they were signed. */
 export type Sent = {
@@ -23,17 +19,26 @@ export type Sent = {
   readonly shopId: string | undefined
   readonly body: Uint8Array
   readonly headers: Headers
+  /** The address that it came from, for limits, and how many of its messages turned out to be bad within a minute. */
+  readonly sender: string
+  readonly bad: Misses
 }
+
+/** Counts what somebody got wrong: `wait` is for how many seconds nothing more is taken of them, undefined while something is. */
+export type Misses = { wait(): number | undefined; count(): void }
 
 const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
 const unchecked = () =>
   new AppError('UNAVAILABLE', 'Whether the message is signed cannot be checked now: send it again', { retryAfterSeconds: 5 })
 
+const tooManyBad = (retryAfterSeconds: number) =>
+  new AppError('RATE_LIMITED', 'Too many messages from this address were not signed by their processor', { retryAfterSeconds })
+
 /**
  * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
  * payments in flight alone.
  */
-type Ear = { readonly accountId: string; readonly processor: Processor; readonly isLate: boolean }
+type Ear = Pick<Hearing, 'processor' | 'isLate'> & { readonly accountId: string; readonly breaker?: Bound['breaker'] }
 
 async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
   if (!isProcessorName(name)) {
@@ -42,7 +47,7 @@ async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Pro
     return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
   const hearing = await accountsHearing(deps, { shopId, processor: name })
-  return hearing.map(({ account, ...ear }) => ({ accountId: account.id, ...ear }))
+  return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
 }
 
 /** What a processor's message says, and whose secret verified it. */
@@ -52,10 +57,16 @@ type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
 async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   const heard: Heard[] = []
   let failure: unknown
-  for (const { accountId, processor, isLate } of await earsOf(deps, sent)) {
+  let wasAsked = false
+  for (const { accountId, processor, isLate, breaker } of await earsOf(deps, sent)) {
     if (heard.some((one) => one.accountId === accountId)) continue
+    const turn = async () => {
+      const end = await turnToAsk(deps, sent, breaker)
+      wasAsked = true
+      return end
+    }
     try {
-      const message = await processor.readMessage(sent)
+      const message = await processor.readMessage({ ...sent, turn })
       if (isLate && !(await isAboutFlight(deps, sent, { accountId, message })))
         throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
       heard.push({ accountId, message })
@@ -66,7 +77,19 @@ async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   }
   if (heard.length > 0) return heard
   if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
-  throw failure instanceof ProcessorUnavailable ? unchecked() : unsigned()
+  if (failure instanceof ProcessorUnavailable) throw unchecked()
+  if (wasAsked) sent.bad.count()
+  throw unsigned()
+}
+
+/** Waits until a processor may be asked whether a message is its own. What it gives ends the turn. */
+async function turnToAsk(deps: PaymentDeps, { sender, bad }: Sent, breaker: Bound['breaker']): Promise<() => void> {
+  if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
+  const end = await deps.messageTurns.take([networkOf(sender), sender])
+  const wait = bad.wait()
+  if (wait === undefined) return end
+  end()
+  throw tooManyBad(wait)
 }
 
 async function isAboutFlight(deps: PaymentDeps, { processor }: Sent, { accountId, message: { payment } }: Heard): Promise<boolean> {
@@ -125,7 +148,7 @@ function rowOf(
  * Verifies a processor's message and keeps it in the inbox, once however often it comes. Nothing is written of what is not verified.
  * @returns what is new and has something to be done about
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
- *   cannot be checked now
+ *   cannot be checked now; RATE_LIMITED for whoever has sent too many bad ones to a processor that has to be asked about each
  */
 export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<InboxMessage[]> {
   const rows = (await hear(deps, sent)).map((heard) => rowOf(deps, sent, heard))

@@ -4,6 +4,7 @@ import { paymentMessages, payments as paymentRows } from '../../../db/schema/pay
 import { type ProcessorMessage, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { callbackTokenOf } from '../../../src/modules/payment/callbacks.ts'
 import { accountSeal, identityOf } from '../../../src/modules/processor-account/domain.ts'
+import { startPaypal } from '../../clients/processors/paypal-server.ts'
 import { startQpayServer } from '../../clients/processors/qpay-server.ts'
 import { signature, startStripe } from '../../clients/processors/stripe-server.ts'
 import { startTapServer } from '../../clients/processors/tap-server.ts'
@@ -400,6 +401,107 @@ describe('a message of a processor', () => {
     app.clock.advance(1)
     await forgetPaymentMessages(app.deps)
     expect(await inbox(app)).toEqual([])
+  })
+})
+
+describe('a message that PayPal has to be asked about', () => {
+  async function withPaypal(settings = {}) {
+    let app: TestApp | undefined
+    const paypal = await startPaypal({ clientId: 'client', secret: 'secret', now: () => app?.clock.now() ?? 0 })
+    const own = { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: paypal.url }
+    app = await testApp({ ...own, TRUSTED_PROXIES: '127.0.0.1', ...settings })
+    const send = ({ body, headers }: ReturnType<typeof paypal.sent>, from = '198.51.100.1') =>
+      (app as TestApp).call('POST', '/webhooks/payments/paypal', {
+        raw: body.toString(),
+        headers: { ...Object.fromEntries(headers), 'x-forwarded-for': from },
+      })
+    const forged = () => ({ ...paypal.sent({}), body: Buffer.from('{"event_type":"X"}') })
+    const asked = () => paypal.requests.filter(({ path }) => path.endsWith('/verify-webhook-signature')).length
+    return {
+      app,
+      paypal,
+      send,
+      forged,
+      asked,
+      async [Symbol.asyncDispose]() {
+        await app?.close()
+        await paypal.close()
+      },
+    }
+  }
+
+  test('is not asked about any more for an address that has sent thirty bad ones within a minute; others are heard', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, forged, asked } = world
+    const good = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    for (let times = 0; times < 35; times++) ok(await send(good()))
+    for (let times = 0; times < 30; times++) expect((await send(forged())).status).toBe(401)
+    const before = asked()
+    const refused = await send(good())
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    // What cannot be good is not counted, and costs nothing.
+    expect((await send({ ...forged(), body: Buffer.from('{}') })).status).toBe(401)
+    expect(asked()).toBe(before)
+    ok(await send(good(), '203.0.113.9'))
+    app.clock.advance(minute)
+    ok(await send(good()))
+  })
+
+  test('is asked about with few others at once, those of every network in turn', async () => {
+    await using world = await withPaypal()
+    const { paypal, send, forged, asked } = world
+    let most = 0
+    let [open, resume] = [0, () => {}]
+    const held = new Promise<void>((go) => {
+      resume = go
+    })
+    const { messageTurns } = world.app.deps
+    const { take } = messageTurns
+    messageTurns.take = async (path) => {
+      const end = await take(path)
+      most = Math.max(most, ++open)
+      await held
+      return () => {
+        open--
+        end()
+      }
+    }
+    const flood = Array.from({ length: 20 }, () => send(forged()))
+    const good = send(paypal.sent({ id: 'WH-good', event_type: 'X' }), '203.0.113.9')
+    let others = 0
+    for (const one of flood) void one.then(() => others++)
+    const whenGood = good.then(() => others)
+    resume()
+    ok(await good)
+    expect(await whenGood).toBeLessThan(12)
+    await Promise.all(flood)
+    expect([most, asked()]).toEqual([4, 21])
+  })
+
+  test('that PayPal knows nothing of, and keys that it does not know, open nobody’s breaker; while that is open nothing is asked', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, asked } = world
+    const message = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    const name = 'INVALID_RESOURCE_ID'
+    for (let times = 0; times < 7; times++) {
+      paypal.fail('verify-webhook-signature', { status: 404, json: { name } })
+      expect((await send(message())).status).toBe(401)
+    }
+    for (let times = 0; times < 7; times++) {
+      paypal.fail(
+        'verify-webhook-signature',
+        { status: 401, json: { error: 'invalid_token' } },
+        { status: 401, json: { error: 'invalid_token' } },
+      )
+      expect((await send(message())).status).toBe(503)
+    }
+    const breaker = { processor: 'paypal', host: new URL(paypal.url).host } as const
+    expect(app.deps.breakers.passes(breaker)).toBe(true)
+    ok(await send(message()))
+    for (let times = 0; times < 5; times++) app.deps.breakers.failed(breaker)
+    const before = asked()
+    expect((await send(message())).status).toBe(503)
+    expect(asked()).toBe(before)
   })
 })
 

@@ -170,7 +170,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     const payments = await paymentsWithin(tx, deps, id)
     const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
-    const shown = endedUnpaidAs(payments)
+    const shown = endedUnpaidAs(order, payments)
     if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
     if (!payments.some(isUnderWay)) await release(tx, deps, order)
     if (status === 'EXPIRED') return begun

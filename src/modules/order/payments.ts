@@ -51,8 +51,8 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
 }
 
 const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined => {
-  // A shopper who is back, and a page that asks, hear how things stand; the job asks on.
-  const isAsked = question === 'ask' && drive.until !== undefined
+  // Whoever waits for an answer of ours hears how things stand; the job asks on.
+  const isAsked = (question === 'ask' || question === 'void') && drive.until !== undefined
   return isAsked || (question === 'create' && (mayFallBack(drive) || drive.hasFallenBack)) ? failOver.patienceMs : undefined
 }
 

@@ -175,9 +175,9 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
       await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
     }
     // Whoever does not wait for it goes elsewhere, and looks later whether it is there.
-    if (isCertain || patienceMs !== undefined) return undefined
+    if (isCertain || (patienceMs !== undefined && error instanceof ProcessorUnavailable)) return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
-    const known = await found(deps, bound, payment)
+    const known = await found(deps, bound, payment, patienceMs)
     if (known !== 'unheard') return known
     return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
@@ -250,9 +250,14 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
 })
 
 /** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
-async function found(deps: PaymentDeps, bound: Bound, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
+async function found(
+  deps: PaymentDeps,
+  bound: Bound,
+  payment: Payment,
+  patienceMs?: number,
+): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await calling(deps, bound, questions.ask(payment))) ?? 'unheard'
+    return (await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
@@ -285,6 +290,8 @@ export type MoneyBack = {
   sentAt: number | undefined
   /** It is there: only what became of it is asked. */
   isMade: boolean
+  /** For how long each answer is waited for, in milliseconds; undefined: as long as the processor is given. */
+  patienceMs: number | undefined
 }
 
 /** What came of asking about a refund. */
@@ -303,7 +310,7 @@ export type RefundAsked = {
  * that has forgotten our ids would give it twice.
  */
 export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAsked> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade } = asked
+  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade, patienceMs } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
@@ -325,7 +332,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   if (mayBeThere)
     try {
-      const known = await calling(deps, bound, (processor) => processor.retrieveRefund({ ...name, refundReference }))
+      const known = await calling(deps, bound, (processor) => within(patienceMs, processor.retrieveRefund({ ...name, refundReference })))
       if (known) return answered(known)
     } catch (error) {
       // That it refuses the question says nothing of the refund.
@@ -338,7 +345,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await calling(deps, bound, (processor) => processor.refund({ ...name, whole })))
+    return answered(await calling(deps, bound, (processor) => within(patienceMs, processor.refund({ ...name, whole }))))
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { said: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }

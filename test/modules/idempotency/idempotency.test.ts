@@ -297,9 +297,9 @@ describe('over HTTP', () => {
     const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
     expect(await says({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
     expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
-      'The database is busy, accepted: send it again under the same Idempotency-Key',
+      'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
     )
-    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, a part of it was done: read first, then send it again')
+    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, and a part of what was asked for was done: read first, then send it again')
     expect(await says({ fail: 'LOST' }, 'c')).toBe(
       'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
     )

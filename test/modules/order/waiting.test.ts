@@ -299,3 +299,58 @@ describe('a payment whose creation was not answered', () => {
     }
   })
 })
+
+describe('a processor that hangs', () => {
+  const never = () => new Promise<never>(() => undefined)
+
+  test('does not hold up who cancels an unpaid order: it is cancelled, and the job has its payment given up', async () => {
+    await using app = await testApp()
+    app.deps.failOver.patienceMs = 20
+    let hangs = true
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('REQUIRES_ACTION'),
+      void: async () => (hangs ? never() : said('VOIDED')),
+    })
+    const { order } = ok(await shop.buy()).body
+    const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, {})).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', payments: [{ status: 'REQUIRES_ACTION' }] })
+    hangs = false
+    await pass(app, 2 * minute, minute)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'VOIDED', payments: [{ status: 'VOIDED' }] })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  for (const path of ['cancel', 'refunds'])
+    test(`does not hold up who asks for money back by ${path}: its refund is PENDING, and sent once`, async () => {
+      await using app = await testApp()
+      app.deps.failOver.patienceMs = 20
+      let sent = 0
+      let isDone = false
+      const shop = await sellingBy(app, {
+        create: async () => captured,
+        async refund() {
+          sent++
+          return never()
+        },
+        retrieveRefund: async () => (isDone ? { reference: 'r', state: 'SUCCEEDED' } : undefined),
+        capabilities: { ...capabilities, refundRepeatsMs: 0 },
+      })
+      const { order } = ok(await shop.buy()).body
+      const headers = { 'idempotency-key': 'back' }
+      const body = path === 'cancel' ? {} : { all: true }
+      const asked = await app.call('POST', `/v2/orders/${order.id}/${path}`, { token: shop.token, body, headers })
+      const refund = path === 'cancel' ? ok(asked).body.refunds[0] : ok(asked, 201).body
+      expect(refund.status).toBe('PENDING')
+      expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+      await pass(app, 5 * minute, minute)
+      isDone = true
+      await pass(app, 10 * minute, minute)
+      expect(await shop.order(order.id)).toMatchObject({
+        status: path === 'cancel' ? 'CANCELLED' : 'CONFIRMED',
+        paymentStatus: 'REFUNDED',
+        refunds: [{ status: 'SUCCEEDED' }],
+      })
+      expect(sent).toBe(1)
+    })
+})

@@ -209,22 +209,40 @@ const takesItself = ({ capabilities: { capturesItself } }: Processor, { method }
 /** Nobody can know whether it was begun. */
 const lost: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
 
+/** A create whose answer was lost may be on its way for so long: what its processor does not know by then it was never told. */
+const createArrivesMs = 60_000
+
 /**
  * Has a payment begun. What may have been told before is told again only while that is the same payment; then the processor is asked what it
- * knows, and one that cannot be asked leaves it lost.
+ * knows, and one that cannot be asked leaves it lost. After a question its row is taken anew: a slow answer may have used the lease up, and
+ * somebody else be at it.
+ * @throws ProcessorUnavailable also while it may have been told just now, and where somebody else has it
  */
-async function create(deps: PaymentDeps, bound: Bound, { payment, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
+async function create(deps: PaymentDeps, bound: Bound, { payment, holder, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
   const { createRepeatsMs, findable } = bound.processor.capabilities
   const { sentAt } = payment
   const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
   if (!mayTell) {
     if (!findable) return lost
-    const known = await calling(deps, bound, questions.ask(payment))
+    const known = await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))
     if (known) return known
+    const now = deps.clock.now()
+    // A time ahead is that of a clock that has stepped back since.
+    if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
+    if (!(await takeAnew(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
   }
   const begun = await newPaymentOf(deps, payment)
   return calling(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
 }
+
+/** Takes a payment for another call of the same run, and notes that it is told again; false where somebody else has told it, or is at it. */
+const takeAnew = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
+  db.write(async (tx) => {
+    const taken = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
+    return taken?.sentAt === sentAt && (await paymentStore.change(tx, taken, [taken.status], { sentAt: now })) !== undefined
+  }, locking)
+
+const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true, counts: false })
 
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment

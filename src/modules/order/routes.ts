@@ -97,7 +97,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Note that a refund was paid by hand',
           description:
-            'Only of one that is MANUAL; any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
+            'Of one that is MANUAL; also of one that is PENDING for three days, or whose processor certainly was not told of it or cannot be asked any more. Any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
         },
       },
     )

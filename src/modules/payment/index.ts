@@ -8,6 +8,7 @@ export {
   askProcessor,
   askRefund,
   beginPayment,
+  canBeAsked,
   capturedPayment,
   endLeases,
   type PaymentAnswer,

@@ -296,6 +296,12 @@ export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise
   return bound && found(deps, bound, payment)
 }
 
+/** Whether there is anybody to ask about a payment: the account that took it may be gone from the settings. */
+export async function canBeAsked(deps: PaymentDeps, paymentId: string): Promise<boolean> {
+  const payment = await deps.paymentStore.find(paymentId)
+  return payment !== undefined && (await processorOf(deps, payment)) !== undefined
+}
+
 export type MoneyBack = {
   refundId: string
   orderId: string

@@ -64,8 +64,9 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
     return { received: true }
   }
   /** QPay reads these very letters. */
-  const heedCall = async (token: string) => {
-    await heedCallback(deps, token)
+  const heedCall = async (token: string, { url }: Request) => {
+    const paid = new URL(url).searchParams.get('qpay_payment_id') ?? ''
+    await heedCallback(deps, token, /^[\w-]{1,64}$/.test(paid) ? paid : undefined)
     return new Response('SUCCESS', { headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' } }) as never
   }
   const callback = {
@@ -94,15 +95,15 @@ export const paymentWebhookRoutes = (deps: HttpDeps & OrderDeps) => {
         description: 'Signed with the secret of an account that the shop has, or had. It reaches payments through that account alone.',
       },
     })
-    .get('/webhooks/payments/qpay/callback/:token', ({ params: { token } }) => heedCall(token), {
+    .get('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => heedCall(token, request), {
       ...callback,
       detail: {
         summary: 'A call of QPay about a payment',
         description:
-          'QPay signs nothing, and is given an address of its own for each payment, which nobody can guess. Whatever comes with the call is ignored: QPay is asked what became of the payment. An address that is none is 404.',
+          'QPay signs nothing, and is given an address of its own for each payment, which nobody can guess. Of what comes with the call no more than `qpay_payment_id` is looked at, and that only where QPay did not answer when its invoice was made: QPay is asked what became of the payment. An address that is none is 404.',
       },
     })
-    .post('/webhooks/payments/qpay/callback/:token', ({ params: { token } }) => heedCall(token), {
+    .post('/webhooks/payments/qpay/callback/:token', ({ params: { token }, request }) => heedCall(token, request), {
       ...callback,
       detail: { summary: 'The same, for those who post' },
     })

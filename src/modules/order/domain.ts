@@ -4,7 +4,7 @@ import { windowOf } from '../../core/window.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { hasFailed, hasPaid, isLost, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
+import { hasFailed, hasPaid, isLost, isNameless, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
@@ -170,7 +170,7 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
 function nextPaymentMove(live: Payment, isOver: boolean): Move {
-  if (isOver) return live.processorReference === null ? rest : { kind: 'ask', payment: live }
+  if (isOver) return isNameless(live) ? rest : { kind: 'ask', payment: live }
   if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }

@@ -3,10 +3,11 @@ import { isDatabaseAway } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { inLanes } from '../../core/lanes.ts'
 import { dayMs } from '../../lib/day.ts'
-import { askPauseMs, isLost, isUnderWay, type Payment } from '../payment/domain.ts'
+import { askPauseMs, isLost, isNameless, isUnderWay, type Payment } from '../payment/domain.ts'
 import {
   dueMessages,
   keepNames,
+  keepPaidName,
   leaveMessage,
   markToAsk,
   paymentOfCallback,
@@ -117,10 +118,12 @@ const calledAs = (payment: Payment, { reference, references }: Message): Payment
 /**
  * A processor that signs nothing has called the address of a payment: whatever it says, that one is asked about, at once and once in two
  * seconds at most. Where it cannot be now, the jobs do it.
+ * @param paid what the processor calls what was paid, for a payment of which it has told no name
  * @throws AppError NOT_FOUND for an address that is none
  */
-export async function heedCallback(deps: OrderDeps, token: string): Promise<void> {
-  const payment = await paymentOfCallback(deps, token)
+export async function heedCallback(deps: OrderDeps, token: string, paid: string | undefined): Promise<void> {
+  const called = await paymentOfCallback(deps, token)
+  const payment = (paid !== undefined && isNameless(called) ? await keepPaidName(deps, called, paid) : called) ?? called
   if (isLost(payment)) {
     // It cannot be asked about without a name, and it is there.
     deps.log.error('payment.called_back_without_name', { order: payment.orderId, payment: payment.id, processor: payment.processor })

@@ -14,7 +14,7 @@ import { defined } from '../../lib/records.ts'
 import { instanceId } from '../processor-account/domain.ts'
 import { beginningIn, beginningText, type Payer, shopperOf } from './beginning.ts'
 import { callbackTokenOf } from './callbacks.ts'
-import { type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { isNameless, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 import { type Bound, calling, processorOf } from './processors.ts'
 
@@ -165,8 +165,7 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
-    if (question === 'void' && !findable && payment.processorReference === null)
-      return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
+    if (question === 'void' && !findable && isNameless(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     if (question === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined

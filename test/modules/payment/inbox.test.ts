@@ -548,6 +548,48 @@ describe('a call of QPay', () => {
       expect(await inbox(app)).toEqual([])
     })
 
+  for (const late of [false, true])
+    test(`about an invoice that was made and not answered finds it by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
+      await using world = await withQpay()
+      const { app, qpay, shop } = world
+      qpay.fail('POST /v2/invoice', 'lost')
+      const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+      expect(order.paymentStatus).toBe('PROCESSING')
+      const made = [...qpay.invoices.values()].at(-1)
+      if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+      const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(made?.id ?? '', { type: 'CARD' })))
+      const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
+      for (const nothing of ['', '../x', 'x'.repeat(65)]) ok(await call(nothing))
+      await app.jobs.messages()
+      expect((await paymentRow(app, order.payments[0].id)).references).toEqual({})
+      ok(await app.call('GET', `${address.pathname}${address.search}`))
+      await app.jobs.messages()
+      for (let minutes = 0; minutes < 10; minutes++) {
+        app.clock.advance(minute)
+        await app.jobs.resume()
+        await app.jobs.sweep()
+      }
+      const { status, refunds, capturedTotal } = await shop.order(order.id)
+      expect([status, capturedTotal.amount, refunds.map((one: { status: string }) => one.status)]).toEqual([
+        late ? 'CANCELLED' : 'CONFIRMED',
+        100_000,
+        late ? ['SUCCEEDED'] : [],
+      ])
+      expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(made?.id ?? '')
+    })
+
+  test('that names a payment of another invoice finds nothing', async () => {
+    await using world = await withQpay()
+    const { app, qpay, shop } = world
+    qpay.fail('POST /v2/invoice', 'lost')
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+    const made = [...qpay.invoices.values()].at(-1)
+    const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(world.reference)))
+    ok(await app.call('GET', `${address.pathname}${address.search}`))
+    await app.jobs.messages()
+    expect(await paymentRow(app, order.payments[0].id)).toMatchObject({ status: 'PROCESSING', processorReference: null, captured: 0 })
+  })
+
   test('to an address that is none is 404, before anything is looked up', async () => {
     await using world = await withQpay()
     const { app, paymentId } = world

@@ -50,7 +50,7 @@ export async function startPayments({ now = Date.now }: { now?: () => number } =
     startTapServer({ made, refundsAtOnce: true }),
     startQpayServer({ ...qpayAccount, now, pages: true }),
     startCheckoutServer({ made, settlesAtOnce: true, tell: to('checkout') }),
-    startPaypal({ ...paypalAccount, made, tell: to('paypal') }),
+    startPaypal({ ...paypalAccount, now, made, tell: to('paypal') }),
     startBtcpayServer({ ...btcpayAccount, now, tell: to('btcpay') }),
   ])
   const told: readonly Told[] = [

@@ -46,7 +46,9 @@ function unavailable(why: string, became = outcome().outcome): AppError {
   if (became === 'NOTHING')
     return new AppError('UNAVAILABLE', `${why}: nothing was changed, try again later`, { retryAfterSeconds: unavailableRetrySeconds })
   const what = {
-    SOME: keyed ? `accepted: ${sendAgain}` : 'a part of it was done: read first, then send it again',
+    SOME: keyed
+      ? `but the request was accepted: ${sendAgain}`
+      : 'and a part of what was asked for was done: read first, then send it again',
     UNKNOWN: keyed ? `outcome unknown: ${sendAgain}, or read first` : 'outcome unknown: read first, then send it again',
   }[became]
   return new AppError('UNAVAILABLE', `${why}, ${what}`, { retryAfterSeconds: resumeRetrySeconds })
@@ -57,7 +59,7 @@ export function overdue({ method }: Pick<Request, 'method'>): AppError {
   const { outcome: became } = outcome()
   const isRead = method === 'GET' || method === 'HEAD'
   // What is at work may yet come to something.
-  return unavailable('The request takes too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
+  return unavailable('The answer takes too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
 }
 
 /** The answer that says so, with `Retry-After` where trying again makes sense. */

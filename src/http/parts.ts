@@ -13,6 +13,7 @@ import { idleTimeoutSeconds, type Peer, type Peers } from './peers.ts'
 import { createRouteTable } from './route-table.ts'
 import { createSharedLimit } from './shared-limit.ts'
 import { type Uploading, uploadPace } from './upload.ts'
+import { createWriteLimit } from './write-limit.ts'
 
 /** Characters of a `user-agent` that are kept. */
 const agentMax = 200
@@ -29,6 +30,9 @@ const turn = () => new Promise<void>((resume) => setImmediate(resume))
 const pause = () => new Promise<void>((resume) => setTimeout(resume, 1))
 /** Looks into the DNS for a shop, within a minute. */
 const hostVerificationsPerMinute = 10
+
+/** From one address, before its processor is not asked about more of them. */
+const badMessagesPerMinute = 30
 
 /** What the HTTP layer needs of payment methods. */
 type Given = Deps & { readonly breakers: { version(): number } }
@@ -55,6 +59,8 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
     resolverLimit: createSharedLimit({ name: 'resolver', most: resolverPerMinute, now: clock.now, shared }),
     /** Of shops that have their host names verified: each asks the DNS. */
     hostVerifyLimit: createSharedLimit({ name: 'host', most: hostVerificationsPerMinute, now: clock.now, shared }),
+    /** Of processors' messages that turned out to be bad, each of which cost a call. */
+    badMessages: createWriteLimit({ most: badMessagesPerMinute, now: clock.now }),
     originOf,
     /** The caller's address, for limits: always something. */
     limitKey,

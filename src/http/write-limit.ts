@@ -6,6 +6,8 @@ export type WriteLimit = {
    * @returns undefined when it may go on; else, counting nothing, after how many seconds the next one may
    */
   take(key: string, wider?: readonly Wider[]): number | undefined
+  /** Counts nothing: undefined while this caller may go on, else after how many seconds. */
+  wait(key: string): number | undefined
 }
 
 /** The same name with another number of times is another. */
@@ -43,6 +45,12 @@ export function createWriteLimit({ most, now, keysMax = callersMax }: { most: nu
   }
 
   return {
+    wait(key) {
+      if (!callers.has(key)) return undefined
+      const seconds = now() / 1000
+      const one = countsOf(key, Math.floor(seconds))
+      return one.total >= most ? waitOf(one, seconds) : undefined
+    },
     take(key, wider = noneWider) {
       const seconds = now() / 1000
       const second = Math.floor(seconds)

@@ -130,13 +130,13 @@ describe("the demo's shops", () => {
       'crypto SHOP_CONFIG btcpay',
       'wallet SHOP_CONFIG stripe',
     ])
-    expect(selected(await resolved(kuwait))).toEqual(['card KYB_COHORT tap', 'crypto SHOP_CONFIG btcpay', 'wallet KYB_COHORT tap'])
-    expect(selected(await resolved(mongolia))).toEqual(['card KYB_COHORT qpay', 'crypto SHOP_CONFIG btcpay'])
+    expect(selected(await resolved(kuwait))).toEqual(['card KYB_COHORT tap', 'crypto PUBLISHABLE_KEY btcpay', 'wallet KYB_COHORT tap'])
+    expect(selected(await resolved(mongolia))).toEqual(['card KYB_COHORT qpay', 'crypto PUBLISHABLE_KEY btcpay'])
     const abroad = await resolved(japan)
     expect(selected(abroad)).toEqual([
       'card PARTNERSHIP checkout',
-      'paypal SHOP_CONFIG paypal',
-      'crypto SHOP_CONFIG btcpay',
+      'paypal PUBLISHABLE_KEY paypal',
+      'crypto PUBLISHABLE_KEY btcpay',
       'wallet PARTNERSHIP checkout',
     ])
     expect(abroad.meta).toMatchObject({ partnership: 'Kyoto Makers', kybCohort: null, skippedByBreaker: [] })

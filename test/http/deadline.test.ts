@@ -61,7 +61,7 @@ test('a checkout whose processor takes too long is accepted, and its key says ho
   const late = await first
   expect([late.status, late.body.message, late.headers.get('access-control-allow-origin')]).toEqual([
     503,
-    'The request takes too long, accepted: send it again under the same Idempotency-Key',
+    'The answer takes too long, but the request was accepted: send it again under the same Idempotency-Key',
     '*',
   ])
   expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -86,9 +86,9 @@ test('of a change that waits for the database nobody can know yet, and nothing w
   await still.stood
   time.pass()
   const { status, body } = await waiting
-  expect([status, body.message.startsWith('The request takes too long, outcome unknown: ')]).toEqual([503, true])
+  expect([status, body.message.startsWith('The answer takes too long, outcome unknown: ')]).toEqual([503, true])
   const read = inRequest('id', () => overdue({ method: 'GET' }))
-  expect(read.message).toBe('The request takes too long: nothing was changed, try again later')
+  expect(read.message).toBe('The answer takes too long: nothing was changed, try again later')
   still.goOn()
   let again = await shop.checkout(cartId, {}, 'the-one')
   while (again.status === 409) again = await shop.checkout(cartId, {}, 'the-one')

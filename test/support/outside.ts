@@ -96,8 +96,8 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       close: server.close,
     }
   },
-  async paypal() {
-    const server = await startPaypal()
+  async paypal(now) {
+    const server = await startPaypal({ now })
     return {
       settings: { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: server.url },
       method: 'paypal',

@@ -10,6 +10,8 @@ export type PaypalRequest = {
   /** The body as it is to be sent, where its very bytes count. */
   readonly text?: string
   readonly key?: string
+  /** Where it may not take as long as a call may. */
+  readonly timeoutMs?: number
 }
 /** `token`: what calls were made with; `until`: milliseconds. */
 type Token = { readonly token: string; readonly until: number }
@@ -74,7 +76,7 @@ export function createPaypalCalls(
     return (await renew()).token
   }
 
-  function send({ method, path, json, text, key }: PaypalRequest, token: string): Promise<CallAnswer> {
+  function send({ method, path, json, text, key, timeoutMs }: PaypalRequest, token: string): Promise<CallAnswer> {
     const body = text ?? (json === undefined ? undefined : JSON.stringify(json))
     const headers = {
       authorization: `Bearer ${token}`,
@@ -82,7 +84,8 @@ export function createPaypalCalls(
       ...(method === 'POST' ? { 'content-type': 'application/json', prefer: 'return=representation' } : {}),
       ...(key === undefined ? {} : { 'paypal-request-id': key }),
     }
-    return callProcessor(port, { method, url: baseUrl + path, headers, ...(body === undefined ? {} : { body }) })
+    const patient = timeoutMs === undefined ? port : { ...port, timeoutMs: Math.min(timeoutMs, port.timeoutMs ?? timeoutMs) }
+    return callProcessor(patient, { method, url: baseUrl + path, headers, ...(body === undefined ? {} : { body }) })
   }
 
   /**

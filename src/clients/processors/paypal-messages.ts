@@ -3,19 +3,27 @@
  *
  * The other way, by its certificate here, was not taken: what is signed is no more than a CRC-32 of the body, for which anybody who holds one good
  * message writes others, while PayPal compares the event itself; the certificate's address comes with the message, so that a stranger would choose
- * whom we call; and its chain would have to be checked by code of our own. Asking costs a call for each message, and none for one that cannot be good.
+ * whom we call; and its chain would have to be checked by code of our own. Asking costs a call for each message, and none for one that cannot be good:
+ * whoever hands messages in says when there is a turn for it.
  */
 import { createHash } from 'node:crypto'
+import { dayMs } from '../../lib/day.ts'
 import { textAt } from './answers.ts'
 import type { CallAnswer } from './call.ts'
 import type { PaypalRequest } from './paypal-calls.ts'
-import { BadSignature, ProcessorUnavailable } from './processor.ts'
+import { BadSignature, type Processor, ProcessorUnavailable } from './processor.ts'
 
 type Verifying = {
   readonly webhookId: string
   readonly apiUrl: string
   readonly call: (request: PaypalRequest) => Promise<CallAnswer>
+  readonly now: () => number
 }
+
+/** PayPal states no tolerance, and clocks differ: what was sent in another year, or at no time at all, is not asked about. */
+const ageMaxMs = 365 * dayMs
+/** Somebody waits for the answer, and others for their turn. */
+const verifyTimeoutMs = 10_000
 
 /** By the name of the field in which PayPal is told of it: the header, and what it looks like. */
 const signed = {
@@ -31,8 +39,8 @@ const signed = {
  * @throws BadSignature; ProcessorUnavailable where PayPal could not be asked: the message is not believed, and PayPal sends it again
  */
 export async function verifyPaypalMessage(
-  { body, headers }: { readonly body: Uint8Array; readonly headers: Headers },
-  { webhookId, apiUrl, call }: Verifying,
+  { body, headers, turn }: Parameters<Processor['readMessage']>[0],
+  { webhookId, apiUrl, call, now }: Verifying,
 ): Promise<string> {
   if (webhookId.trim() === '') throw new BadSignature('paypal: no webhook id')
   const fields = Object.entries(signed).map(([field, [header, form]]): [string, string] => {
@@ -41,11 +49,20 @@ export async function verifyPaypalMessage(
     return [field, value]
   })
   if (!isPaypals(headers.get('paypal-cert-url') ?? '', apiUrl)) throw new BadSignature('paypal: a certificate of somebody else')
-  const event = jsonText(body)
+  const age = now() - Date.parse(headers.get('paypal-transmission-time') ?? '')
+  // Not a number where the day is none, such as February 30th.
+  if (!(Math.abs(age) <= ageMaxMs)) throw new BadSignature('paypal: of another time')
+  const event = eventText(body)
   const asked = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
   // The event as it came: written anew it would be another text, and could fail.
   const text = `${asked.slice(0, -1)},"webhook_event":${event}}`
-  const answer = await call({ method: 'POST', path: '/v1/notifications/verify-webhook-signature', text })
+  const end = await turn?.()
+  const answer = await call({
+    method: 'POST',
+    path: '/v1/notifications/verify-webhook-signature',
+    text,
+    timeoutMs: verifyTimeoutMs,
+  }).finally(end)
   if (answer.status >= 400) throw new BadSignature('paypal: not understood')
   const status = textAt(answer.json, 'verification_status')
   if (status === 'FAILURE') throw new BadSignature('paypal')
@@ -53,16 +70,16 @@ export async function verifyPaypalMessage(
   return `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
-/** A body that is one JSON object, and no text that could end the object it is put into. */
-function jsonText(body: Uint8Array): string {
+/** A body that is one event, and no text that could end the object it is put into. */
+function eventText(body: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
     const json: unknown = JSON.parse(text)
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return text
+    if (!Array.isArray(json) && textAt(json, 'event_type') !== undefined) return text
   } catch {
     // Not JSON: told below.
   }
-  throw new BadSignature('paypal: no JSON object')
+  throw new BadSignature('paypal: no event')
 }
 
 /** Whether a certificate lies where PayPal has its own, or with whoever stands in for PayPal. */

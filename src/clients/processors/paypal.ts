@@ -37,9 +37,6 @@ const capabilities: Capabilities = {
   saysCurrency: paypalSaysCurrency,
 }
 
-/** How many messages PayPal is asked about at once: strangers can send as many as they like, and its limits are those of the payments. */
-const verifyingMax = 8
-
 /** Issues that say how a payment stands, not that something was wrong with what was asked: it is read again. */
 const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
 
@@ -47,8 +44,6 @@ const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUI
 export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): Processor {
   const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
   const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
-
-  let verifying = 0
 
   const seen = (order: Order, asked: Amount): ProcessorPayment => paymentOf(order, { asked, clientId })
 
@@ -190,17 +185,6 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return found === undefined ? undefined : refundOf(found, { refundId, asked: name })
   }
 
-  /** @throws BadSignature; ProcessorUnavailable, also when there are too many at once: PayPal sends its own again */
-  async function verified(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<string> {
-    if (verifying >= verifyingMax) throw new ProcessorUnavailable('too many messages at once', { neverSent: true, counts: false })
-    verifying++
-    try {
-      return await verifyPaypalMessage(message, { webhookId, apiUrl, call })
-    } finally {
-      verifying--
-    }
-  }
-
   /** Messages of refunds and disputes name a capture only: whose it is, is asked. */
   async function paymentNamedIn(event: unknown): Promise<ProcessorMessage['payment']> {
     const { paymentId, order, capture } = namesIn(event)
@@ -223,8 +207,9 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     void: giveUp,
     refund,
     retrieveRefund,
-    async readMessage({ body, headers }) {
-      const id = await verified({ body, headers })
+    async readMessage(message) {
+      const { body } = message
+      const id = await verifyPaypalMessage(message, { webhookId, apiUrl, call, now: port.now })
       const event = parsedMessage(body)
       const [payment, dispute] = [await paymentNamedIn(event), disputeOf(event)]
       return { id: textAt(event, 'id') ?? id, payment, ...(dispute === undefined ? {} : { dispute }) }

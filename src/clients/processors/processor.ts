@@ -130,8 +130,17 @@ export type Processor = {
   ): Promise<RefundAnswer>
   /** What became of a refund; undefined when the processor never heard of it. */
   retrieveRefund(name: RefundName & { readonly amount: number; readonly currency: string }): Promise<RefundAnswer | undefined>
-  /** Reads a message, by its raw bytes. @throws BadSignature */
-  readMessage(message: { readonly body: Uint8Array; readonly headers: Headers }): Promise<ProcessorMessage>
+  /**
+   * Reads a message, by its raw bytes.
+   * @param message its `turn` is waited for before a call is made to learn whether the message is good, which strangers can cause; what it
+   *   gives ends the turn
+   * @throws BadSignature; whatever `turn` throws
+   */
+  readMessage(message: {
+    readonly body: Uint8Array
+    readonly headers: Headers
+    readonly turn?: (() => Promise<() => void>) | undefined
+  }): Promise<ProcessorMessage>
   /** Whether it answers, and knows the account. @throws ProcessorUnavailable; ProcessorRefused('credentials') for keys that it does not know */
   probe(): Promise<void>
 }

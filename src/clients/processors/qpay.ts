@@ -8,7 +8,7 @@ import { rescaled } from './amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from './answers.ts'
 import { type Call, type CallAnswer, callProcessor, type ProcessorPort, portOfVerb, saidNothing } from './call.ts'
 import { unitsOf } from './decimals.ts'
-import type { Capabilities, NewPayment, Processor, ProcessorPayment, RefundAnswer } from './processor.ts'
+import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from './processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from './processor.ts'
 import { clientParametersOf } from './qpay-page.ts'
 import { createSharedToken, type Token } from './shared-token.ts'
@@ -42,7 +42,7 @@ export const qpayCapabilities: Capabilities = {
 
 type Row = { readonly id: string; readonly status: string | undefined; readonly type: string | undefined; readonly amount: number }
 type Rows = { readonly paid: readonly Row[]; readonly refunded: readonly Row[] }
-type Named = { readonly reference: string | undefined }
+type Named = { readonly paymentId: string; readonly reference: string | undefined; readonly references?: References }
 type Asked = Named & { readonly amount: number }
 type Ask = (method: Call['method'], path: string, body?: Readonly<Record<string, unknown>>) => Promise<CallAnswer>
 
@@ -92,9 +92,8 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
   }
 
   async function retrieve(name: Asked): Promise<ProcessorPayment | undefined> {
-    // Not `undefined`, which would say that there is none.
-    if (name.reference === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
-    return look(asker(), { ...name, reference: name.reference })
+    const ask = asker()
+    return look(ask, { ...name, reference: await invoiceOf(ask, name) })
   }
 
   return {
@@ -108,9 +107,9 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       if (!payment) throw new ProcessorRefused('not_found')
       return payment
     },
-    async void({ reference, amount }) {
-      if (reference === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
-      return forbid(asker(), { reference, amount })
+    async void(name) {
+      const ask = asker()
+      return forbid(ask, { reference: await invoiceOf(ask, name), amount: name.amount })
     },
     async refund({ reference, amount, currency, whole }) {
       if (!whole || reference === undefined || !qpayCapabilities.says({ amount, currency })) throw cannotRefund()
@@ -131,6 +130,22 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       await tokens.anew()
     },
   }
+}
+
+/**
+ * The invoice of a payment: by its name, else by that of what was paid, which QPay tells when it calls. There the invoice has to bear our number.
+ * @throws ProcessorUnavailable, which is not `undefined`: that would say that there is none
+ */
+async function invoiceOf(ask: Ask, { paymentId, reference, references }: Named): Promise<string> {
+  if (reference !== undefined) return reference
+  const paid = references?.['payment']
+  if (paid === undefined) throw new ProcessorUnavailable('QPay finds no invoice by our id', { counts: false })
+  const payment = await ask('GET', `/payment/${encodeURIComponent(paid)}`)
+  const found = isGood(payment) && textAt(payment.json, 'object_type') === 'INVOICE' ? textAt(payment.json, 'object_id') : undefined
+  const invoice = found === undefined ? undefined : await ask('GET', `/invoice/${encodeURIComponent(found)}`)
+  if (found === undefined || !invoice || !isGood(invoice) || textAt(invoice.json, 'sender_invoice_no') !== paymentId)
+    throw new ProcessorUnavailable('QPay does not tell which invoice was paid, or it is not of this payment', { counts: false })
+  return found
 }
 
 /** What became of an invoice. `captured` is what came in; less than `amount` of it is not paid, and more is more. */

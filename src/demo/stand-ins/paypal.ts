@@ -29,6 +29,7 @@ export async function startPaypal({
   webhookId = 'WH-STANDIN',
   made = 0,
   tell,
+  now = Date.now,
   watch,
 }: {
   clientId?: string
@@ -38,6 +39,7 @@ export async function startPaypal({
   made?: number
   /** Hears every event. */
   tell?: (message: Message) => void
+  now?: () => number
   watch?: Watch
 } = {}) {
   const orders = new Map<string, Order>()
@@ -51,8 +53,10 @@ export async function startPaypal({
   const life = { seconds: 32_400 as unknown }
   const nextId = (prefix = '') => `${prefix}${String(++made).padStart(15, '0')}AB`
 
+  const timeNow = () => new Date(now()).toISOString().replace(/\.\d+/, '')
+
   function emit(type: string, resource: unknown): void {
-    const event = { id: nextId('WH-'), event_version: '1.0', create_time: '2026-11-22T09:00:00Z', event_type: type, resource }
+    const event = { id: nextId('WH-'), event_version: '1.0', create_time: timeNow(), event_type: type, resource }
     events.push(event)
     tell?.(sent(event))
   }
@@ -60,7 +64,7 @@ export async function startPaypal({
   /** An event as it is sent: its raw body, signed. */
   function sent(event: Json, { spaces = 2 }: { spaces?: number } = {}): Message {
     const body = Buffer.from(JSON.stringify(event, null, spaces))
-    const [id, time] = [crypto.randomUUID(), '2026-11-22T09:00:00Z']
+    const [id, time] = [crypto.randomUUID(), timeNow()]
     const signature = Buffer.from(`${id}${made++}`).toString('base64')
     signatures.set(signature, `${id}|${time}|${webhookId}|${digestOf(body)}`)
     const headers = new Headers({

@@ -193,6 +193,29 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     return { status: 200, json: {} }
   }
 
+  function showPayment(paymentId: string): Told {
+    for (const invoice of invoices.values())
+      for (const { id, status, type, amount, currency } of invoice.payments)
+        if (id === paymentId)
+          return {
+            status: 200,
+            json: {
+              payment_id: id,
+              payment_status: status,
+              payment_amount: decimal(amount),
+              payment_fee: decimal(0),
+              payment_currency: currency,
+              payment_wallet: 'qPay wallet',
+              transaction_type: type,
+              object_type: 'INVOICE',
+              object_id: invoice.id,
+              card_transactions: [],
+              p2p_transactions: [],
+            },
+          }
+    return error(404, 'PAYMENT_NOTFOUND')
+  }
+
   /** The shopper's app: pays, and QPay calls whom the invoice names. */
   function page(method: string, id: string): Told {
     const invoice = invoices.get(id)
@@ -217,6 +240,8 @@ export async function startQpayServer(options: QpayServerOptions = {}): Promise<
     if (route === 'POST /v2/invoice') return create(asked)
     if (route === 'POST /v2/payment/check') return check(asked)
     const [, resource, id = ''] = /^\/v2\/(invoice|payment\/refund)\/([\w-]+)$/.exec(path) ?? []
+    const [, paid] = /^\/v2\/payment\/([\w-]+)$/.exec(path) ?? []
+    if (paid !== undefined && method === 'GET') return showPayment(paid)
     if (resource === 'invoice' && method === 'GET') return show(invoices.get(id))
     if (resource === 'invoice' && method === 'DELETE') return cancel(invoices.get(id))
     if (resource === 'payment/refund' && method === 'DELETE') {

@@ -57,6 +57,7 @@ export async function startTapServer({
   let count = made
   let refundsGo: readonly [status: string, code: string] = ['REFUNDED', '000']
   let capturesDecline = false
+  let { secretKey } = tapKeys
 
   const newId = (prefix: string): string => `${prefix}_TS05A4120230736x9K2${String(++count).padStart(7, '0')}`
   const all = (kind: Kind): TapObject[] => [...objects.values()].filter((object) => object.kind === kind).toReversed()
@@ -107,7 +108,7 @@ export async function startTapServer({
   function answer(request: Asked): Told {
     const [, paying] = /^\/pay\/(\w+)$/.exec(request.path) ?? []
     if (paying !== undefined) return page(request.method, paying)
-    if (request.headers.get('authorization') !== `Bearer ${tapKeys.secretKey}`) return failed(401, '2107', 'Invalid API key')
+    if (request.headers.get('authorization') !== `Bearer ${secretKey}`) return failed(401, '2107', 'Invalid API key')
     try {
       return checked(request)
     } catch (error) {
@@ -131,7 +132,7 @@ export async function startTapServer({
     const url = String((object.body['post'] as Json | undefined)?.['url'])
     callOnThisMachine(
       url,
-      tapMessage(object, shown(object), (told) => told, tapKeys.secretKey),
+      tapMessage(object, shown(object), (told) => told, secretKey),
     )
   }
 
@@ -297,6 +298,10 @@ export async function startTapServer({
     declineCapture(): void {
       capturesDecline = true
     },
+    /** The merchant gets another key: the one before is refused from then on. */
+    rotate(next: string): void {
+      secretKey = next
+    },
     /** A charge of somebody else's payment. */
     stranger: () =>
       add(
@@ -307,7 +312,7 @@ export async function startTapServer({
     /** A day passes. */
     forgetKeys: () => kept.clear(),
     /** The message about an object as it stands, or as it is made to look. */
-    message: (id: string, change: (body: Json) => Json = (body) => body, key = tapKeys.secretKey) =>
+    message: (id: string, change: (body: Json) => Json = (body) => body, key = secretKey) =>
       tapMessage(must(id), shown(must(id)), change, key),
   }
 }

@@ -23,16 +23,28 @@ type Mine = { scope: string; key: string; attempt: string }
 
 /**
  * Keys that make a request have its effect once. A key is claimed in a write before the effect, under a lease; its answer
- * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again.
+ * is stored in the effect's own write. An attempt that vanished leaves a lease that runs out, and the next one works again; on a file that
+ * nobody else has, at once.
  */
-export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring'>): Idempotency {
+export function createIdempotency({
+  db,
+  clock,
+  newId,
+  keyring,
+  config,
+}: Pick<Deps, 'db' | 'clock' | 'newId' | 'keyring' | 'config'>): Idempotency {
   /** Attempts of this process that have ended, and what the database could not be told of them yet. */
   const ended = new Map<string, (tx: Writer) => Promise<unknown>>()
+  /** Attempts of this process that are at work. */
+  const atWork = new Set<string>()
+  /** A file has one server: whatever attempt is none of this process died with the one before. */
+  const isAlone = config.databaseUrl.startsWith('file:')
 
   return {
     async claim({ scope, key, fingerprint }) {
       const now = clock.now()
-      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) => isOver(leaseUntil, now) || ended.has(attempt)
+      const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) =>
+        isOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keptMs, sealedAnswer: null }
       const mine = { scope, key, attempt }
@@ -53,16 +65,20 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
         throw new DatabaseUnavailable('a key comes and goes')
       }
       const lost = (error: unknown): never => {
+        atWork.delete(attempt)
         if (!(error instanceof DatabaseOutcomeUnknown)) throw error
         // Nothing but a claim is lost, and if it was kept nobody works under it.
         end(mine, (tx) => (resumed ? store.handOver(tx, mine) : store.release(tx, mine)))
         throw new DatabaseUnavailable('the claim of a key was lost at its commit')
       }
+      // Before the others can find its row.
+      atWork.add(attempt)
       // As most are: a key that nobody has used.
       const claim = await db.write((tx) => store.insertAlone(tx, row), locking).catch(lost)
       if (await claim.known) return claimed(mine, false)
       const found = await db.write(takeKey, locking).catch(lost)
       if (!found) return claimed(mine, resumed)
+      atWork.delete(attempt)
       if (found.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (found.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       return { kind: 'replay', ...keptOf(keyring.unseal(found.sealedAnswer, answerSeal(scope, key))) }
@@ -82,6 +98,8 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
     } catch (error) {
       end(mine, how)
       throw error
+    } finally {
+      atWork.delete(mine.attempt)
     }
   }
 
@@ -97,6 +115,7 @@ export function createIdempotency({ db, clock, newId, keyring }: Pick<Deps, 'db'
       keep: async (tx, status, answer) => {
         const stillMine = await store.answer(tx, mine, sealed(status, answer))
         if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
+        tx.afterCommit(() => void atWork.delete(mine.attempt))
       },
       fail: (status, answer) => settle(mine, (tx) => store.answer(tx, mine, sealed(status, answer))),
       release: () => settle(mine, (tx) => store.release(tx, mine)),

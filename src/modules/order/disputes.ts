@@ -2,6 +2,7 @@ import type { Writer } from '../../../db/engine.ts'
 import type { ProcessorMessage } from '../../clients/processors/processor.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
 import type { Payment } from '../payment/domain.ts'
+import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import type { Dispute, Order } from './domain.ts'
 import { appendEvent } from './events.ts'
@@ -15,19 +16,23 @@ export type ToldDispute = NonNullable<ProcessorMessage['dispute']>
 
 /**
  * Notes what a message says of a dispute about a payment, inside the write that works the message. Told twice, late or in another order, it
- * leads to the same: what is won or lost is not open again, and what is lost stays lost. One in another currency than its payment's is
- * noted, told, and not booked: what the shop's account lost in its own money is not known.
+ * leads to the same: what is won or lost is not open again, and what is lost stays lost. It takes no more than what was captured and no
+ * other dispute has taken, whatever is told. One in another currency than its payment's is noted, told, and not booked: what the shop's
+ * account lost in its own money is not known.
  */
 export async function noteDispute(
   tx: Writer,
   deps: OrderDeps,
-  { payment, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId' | 'status' | 'processor' | 'currency'>; dispute: ToldDispute },
+  { payment: about, dispute: told }: { payment: Pick<Payment, 'id' | 'orderId'>; dispute: ToldDispute },
 ): Promise<void> {
   const { orderStore: store } = deps
-  const order = await store.lock(tx, payment.orderId)
-  if (!order) throw new Error('a payment without its order')
-  const known = await store.findDispute(tx, payment.id, told.reference)
-  const dispute = known ? await moveOn(tx, deps, known, told.state) : await open(tx, deps, order, { payment, told })
+  const [order, payments] = await Promise.all([store.lock(tx, about.orderId), paymentsWithin(tx, deps, about.orderId)])
+  const payment = payments.find(({ id }) => id === about.id)
+  if (!order || !payment) throw new Error('a payment without its order')
+  const all = await store.disputesOf(tx, order.id)
+  const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === told.reference)
+  const left = leftToDispute(payment, all, known)
+  const dispute = known ? await moveOn(tx, deps, known, { to: told.state, left }) : await open(tx, deps, order, { payment, told, left })
   if (!dispute) return
   const { id, reference, amount, currency, status } = dispute
   const isBooked = currency === payment.currency
@@ -39,9 +44,10 @@ export async function noteDispute(
   }))
   await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [])
   const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
-  if (isBooked) deps.log.warn('payment.disputed', trace)
-  else deps.log.error('payment.disputed', { ...trace, currency, booked: false })
-  const detail = { dispute: id, payment: payment.id, ...(isBooked ? { amount } : {}) }
+  const isCapped = isBooked && told.amount > amount
+  if (isBooked && !isCapped) deps.log.warn('payment.disputed', trace)
+  else deps.log.error('payment.disputed', isCapped ? { ...trace, told: told.amount, amount } : { ...trace, currency, booked: false })
+  const detail = { dispute: id, payment: payment.id, ...(isBooked ? { amount } : {}), ...(isCapped ? { told: told.amount } : {}) }
   await appendEvent(tx, deps, { orderId: order.id, type: status === 'OPEN' ? 'DISPUTE_OPENED' : `DISPUTE_${status}`, detail })
   await enqueueMessage(tx, deps, {
     shopId: order.shopId,
@@ -51,10 +57,17 @@ export async function noteDispute(
   })
 }
 
-type Opened = { payment: Pick<Payment, 'id'>; told: ToldDispute }
+/** What of a payment no other dispute of it has taken, in minor units: what one can take at most. */
+function leftToDispute({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
+  const others = all.filter((one) => one.paymentId === id && one.id !== known?.id && one.status !== 'WON' && one.currency === currency)
+  return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
+}
 
-async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: Order, { payment, told }: Opened): Promise<Dispute> {
-  const { reference, amount, currency, state: status } = told
+type Opened = { payment: Pick<Payment, 'id' | 'currency'>; told: ToldDispute; left: number }
+
+async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: Order, { payment, told, left }: Opened): Promise<Dispute> {
+  const { reference, currency, state: status } = told
+  const amount = currency === payment.currency ? Math.min(told.amount, left) : told.amount
   const now = clock.now()
   const of = { orderId: order.id, shopId: order.shopId, paymentId: payment.id }
   const dispute = { id: newId('dispute'), ...of, reference, amount, currency, status, createdAt: now, updatedAt: now }
@@ -66,14 +79,15 @@ async function open(tx: Writer, { orderStore, newId, clock }: OrderDeps, order: 
 async function moveOn(
   tx: Writer,
   { orderStore: store, clock }: OrderDeps,
-  { id }: Dispute,
-  to: Dispute['status'],
+  { id, status, amount }: Dispute,
+  { to, left }: { to: Dispute['status']; left: number },
 ): Promise<Dispute | undefined> {
   const updatedAt = clock.now()
   if (to === 'OPEN') return undefined
-  return to === 'WON'
-    ? store.moveDispute(tx, id, ['OPEN'], to, { updatedAt })
-    : store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt })
+  if (to === 'WON') return store.moveDispute(tx, id, ['OPEN'], to, { updatedAt })
+  // Another may have taken since what this one had given again.
+  const taken = status === 'WON' ? Math.min(amount, left) : amount
+  return store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt, amount: taken })
 }
 
 /** Which way the money went: it is taken as long as a dispute is open, and by one that is lost. */

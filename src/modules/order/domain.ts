@@ -4,7 +4,7 @@ import { windowOf } from '../../core/window.ts'
 import { dayMs } from '../../lib/day.ts'
 import type { Optional } from '../../lib/records.ts'
 import { reachable, statesOf, type Transitions } from '../../lib/transitions.ts'
-import { hasFailed, hasPaid, isLost, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
+import { hasFailed, hasPaid, isLost, isNameless, isNowhere, isUnderWay, type Payment } from '../payment/domain.ts'
 
 export type Order = typeof orders.$inferSelect
 export type OrderLine = typeof orderLines.$inferSelect
@@ -91,9 +91,14 @@ export type Saga = { readonly order: Order; readonly payments: readonly Payment[
 export const paymentOf = ({ payments }: Pick<Saga, 'payments'>): Payment | undefined =>
   payments.find((payment) => isUnderWay(payment) || payment.status === 'CAPTURED') ?? payments.at(-1)
 
-/** What an order that ends unpaid shows of its payment: that it was given up, where it was; it may have shown until then that it may be paid again. */
-export const endedUnpaidAs = (payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined =>
-  paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
+/**
+ * What an order that ends unpaid shows of its payment: that a part of its money came, which goes back; else that it was given up, where it
+ * was; it may have shown until then that it may be paid again.
+ */
+export function endedUnpaidAs({ capturedTotal }: Order, payments: readonly Payment[]): Pick<Order, 'paymentStatus'> | undefined {
+  if (capturedTotal > 0) return { paymentStatus: 'CAPTURED' }
+  return paymentOf({ payments })?.status === 'VOIDED' ? { paymentStatus: 'VOIDED' } : undefined
+}
 
 /** What the saga does next. What an outside party decides is a move of its own; what is ours alone happens in one write. */
 export type Move =
@@ -101,7 +106,7 @@ export type Move =
   | { readonly kind: 'rest' }
   /** Ask the processor: to begin the payment, what became of it, to take the money, to give it up. */
   | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
-  /** Nobody can know whether its processor has begun it, and nobody waits for it any more. */
+  /** Nobody waits for it any more, and nobody can know whether its processor has begun it, or that one decides nothing for as long as is waited for. */
   | { readonly kind: 'abandon'; readonly payment: Payment }
   /** The money came on a payment that had ended: it counts all the same. */
   | { readonly kind: 'accept'; readonly payment: Payment }
@@ -136,6 +141,8 @@ export function nextMove({ order, payments }: Saga, now: number): Move {
       // What is being decided may take days, and what a processor does not give up for ever: the stock does not wait for it.
       if (live && live.status !== 'PROCESSING' && order.attempts < undecidedAsksMax) return { kind: 'void', payment: live }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
+      // Nobody decides it any more: from now on it is watched, as those that have ended are.
+      if (live && live.status !== 'AUTHORIZED' && live.createdAt + undecidedMs <= now) return { kind: 'abandon', payment: live }
       if (live) return { kind: 'void', payment: live }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : lastMove({ order, payments })
     case 'CONFIRMED':
@@ -163,13 +170,15 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
 
 /** Once its time is over, an order may turn out to be paid, and is not charged any more. */
 function nextPaymentMove(live: Payment, isOver: boolean): Move {
-  if (isOver) return live.processorReference === null ? rest : { kind: 'ask', payment: live }
+  if (isOver) return isNameless(live) ? rest : { kind: 'ask', payment: live }
   if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }
 
 /** How long an order waits for a payment that is being decided (contract, section 5). */
 export const processingMs = 7 * dayMs
+/** What is not decided by then, of an order that has ended, is asked about no more than any other payment that has ended. */
+const undecidedMs = 2 * processingMs
 const pollFirstMs = 30_000
 const pollPauseMaxMs = 10 * 60_000
 const pollPauseProcessingMs = 60 * 60_000

@@ -3,10 +3,11 @@ import { isDatabaseAway } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { inLanes } from '../../core/lanes.ts'
 import { dayMs } from '../../lib/day.ts'
-import { askPauseMs, isLost, isUnderWay, type Payment } from '../payment/domain.ts'
+import { askPauseMs, isLost, isNameless, isUnderWay, type Payment } from '../payment/domain.ts'
 import {
   dueMessages,
   keepNames,
+  keepPaidName,
   leaveMessage,
   markToAsk,
   paymentOfCallback,
@@ -36,7 +37,7 @@ const silentMs = 3 * dayMs
  * Takes a processor's message: it is verified by its raw bytes, kept, and worked at once, for which nobody waits. What finds no place, or
  * breaks off, is taken up by the job.
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
- *   cannot be checked now
+ *   cannot be checked now; RATE_LIMITED
  */
 export async function heedMessage(deps: OrderDeps, sent: Sent): Promise<void> {
   for (const { id, processor } of await receiveMessage(deps, sent))
@@ -71,11 +72,18 @@ async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<
 type Came = 'done' | 'unknown' | 'silent'
 
 /** When a message is worked again; null: it is done, or given up. */
-function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempts }: Message, came: Came): number | null {
+function nextTry(
+  { clock, log }: OrderDeps,
+  { id, processor, shopId, accountId, receivedAt, attempts, dispute }: Message,
+  came: Came,
+): number | null {
   if (came === 'done') return null
   const now = clock.now()
   const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : silentMs)
-  if (isOver && came === 'unknown') log.info('payment_message.about_nothing', { id, processor })
+  if (isOver && came === 'unknown' && dispute === null) log.info('payment_message.about_nothing', { id, processor })
+  // Nothing of ours can be told of it, and somebody has lost money.
+  if (isOver && came === 'unknown' && dispute !== null)
+    log.error('payment_message.unknown_dispute', { id, processor, shop: shopId, account: accountId, ...dispute })
   if (isOver && came === 'silent') log.error('payment_message.given_up', { id, processor })
   return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
 }
@@ -83,8 +91,16 @@ function nextTry({ clock, log }: OrderDeps, { id, processor, receivedAt, attempt
 async function heed(deps: OrderDeps, message: Message): Promise<Came> {
   const found = await paymentOfMessage(deps, message)
   if (!found) return 'unknown'
+  const came = await askAbout(deps, found, message)
   const { dispute } = message
-  if (dispute) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
+  // It takes no more than came in: what its processor says of that is noted first, where it says anything.
+  const isKnown = came === 'done' || found.captured > 0
+  if (dispute && isKnown) await deps.db.write((tx) => noteDispute(tx, deps, { payment: found, dispute }), locking)
+  return came
+}
+
+/** Has a processor asked about the payment of a message, and its order taken on. */
+async function askAbout(deps: OrderDeps, found: Payment, message: Message): Promise<'done' | 'silent'> {
   const answer = await whatBecameOf(deps, calledAs(found, message))
   if (answer === undefined || answer === 'unheard') return 'silent'
   const payment = found.processorReference === null ? await keepNames(deps, found, answer) : found
@@ -102,10 +118,12 @@ const calledAs = (payment: Payment, { reference, references }: Message): Payment
 /**
  * A processor that signs nothing has called the address of a payment: whatever it says, that one is asked about, at once and once in two
  * seconds at most. Where it cannot be now, the jobs do it.
+ * @param paid what the processor calls what was paid, for a payment of which it has told no name
  * @throws AppError NOT_FOUND for an address that is none
  */
-export async function heedCallback(deps: OrderDeps, token: string): Promise<void> {
-  const payment = await paymentOfCallback(deps, token)
+export async function heedCallback(deps: OrderDeps, token: string, paid: string | undefined): Promise<void> {
+  const called = await paymentOfCallback(deps, token)
+  const payment = (paid !== undefined && isNameless(called) ? await keepPaidName(deps, called, paid) : called) ?? called
   if (isLost(payment)) {
     // It cannot be asked about without a name, and it is there.
     deps.log.error('payment.called_back_without_name', { order: payment.orderId, payment: payment.id, processor: payment.processor })

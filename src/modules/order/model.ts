@@ -56,7 +56,11 @@ const DisputeRecord = t.Object(
     status: oneOf(disputeStatuses, { description: "OPEN: the shopper's bank took the money. WON: it gave it again. LOST: it keeps it" }),
     ...fieldsOf(Instant, 'createdAt', 'updatedAt'),
   },
-  { title: 'Dispute' },
+  {
+    title: 'Dispute',
+    description:
+      '`amount` is what it takes of the payment: as the processor told it, and never more than was captured and no other dispute has taken',
+  },
 )
 
 const Line = t.Object(

@@ -2,6 +2,7 @@ import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
 import {
+  abandonPayment,
   askProcessor,
   noteCapture,
   noteNames,
@@ -28,6 +29,7 @@ import type { Drive } from './drive.ts'
 import { followRefunds } from './elsewhere.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
+import { refundedAs } from './refund-books.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
 
 /**
@@ -49,8 +51,8 @@ export async function askPayment(deps: OrderDeps, question: Question, payment: P
 }
 
 const patienceOf = ({ failOver }: OrderDeps, question: Question, drive: Drive): number | undefined => {
-  // A shopper who is back, and a page that asks, hear how things stand; the job asks on.
-  const isAsked = question === 'ask' && drive.until !== undefined
+  // Whoever waits for an answer of ours hears how things stand; the job asks on.
+  const isAsked = (question === 'ask' || question === 'void') && drive.until !== undefined
   return isAsked || (question === 'create' && (mayFallBack(drive) || drive.hasFallenBack)) ? failOver.patienceMs : undefined
 }
 
@@ -213,9 +215,11 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
   const amount = answer.captured - payment.captured
   const counts = cameToNothing(order)
   const detail = { payment: payment.id, processor: payment.processor, amount }
+  const capturedTotal = order.capturedTotal + amount
+  const shown = { capturedTotal, paymentStatus: refundedAs({ ...order, capturedTotal }), updatedAt }
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
-    counts ? deps.orderStore.change(tx, order, [order.status], { capturedTotal: order.capturedTotal + amount, updatedAt }) : undefined,
+    counts ? deps.orderStore.change(tx, order, [order.status], shown) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
   ])
   return withPayment(saga, after, changed)
@@ -293,3 +297,14 @@ function standingAt(
 /** What an order that has ended shows of a payment that ends after it: nothing new where it was a sale, or a part came, which went back. */
 const endedAs = (state: PaymentStatus, { confirmedAt, capturedTotal }: Order): Partial<Order> | undefined =>
   state === 'FAILED' || state === 'VOIDED' ? (confirmedAt === null && capturedTotal === 0 ? { paymentStatus: state } : {}) : undefined
+
+/** Ends a payment that nobody waits for, and whose processor does not say what became of it. Where it has a name there, it is asked about for a while. */
+export async function giveUpAsking(deps: OrderDeps, { id, orderId }: Payment): Promise<void> {
+  await deps.db.write(async (tx) => {
+    const { order, payments } = await lockedSaga(tx, deps, orderId)
+    const payment = payments.find((one) => one.id === id)
+    const ended = payment && (await abandonPayment(tx, deps, payment, { isWatched: payment.processorReference !== null }))
+    const shown = ended && endedAs('FAILED', order)
+    if (shown) await deps.orderStore.change(tx, order, [order.status], { ...shown, updatedAt: deps.clock.now() })
+  }, locking)
+}

@@ -133,7 +133,13 @@ async function noteOnOrder(tx: Writer, { orderStore: store, clock }: OrderDeps, 
 type Totals = Pick<Order, 'confirmedAt' | 'capturedTotal' | 'refundedTotal' | 'giftCardTotal' | 'giftCardRefundedTotal'>
 
 /** What an order shows of its money, some of which has gone back or come back. What gift cards were to pay of one that came to nothing, they never did. */
-function refundedAs({ confirmedAt, capturedTotal, refundedTotal, giftCardTotal, giftCardRefundedTotal }: Totals): Order['paymentStatus'] {
+export function refundedAs({
+  confirmedAt,
+  capturedTotal,
+  refundedTotal,
+  giftCardTotal,
+  giftCardRefundedTotal,
+}: Totals): Order['paymentStatus'] {
   if (refundedTotal + giftCardRefundedTotal === 0) return 'CAPTURED'
   const areCardsBack = confirmedAt === null || giftCardRefundedTotal === giftCardTotal
   return refundedTotal === capturedTotal && areCardsBack ? 'REFUNDED' : 'PARTIALLY_REFUNDED'

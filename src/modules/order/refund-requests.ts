@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { isFree, noLease } from '../../core/leases.ts'
 import { dayMs } from '../../lib/day.ts'
 import { audit, audited } from '../audit/index.ts'
-import { capturedPayment } from '../payment/index.ts'
+import { canBeAsked, capturedPayment } from '../payment/index.ts'
 import { type OrderStatus, type Refund, refundable, refundParts } from './domain.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
@@ -98,30 +98,41 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
 const silentMs = 3 * dayMs
 
 /**
- * Notes that a refund which had to be paid by hand was: from then on its money has gone back.
- * @param reference what the shop calls that payment
- * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL, or PENDING for so long that its processor is not going to answer
+ * Whether nobody but the shop's own people is going to pay a refund that is PENDING, so that it is not paid twice: its processor has said
+ * nothing for days; or was tried, and certainly has not been told yet; or cannot be asked at all, since the account is not there any more.
  */
-export function settleByHand(
+function isLeftToHands(refund: Refund, isAskable: boolean, now: number): boolean {
+  if (refund.status !== 'PENDING' || !isFree(refund, '', now)) return false
+  const isUnsent = refund.sentAt === null && refund.attempts > 0
+  return isUnsent || !isAskable || now - refund.createdAt >= silentMs
+}
+
+/**
+ * Notes that a refund which had to be paid by hand was: from then on its money has gone back, and its processor is told nothing of it.
+ * @param reference what the shop calls that payment
+ * @throws AppError NOT_FOUND; CONFLICT unless it is MANUAL, or PENDING and its processor is not going to pay it
+ */
+export async function settleByHand(
   deps: OrderDeps,
   by: Change,
   { orderId, refundId, reference }: { orderId: string; refundId: string; reference: string },
 ): Promise<RefundView> {
   const { orderStore: store } = deps
+  const paymentId = (await store.findRefund(deps.db.read, refundId))?.paymentId
+  const isAskable = !paymentId || (await canBeAsked(deps, paymentId))
   return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, tell) => {
     const order = await store.lock(tx, orderId)
     if (order?.shopId !== by.shop.id) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.lockRefund(tx, refundId)
     if (before?.orderId !== orderId) throw new AppError('NOT_FOUND', 'No such refund')
     const now = deps.clock.now()
-    // One that its processor says nothing about any more: a closed account, keys that are gone.
-    const isSilent = before.status === 'PENDING' && now - before.createdAt >= silentMs && isFree(before, '', now)
+    const isSilent = isLeftToHands(before, isAskable, now)
     const change = { settledReference: reference, resumeAt: null, ...noLease, updatedAt: now }
     const refund = await store.moveRefund(tx, refundId, isSilent ? ['MANUAL', 'PENDING'] : ['MANUAL'], 'SUCCEEDED', change)
     if (!refund)
       throw new AppError(
         'CONFLICT',
-        `Only a refund that is MANUAL, or PENDING for three days, is paid by hand: this one is ${before.status}`,
+        `Only a refund that is MANUAL, or PENDING for three days or at a processor that cannot be asked, is paid by hand: this one is ${before.status}`,
       )
     await noteMoved(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
     const { status, amount } = refund

@@ -107,7 +107,7 @@ const isAsked = (refund: Refund): refund is AskedRefund =>
 export async function settleRefund(
   deps: OrderDeps,
   refundId: string,
-  { holder }: Pick<Drive, 'holder'>,
+  { holder, until }: Pick<Drive, 'holder' | 'until'>,
   { isNew = false }: { isNew?: boolean } = {},
 ): Promise<Refund> {
   const found = await deps.orderStore.findRefund(deps.db.read, refundId)
@@ -117,7 +117,11 @@ export async function settleRefund(
   const isUnsent = isNew && found.leaseHolder === holder && (found.leaseUntil ?? 0) - deps.clock.now() > leaseMs / 2
   const refund = isUnsent ? found : await leased(deps, found, holder)
   if (!refund || !isAsked(refund)) return refund ?? found
-  const { said, mayFail, wasSent } = await askProcessor(deps, refund, !isUnsent && found.sentAt !== null)
+  const { said, mayFail, wasSent } = await askProcessor(deps, refund, {
+    mayBeSent: !isUnsent && found.sentAt !== null,
+    // Whoever waits for an answer of ours hears how it stands; the job asks on.
+    patienceMs: until === undefined ? undefined : deps.failOver.patienceMs,
+  })
   const failedBefore = said !== undefined && said !== 'unheard' && said.state === 'FAILED' ? await bankFailuresOf(deps, refund) : 0
   const outcome = outcomeOf(refund, said, { now: deps.clock.now(), failedBefore })
   const settledReference = isOwed(refund) && isRefused(said) ? await backElsewhere(deps, refund) : undefined
@@ -215,7 +219,7 @@ async function beginAgain(deps: OrderDeps, refund: Refund, { code, processorRefe
 async function askProcessor(
   deps: OrderDeps,
   refund: Refund,
-  mayBeSent: boolean,
+  { mayBeSent, patienceMs }: { mayBeSent: boolean; patienceMs: number | undefined },
 ): Promise<{ said: Said; mayFail: boolean; wasSent: boolean }> {
   const { id, orderId, paymentId, amount, currency, processorReference, sentAt, status } = refund
   if (amount > 0 && paymentId === null) throw new Error('a refund of captured money without its payment')
@@ -231,6 +235,7 @@ async function askProcessor(
     refundReference,
     sentAt: sent,
     isMade: status !== 'PENDING',
+    patienceMs,
   })
 }
 

@@ -88,7 +88,7 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
   const order = await deps.orderStore.find(id)
   // It may have got more time meanwhile: a payment that is being decided, or another one.
   if (order?.status !== 'PENDING_PAYMENT' || order.expiresAt > deps.clock.now()) return
-  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null })
+  await endUnpaid(deps, order, { status: 'EXPIRED', actor: system, reason: null, drive: newDrive(deps) })
   await completeOrder(deps, id)
 }
 

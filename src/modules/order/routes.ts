@@ -97,7 +97,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Note that a refund was paid by hand',
           description:
-            'Only of one that is MANUAL; any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
+            'Of one that is MANUAL; also of one that is PENDING for three days, or whose processor certainly was not told of it or cannot be asked any more. Any other is 409. It is SUCCEEDED from then on, and the order and the books count it. Nothing is sent to a processor.',
         },
       },
     )
@@ -132,7 +132,7 @@ export const orderRoutes = (deps: HttpDeps & OrderDeps) =>
         detail: {
           summary: 'Cancel an order',
           description:
-            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. While the processor has not answered, the order stays CONFIRMED with a PENDING refund, and is cancelled when it has; a refund that is CLAIMABLE or MANUAL cancels it, too.',
+            'One that was not paid ends at once; a paid one gets all its money back first, and its goods return to stock. One that was sent cannot be cancelled: refund it. A processor is waited for ten seconds: while it has not answered, a paid order stays CONFIRMED with a PENDING refund, and is cancelled when it has, and the payment of an unpaid one is given up later; a refund that is CLAIMABLE or MANUAL cancels it, too.',
         },
       },
     )

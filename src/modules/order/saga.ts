@@ -4,14 +4,14 @@ import { AppError } from '../../core/errors.ts'
 import { leaseMs, noLease } from '../../core/leases.ts'
 import { audit } from '../audit/index.ts'
 import { hasFailed, isLost, isNowhere, isUnderWay } from '../payment/domain.ts'
-import { abandonPayment, endLeases, paymentsWithin, takeAskingTurn } from '../payment/index.ts'
+import { endLeases, paymentsWithin, takeAskingTurn } from '../payment/index.ts'
 import { confirm, release, soldParts } from './confirming.ts'
 import { backoffMs, confirmAttemptsMax, type Move, nextMove, type Order, paymentOf, pollAt, type Saga, undecidedAsksMax } from './domain.ts'
 import { type Drive, newDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import { payElsewhere } from './fail-over.ts'
 import type { OrderDeps } from './parts.ts'
-import { acceptPayment, askPayment } from './payments.ts'
+import { acceptPayment, askPayment, giveUpAsking } from './payments.ts'
 import { tellCancelled } from './refund-books.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
 
@@ -156,7 +156,7 @@ async function makeMove(deps: OrderDeps, saga: Saga, move: Exclude<Move, { kind:
       return undefined
     }
     case 'abandon':
-      await deps.db.write((tx) => abandonPayment(tx, deps, move.payment), locking)
+      await giveUpAsking(deps, move.payment)
       return loadSaga(deps, order.id)
     case 'accept':
       return acceptPayment(deps, move.payment, drive)

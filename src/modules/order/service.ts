@@ -10,7 +10,7 @@ import { paymentsWithin } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
 import { release } from './confirming.ts'
 import { endedUnpaidAs, filterOf, type Order, type OrderQuery, refundWindowMs } from './domain.ts'
-import { requestDrive } from './drive.ts'
+import { type Drive, requestDrive } from './drive.ts'
 import { appendEvent } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { tellCancelled } from './refund-books.ts'
@@ -80,7 +80,7 @@ export async function refundOrder(
   const { currency } = await ownOrder(deps, request)
   if (amount && amount.currency !== currency) throw new AppError('INVALID', 'amount.currency (body): not the currency of the order')
   const { refund, isNew } = await beginRefund(deps, { ...request, asked }, 'REFUND')
-  return refundView(await settleRefund(deps, refund.id, { holder: request.attemptKey }, { isNew }))
+  return refundView(await settleRefund(deps, refund.id, requestDrive(deps, request.attemptKey), { isNew }))
 }
 
 /** What a request says that it wants back: one of these. */
@@ -105,34 +105,40 @@ export type OrderRequest = {
 }
 
 /**
- * Cancels an order: one that nobody paid at once, a paid one with its money.
+ * Cancels an order: one that nobody paid at once, a paid one with its money. Processors are not waited for longer than a shopper would be: what
+ * they have not answered by then is the job's, and the order is answered as it stands.
  * @throws AppError NOT_FOUND, CONFLICT when it was sent, has ended, or its refund was refused
  */
 export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Promise<OrderView> {
   const order = await ownOrder(deps, request)
   const isDone = order.status === 'CANCELLED' || order.status === 'COMPENSATING'
-  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request)
-  await completeOrder(deps, order.id, requestDrive(deps, request.attempt.key))
+  const drive = requestDrive(deps, request.attempt.key)
+  if (!(request.attempt.resumed && isDone)) await beginCancel(deps, order, request, drive)
+  await completeOrder(deps, order.id, drive)
   return readOrder(deps, request, order.id)
 }
 
 type CancelRequest = OrderRequest & { reason: string | undefined }
 
-async function beginCancel(deps: OrderDeps, order: Order, { reason, attempt, shopId, orderId, actor }: CancelRequest): Promise<void> {
+async function beginCancel(
+  deps: OrderDeps,
+  order: Order,
+  { reason, attempt, shopId, orderId, actor }: CancelRequest,
+  drive: Drive,
+): Promise<void> {
   switch (order.status) {
     case 'PENDING_PAYMENT':
-      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null })
+      await endUnpaid(deps, order, { status: 'CANCELLED', actor, reason: reason ?? null, drive })
       break
     case 'PAID':
-      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive: requestDrive(deps, attempt.key) })))
-        throw changedMeanwhile()
+      if (!(await compensate(deps, order, { actor, reason: reason ?? null, drive }))) throw changedMeanwhile()
       break
     case 'CONFIRMED': {
       const request = { shopId, orderId, actor, reason, asked: { all: true } as const, attemptKey: attempt.key }
       const begun = await beginRefund(deps, request, 'CANCEL')
       if (!begun) break
       const { refund, isNew } = begun
-      const { status } = await settleRefund(deps, refund.id, { holder: attempt.key }, { isNew })
+      const { status } = await settleRefund(deps, refund.id, drive, { isNew })
       if (status === 'FAILED') throw new AppError('CONFLICT', 'The payment processor refused to refund the order: it stays as it is')
       break
     }
@@ -149,16 +155,16 @@ async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<Ord
   return order
 }
 
-type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null }
+type UnpaidEnd = { status: 'CANCELLED' | 'EXPIRED'; actor: Actor; reason: string | null; drive: Drive }
 
 /**
  * Ends an order that was not paid. What it held goes back with it, unless a payment is still under way: then once that is given up, by its
  * saga. A part that was captured goes back, too.
  * @throws AppError CONFLICT
  */
-export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason }: UnpaidEnd): Promise<void> {
+export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status, actor, reason, drive }: UnpaidEnd): Promise<void> {
   const { orderStore: store } = deps
-  const holder = deps.newId('attempt')
+  const { holder } = drive
   const refunds = await deps.db.write(async (tx) => {
     const now = deps.clock.now()
     const found = await store.lock(tx, id)
@@ -170,7 +176,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     const payments = await paymentsWithin(tx, deps, id)
     const begun = await returnUnawaited(tx, deps, { order, payments }, holder)
-    const shown = endedUnpaidAs(payments)
+    const shown = endedUnpaidAs(order, payments)
     if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
     if (!payments.some(isUnderWay)) await release(tx, deps, order)
     if (status === 'EXPIRED') return begun
@@ -179,7 +185,7 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await audit(tx, deps, { actor, action: 'order.cancelled', subject: id, shopId, ...difference })
     return begun
   }, locking)
-  for (const refund of refunds) await settleRefund(deps, refund.id, { holder }, { isNew: true })
+  for (const refund of refunds) await settleRefund(deps, refund.id, drive, { isNew: true })
 }
 
 /**

@@ -59,7 +59,6 @@ const prepared = {
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
   disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
-  dispute: rowsOf(disputes, ['paymentId', 'reference']),
   areMoreThan: prepare((queries) => {
     // Whether there is one more after so many: to count them costs ten times as much.
     const isMoreThan = (max: string, which: SQL) =>
@@ -329,9 +328,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
         ...slice,
       }),
 
-    /** The dispute of a payment that its processor calls so. */
-    async findDispute(tx: Writer, paymentId: string, reference: string): Promise<Dispute | undefined> {
-      return tx.first(prepared.dispute, { paymentId, reference })
+    /** All disputes of an order's payments, inside a write. */
+    async disputesOf(tx: Writer, orderId: string): Promise<Dispute[]> {
+      return tx.all(prepared.disputes, { orderId })
     },
     async insertDispute(tx: Writer, dispute: Dispute): Promise<void> {
       await tx.insert(disputes).values(dispute)

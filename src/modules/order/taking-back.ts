@@ -39,7 +39,7 @@ export async function takeOrderBack(deps: OrderDeps, orderId: string, drive: Dri
     const payments = await paymentsWithin(tx, deps, orderId)
     if (!payments.every(hasFailed)) throw stillPayable()
     if (order.status === 'PENDING_PAYMENT') {
-      const ended = { ...endedUnpaidAs(payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
+      const ended = { ...endedUnpaidAs(order, payments), attempts: 0, resumeAt: null, updatedAt: deps.clock.now() }
       order = await deps.orderStore.move(tx, orderId, ['PENDING_PAYMENT'], 'CANCELLED', ended)
       if (!order) throw stillPayable()
       await appendEvent(tx, deps, { orderId, type: 'CANCELLED', actor })

@@ -1,3 +1,4 @@
+import { saysCurrency } from '../../clients/processors/currencies.ts'
 import { reach } from '../../clients/processors/reach.ts'
 import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
@@ -6,6 +7,7 @@ import type { KybDeps } from '../kyb/index.ts'
 import { apiHost, hostsIn, isComplete, modeIn, type ProcessorAccountDeps, settingsIn } from '../processor-account/index.ts'
 import { instanceAccountsOf } from './accounts.ts'
 import { type BreakerChanged, type BreakerOf, type Breakers, createBreakers } from './breakers.ts'
+import { processorsSayingBy } from './currencies.ts'
 import { createBreakerSharing } from './shared-breakers.ts'
 import { createPaymentMethodStore } from './store.ts'
 
@@ -39,6 +41,8 @@ export function paymentMethodParts({ db, clock, config, shared, log, randomBytes
   return {
     paymentMethodStore: createPaymentMethodStore(db),
     breakers,
+    /** The processors that can say amounts of a currency. */
+    processorsSaying: processorsSayingBy(saysCurrency),
     /** Takes up what other processes know of breakers. */
     syncBreakers: sharing.sync,
     probeOf,

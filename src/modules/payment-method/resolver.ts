@@ -190,7 +190,8 @@ function aloneOf<Name extends 'paypal' | 'btcpay'>(
     return undefined
   }
   const ownKey = method === 'paypal' ? input.shop.methods.paypal?.clientId : undefined
-  return tried(input, chain, { method, step: 'SHOP_CONFIG', name, ownKey })
+  // Where the shop says nothing of it, that there are credentials decides.
+  return tried(input, chain, { method, step: own ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
 }
 
 function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardProcessor> | undefined): Viable<CardProcessor> | undefined {

@@ -10,7 +10,6 @@ import { approvedCohortOf } from '../kyb/index.ts'
 import { accountsOfShop } from '../processor-account/index.ts'
 import { publicShopAt } from '../shop/index.ts'
 import { accountsFor, type KnownAccounts, payableFor, withShopAccounts } from './accounts.ts'
-import { processorsSaying } from './currencies.ts'
 import { looksSecret, type Method, type ProcessorName, processorNames, type ShopMethods } from './domain.ts'
 import type { PaymentMethodDeps } from './parts.ts'
 import { type Resolved, type ResolverInput, resolve, viableFor } from './resolver.ts'
@@ -50,7 +49,7 @@ async function situationOf(
     shop: { mode, currency, methods },
     partnership: partnership ?? null,
     kybCohort: kybCohort ?? null,
-    says: processorsSaying(currency),
+    says: deps.processorsSaying(currency),
     open: openOf(deps, known, new Set(isolated.map(({ processor }) => processor))),
     accounts: accountsFor({ mode, methods }, known),
   }

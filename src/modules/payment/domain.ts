@@ -72,8 +72,15 @@ export const movesOn = (from: PaymentStatus, to: PaymentStatus): boolean =>
  * Whether nobody can know if its processor has begun a payment: the answer was lost, and it can neither be asked nor be told again. It is never
  * simply made again: two could be paid.
  */
-export const isLost = ({ status, processorReference }: Pick<Payment, 'status' | 'processorReference'>): boolean =>
-  status === 'PROCESSING' && processorReference === null
+export const isLost = (payment: Pick<Payment, 'status' | 'processorReference' | 'references'>): boolean =>
+  payment.status === 'PROCESSING' && isNameless(payment)
+
+/** Whether its processor has told no name of a payment at all, by which it could be asked about. */
+export const isNameless = ({ processorReference, references }: Pick<Payment, 'processorReference' | 'references'>): boolean =>
+  processorReference === null && Object.keys(references).length === 0
+
+/** Whether something may still become of a payment by itself: it is under way, or ended without money lately enough to be asked about. */
+export const isInFlight = (payment: Pick<Payment, 'status' | 'askAt'>): boolean => isUnderWay(payment) || payment.askAt !== null
 
 /** The statuses of payments that are under way. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isUnderWay({ status }))

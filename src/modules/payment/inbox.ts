@@ -1,20 +1,16 @@
-import {
-  BadSignature,
-  type Processor,
-  type ProcessorMessage,
-  ProcessorUnavailable,
-  type References,
-} from '../../clients/processors/processor.ts'
+import { BadSignature, type ProcessorMessage, ProcessorUnavailable, type References } from '../../clients/processors/processor.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Due } from '../../core/lanes.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
+import { networkOf } from '../../lib/networks.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { isProcessorName } from '../payment-method/domain.ts'
-import { accountsHearing, clientOf } from '../processor-account/index.ts'
-import type { Payment } from './domain.ts'
+import { accountsHearing, type Hearing } from '../processor-account/index.ts'
+import { isInFlight, type Payment } from './domain.ts'
 import type { InboxMessage } from './inbox-store.ts'
 import type { PaymentDeps } from './parts.ts'
+import type { Bound } from './processors.ts'
 
 /** How a message came: whose address it was sent to, and its bytes as they were signed. */
 export type Sent = {
@@ -23,23 +19,35 @@ export type Sent = {
   readonly shopId: string | undefined
   readonly body: Uint8Array
   readonly headers: Headers
+  /** The address that it came from, for limits, and how many of its messages turned out to be bad within a minute. */
+  readonly sender: string
+  readonly bad: Misses
 }
+
+/** Counts what somebody got wrong: `wait` is for how many seconds nothing more is taken of them, undefined while something is. */
+export type Misses = { wait(): number | undefined; count(): void }
 
 const unsigned = () => new AppError('UNAUTHENTICATED', 'The message is not signed by a processor that is set up here')
 const unchecked = () =>
   new AppError('UNAVAILABLE', 'Whether the message is signed cannot be checked now: send it again', { retryAfterSeconds: 5 })
 
-/** Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. */
-type Ear = { readonly accountId: string; readonly processor: Processor }
+const tooManyBad = (retryAfterSeconds: number) =>
+  new AppError('RATE_LIMITED', 'Too many messages from this address were not signed by their processor', { retryAfterSeconds })
+
+/**
+ * Somebody who may have signed a message: an account by one of its sets of keys, or a processor that needs none. `isLate`: it is heard of
+ * payments in flight alone.
+ */
+type Ear = Pick<Hearing, 'processor' | 'isLate'> & { readonly accountId: string; readonly breaker?: Bound['breaker'] }
 
 async function earsOf(deps: PaymentDeps, { processor: name, shopId }: Sent): Promise<Ear[]> {
   if (!isProcessorName(name)) {
     // The sandbox, and whatever else there is without an account.
     const processor = shopId === undefined ? deps.processors.get(name) : undefined
-    return processor ? [{ accountId: '', processor }] : []
+    return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
-  const accounts = await accountsHearing(deps, { shopId, processor: name })
-  return accounts.map((account) => ({ accountId: account.id, processor: clientOf(deps, account) }))
+  const hearing = await accountsHearing(deps, { shopId, processor: name })
+  return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
 }
 
 /** What a processor's message says, and whose secret verified it. */
@@ -49,10 +57,19 @@ type Heard = { readonly accountId: string; readonly message: ProcessorMessage }
 async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   const heard: Heard[] = []
   let failure: unknown
-  for (const { accountId, processor } of await earsOf(deps, sent)) {
+  let wasAsked = false
+  for (const { accountId, processor, isLate, breaker } of await earsOf(deps, sent)) {
     if (heard.some((one) => one.accountId === accountId)) continue
+    const turn = async () => {
+      const end = await turnToAsk(deps, sent, breaker)
+      wasAsked = true
+      return end
+    }
     try {
-      heard.push({ accountId, message: await processor.readMessage(sent) })
+      const message = await processor.readMessage({ ...sent, turn })
+      if (isLate && !(await isAboutFlight(deps, sent, { accountId, message })))
+        throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
+      heard.push({ accountId, message })
     } catch (error) {
       if (!(error instanceof BadSignature || error instanceof ProcessorUnavailable)) throw error
       if (!(failure instanceof ProcessorUnavailable)) failure = error
@@ -60,7 +77,24 @@ async function hear(deps: PaymentDeps, sent: Sent): Promise<Heard[]> {
   }
   if (heard.length > 0) return heard
   if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
-  throw failure instanceof ProcessorUnavailable ? unchecked() : unsigned()
+  if (failure instanceof ProcessorUnavailable) throw unchecked()
+  if (wasAsked) sent.bad.count()
+  throw unsigned()
+}
+
+/** Waits until a processor may be asked whether a message is its own. What it gives ends the turn. */
+async function turnToAsk(deps: PaymentDeps, { sender, bad }: Sent, breaker: Bound['breaker']): Promise<() => void> {
+  if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
+  const end = await deps.messageTurns.take([networkOf(sender), sender])
+  const wait = bad.wait()
+  if (wait === undefined) return end
+  end()
+  throw tooManyBad(wait)
+}
+
+async function isAboutFlight(deps: PaymentDeps, { processor }: Sent, { accountId, message: { payment } }: Heard): Promise<boolean> {
+  const found = await paymentOfMessage(deps, { processor, accountId, ...namedBy(payment) })
+  return found !== undefined && isInFlight(found)
 }
 
 const nameMax = 255
@@ -72,6 +106,13 @@ const namesOf = (references: References | undefined): Record<string, string> | n
   const names = Object.entries(references ?? {}).filter(([name, value]) => isName(name) && isName(value))
   return names.length > 0 ? Object.fromEntries(names.slice(0, 10)) : null
 }
+
+/** The names by which a message says which payment it is about, as far as they are names. */
+const namedBy = (payment: ProcessorMessage['payment']): Pick<InboxMessage, 'paymentId' | 'reference' | 'references'> => ({
+  paymentId: nameOf(payment?.paymentId),
+  reference: nameOf(payment?.reference),
+  references: namesOf(payment?.references),
+})
 
 /** A dispute as it can be kept; null for none, and for one that nobody could be told of. */
 function disputeOf({ dispute }: ProcessorMessage): InboxMessage['dispute'] {
@@ -87,7 +128,7 @@ function rowOf(
 ): InboxMessage {
   const { id, payment } = message
   const now = clock.now()
-  const named = { paymentId: nameOf(payment?.paymentId), reference: nameOf(payment?.reference), references: namesOf(payment?.references) }
+  const named = namedBy(payment)
   const isAboutPayment = named.paymentId !== null || named.reference !== null || named.references !== null
   return {
     id: newId('paymentMessage'),
@@ -107,7 +148,7 @@ function rowOf(
  * Verifies a processor's message and keeps it in the inbox, once however often it comes. Nothing is written of what is not verified.
  * @returns what is new and has something to be done about
  * @throws AppError UNAUTHENTICATED when no such processor is set up here, or the signature is none of its accounts'; UNAVAILABLE when that
- *   cannot be checked now
+ *   cannot be checked now; RATE_LIMITED for whoever has sent too many bad ones to a processor that has to be asked about each
  */
 export async function receiveMessage(deps: PaymentDeps, sent: Sent): Promise<InboxMessage[]> {
   const rows = (await hear(deps, sent)).map((heard) => rowOf(deps, sent, heard))
@@ -142,7 +183,13 @@ export const leaveMessage = async ({ db, inboxStore }: PaymentDeps, message: Inb
 /** Of which payment a message is, among those of the account whose secret verified it: by the processor's names for it, else by ours. */
 export async function paymentOfMessage(
   { paymentStore: store }: PaymentDeps,
-  { processor, accountId, paymentId, reference, references }: InboxMessage,
+  {
+    processor,
+    accountId,
+    paymentId,
+    reference,
+    references,
+  }: Pick<InboxMessage, 'processor' | 'accountId' | 'paymentId' | 'reference' | 'references'>,
 ): Promise<Payment | undefined> {
   const names = new Set([...(reference === null ? [] : [reference]), ...Object.values(references ?? {})])
   for (const name of names) {

@@ -2,12 +2,22 @@ export { choosePayment } from './choosing.ts'
 export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
 export { abandonPayment, noteCapture, noteNames, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
-export { endSweepTurn, keepNames, markToAsk, paymentOfCallback, paymentsToAsk, takeAskingTurn, takeSweepTurn } from './questions.ts'
+export {
+  endSweepTurn,
+  keepNames,
+  keepPaidName,
+  markToAsk,
+  paymentOfCallback,
+  paymentsToAsk,
+  takeAskingTurn,
+  takeSweepTurn,
+} from './questions.ts'
 export {
   type Asked,
   askProcessor,
   askRefund,
   beginPayment,
+  canBeAsked,
   capturedPayment,
   endLeases,
   type PaymentAnswer,

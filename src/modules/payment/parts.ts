@@ -1,6 +1,8 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Processor } from '../../clients/processors/processor.ts'
 import type { Deps } from '../../core/deps.ts'
+import { AppError } from '../../core/errors.ts'
+import { createTurns } from '../../lib/turns.ts'
 import type { InstanceKeyDeps } from '../instance-key/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { createInboxStore } from './inbox-store.ts'
@@ -13,8 +15,27 @@ type Given = Deps & {
   readonly sandboxProcessor: Processor
 }
 
+/** Messages that processors are asked about at once before they are believed: strangers can send them, and the processors' limits are those of payments. */
+const verifiedAtOnce = 4
+/** A request is answered within 28 seconds, and the call itself may take ten of them. */
+const turnWaitMaxMs = 10_000
+/** More than get their turn by then; it bounds the memory. */
+const turnsWaitingMax = 200
+const usualVerificationMs = 500
+
+const tooManyMessages = () => new AppError('UNAVAILABLE', 'Too many messages at once: send it again', { retryAfterSeconds: 5 })
+
 /** @param processors besides the sandbox */
-export const paymentParts = ({ db, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) => ({
+export const paymentParts = ({ db, clock, orderChanged, sandboxProcessor }: Given, processors: readonly Processor[]) => ({
+  /** For messages that cost a call before they are believed, by network and address of whoever sent them. */
+  messageTurns: createTurns({
+    atOnce: verifiedAtOnce,
+    waitMaxMs: turnWaitMaxMs,
+    waitingMax: turnsWaitingMax,
+    usualMs: usualVerificationMs,
+    now: clock.monotonic,
+    full: tooManyMessages,
+  }),
   paymentStore: createPaymentStore(db, orderChanged),
   inboxStore: createInboxStore(db),
   /** By name. */

@@ -5,7 +5,7 @@ import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Due } from '../../core/lanes.ts'
 import { paymentIdOfCallback } from './callbacks.ts'
-import { mayBeAsked, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
+import { isNameless, mayBeAsked, type Payment, silentMs, sweepAgainAt, sweepAt } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 
 /**
@@ -18,6 +18,18 @@ export async function paymentOfCallback({ instanceKeys, paymentStore }: PaymentD
   if (!payment) throw new AppError('NOT_FOUND', 'No such callback')
   return payment
 }
+
+/**
+ * Keeps the name by which a processor that signs nothing calls what was paid, of a payment of which it had told us none: that is how one is
+ * found whose creation nobody heard of.
+ * @returns the payment with it; undefined when there is another by now
+ */
+export const keepPaidName = ({ db, paymentStore }: PaymentDeps, payment: Payment, paid: string): Promise<Payment | undefined> =>
+  db.write(async (tx) => {
+    const current = await paymentStore.get(tx, payment.id)
+    if (!current || !isNameless(current)) return current
+    return paymentStore.change(tx, current, [current.status], { references: { payment: paid } })
+  }, locking)
 
 /** Takes the turn to ask a payment's processor for somebody who waits, or because it called: there is one in two seconds, over all processes. */
 export async function takeAskingTurn({ db, clock, paymentStore }: PaymentDeps, payment: Payment): Promise<boolean> {

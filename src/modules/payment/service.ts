@@ -14,7 +14,7 @@ import { defined } from '../../lib/records.ts'
 import { instanceId } from '../processor-account/domain.ts'
 import { beginningIn, beginningText, type Payer, shopperOf } from './beginning.ts'
 import { callbackTokenOf } from './callbacks.ts'
-import { type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { isNameless, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 import { type Bound, calling, processorOf } from './processors.ts'
 
@@ -165,8 +165,7 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question, error })
     if (question === 'ask') return undefined
     // Nobody has its name, and it cannot be found by ours: its page has heard nothing of it, and it is not asked for any more.
-    if (question === 'void' && !findable && payment.processorReference === null)
-      return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
+    if (question === 'void' && !findable && isNameless(payment)) return { ...lost, state: 'FAILED', failureCode: 'not_answered' }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
     if (question === 'create' && !findable) {
       if (createRepeatsMs > 0) return undefined
@@ -175,9 +174,9 @@ async function answerOf(deps: PaymentDeps, bound: Bound, asking: Asking): Promis
       await deps.db.write((tx) => deps.paymentStore.change(tx, payment.id, ['PENDING'], { sentAt: null }), locking)
     }
     // Whoever does not wait for it goes elsewhere, and looks later whether it is there.
-    if (isCertain || patienceMs !== undefined) return undefined
+    if (isCertain || (patienceMs !== undefined && error instanceof ProcessorUnavailable)) return undefined
     // Any other answer may have been lost after it happened, or come after something else had: the processor knows.
-    const known = await found(deps, bound, payment)
+    const known = await found(deps, bound, payment, patienceMs)
     if (known !== 'unheard') return known
     return question === 'void' && error instanceof ProcessorRefused ? refusal(payment, 'VOIDED', error) : undefined
   }
@@ -209,22 +208,40 @@ const takesItself = ({ capabilities: { capturesItself } }: Processor, { method }
 /** Nobody can know whether it was begun. */
 const lost: PaymentAnswer = { reference: undefined, state: 'PROCESSING', authorized: 0, captured: 0 }
 
+/** A create whose answer was lost may be on its way for so long: what its processor does not know by then it was never told. */
+const createArrivesMs = 60_000
+
 /**
  * Has a payment begun. What may have been told before is told again only while that is the same payment; then the processor is asked what it
- * knows, and one that cannot be asked leaves it lost.
+ * knows, and one that cannot be asked leaves it lost. After a question its row is taken anew: a slow answer may have used the lease up, and
+ * somebody else be at it.
+ * @throws ProcessorUnavailable also while it may have been told just now, and where somebody else has it
  */
-async function create(deps: PaymentDeps, bound: Bound, { payment, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
+async function create(deps: PaymentDeps, bound: Bound, { payment, holder, isNew = false, patienceMs }: Asking): Promise<PaymentAnswer> {
   const { createRepeatsMs, findable } = bound.processor.capabilities
   const { sentAt } = payment
   const mayTell = isNew || sentAt === null || deps.clock.now() - sentAt < createRepeatsMs
   if (!mayTell) {
     if (!findable) return lost
-    const known = await calling(deps, bound, questions.ask(payment))
+    const known = await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))
     if (known) return known
+    const now = deps.clock.now()
+    // A time ahead is that of a clock that has stepped back since.
+    if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
+    if (!(await takeAnew(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
   }
   const begun = await newPaymentOf(deps, payment)
   return calling(deps, bound, (processor) => within(patienceMs, processor.create(begun)))
 }
+
+/** Takes a payment for another call of the same run, and notes that it is told again; false where somebody else has told it, or is at it. */
+const takeAnew = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
+  db.write(async (tx) => {
+    const taken = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
+    return taken?.sentAt === sentAt && (await paymentStore.change(tx, taken, [taken.status], { sentAt: now })) !== undefined
+  }, locking)
+
+const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true, counts: false })
 
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment
@@ -250,9 +267,14 @@ const refusal = (payment: Payment, state: 'FAILED' | 'VOIDED', { code }: Process
 })
 
 /** What a processor says of a payment now: `unheard` when it never heard of it, undefined when it does not say. */
-async function found(deps: PaymentDeps, bound: Bound, payment: Payment): Promise<ProcessorPayment | 'unheard' | undefined> {
+async function found(
+  deps: PaymentDeps,
+  bound: Bound,
+  payment: Payment,
+  patienceMs?: number,
+): Promise<ProcessorPayment | 'unheard' | undefined> {
   try {
-    return (await calling(deps, bound, questions.ask(payment))) ?? 'unheard'
+    return (await calling(deps, bound, (processor) => within(patienceMs, questions.ask(payment)(processor)))) ?? 'unheard'
   } catch (error) {
     if (!(error instanceof ProcessorRefused || error instanceof ProcessorUnavailable)) throw error
     deps.log.warn('payment.no_answer', { ...traceOf(payment), question: 'ask', error })
@@ -273,6 +295,12 @@ export async function whatBecameOf(deps: PaymentDeps, payment: Payment): Promise
   return bound && found(deps, bound, payment)
 }
 
+/** Whether there is anybody to ask about a payment: the account that took it may be gone from the settings. */
+export async function canBeAsked(deps: PaymentDeps, paymentId: string): Promise<boolean> {
+  const payment = await deps.paymentStore.find(paymentId)
+  return payment !== undefined && (await processorOf(deps, payment)) !== undefined
+}
+
 export type MoneyBack = {
   refundId: string
   orderId: string
@@ -285,6 +313,8 @@ export type MoneyBack = {
   sentAt: number | undefined
   /** It is there: only what became of it is asked. */
   isMade: boolean
+  /** For how long each answer is waited for, in milliseconds; undefined: as long as the processor is given. */
+  patienceMs: number | undefined
 }
 
 /** What came of asking about a refund. */
@@ -303,7 +333,7 @@ export type RefundAsked = {
  * that has forgotten our ids would give it twice.
  */
 export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<RefundAsked> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade } = asked
+  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isMade, patienceMs } = asked
   const payment = await deps.paymentStore.find(paymentId)
   const bound = payment && (await processorOf(deps, payment))
   const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
@@ -325,7 +355,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   if (mayBeThere)
     try {
-      const known = await calling(deps, bound, (processor) => processor.retrieveRefund({ ...name, refundReference }))
+      const known = await calling(deps, bound, (processor) => within(patienceMs, processor.retrieveRefund({ ...name, refundReference })))
       if (known) return answered(known)
     } catch (error) {
       // That it refuses the question says nothing of the refund.
@@ -338,7 +368,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await calling(deps, bound, (processor) => processor.refund({ ...name, whole })))
+    return answered(await calling(deps, bound, (processor) => within(patienceMs, processor.refund({ ...name, whole }))))
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { said: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }

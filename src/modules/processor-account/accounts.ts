@@ -2,6 +2,7 @@
 import type { Reader } from '../../../db/engine.ts'
 import type { Processor } from '../../clients/processors/processor.ts'
 import type { Config } from '../../config.ts'
+import { dayMs } from '../../lib/day.ts'
 import { type ProcessorName, processorNames } from '../payment-method/domain.ts'
 import { type AccountRow, apiHost, instanceId, type Mode, type ProcessorAccount } from './domain.ts'
 import { apiUrlFor, instanceAccount } from './instance.ts'
@@ -58,6 +59,14 @@ export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'proce
 
 /** Sets of keys that a message is held against: who has changed keys more often gets no messages under the oldest. */
 const hearingMax = 20
+/**
+ * For so long keys that were replaced, or taken away, are heard: processors send a message again for three days, and what was replaced may
+ * have been replaced because somebody else has it.
+ */
+export const formerHeardMs = 7 * dayMs
+
+/** One who may have signed a message. `isLate`: so long after its keys were replaced or taken away it is heard of what is in flight alone. */
+export type Hearing = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
  * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then those that were
@@ -65,12 +74,21 @@ const hearingMax = 20
  * payments the message may be about.
  */
 export async function accountsHearing(
-  { processorAccountStore: store, config }: Needed,
+  deps: Needed & Pick<ProcessorAccountDeps, 'processorClients' | 'clock'>,
   { shopId, processor }: { readonly shopId: string | undefined; readonly processor: ProcessorName },
-): Promise<ProcessorAccount[]> {
-  if (shopId !== undefined) return (await store.ofShop(shopId, processor, hearingMax)).map((row) => accountOf(config, row))
-  const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
-  return own ? [own] : []
+): Promise<Hearing[]> {
+  const { processorAccountStore: store, config, clock } = deps
+  if (shopId === undefined) {
+    const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
+    return own ? [{ account: own, processor: clientOf(deps, own), isLate: false }] : []
+  }
+  const rows = await store.ofShop(shopId, processor, hearingMax)
+  return rows.map((row) => {
+    const account = accountOf(config, row)
+    const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row
+    const isLate = row.retiredAt !== null && row.retiredAt + formerHeardMs <= clock.now()
+    return { account, processor: deps.processorClients.hearing(account, accountOf(config, newest)), isLate }
+  })
 }
 
 /** A shop's own live accounts of one mode, by processor. */

@@ -3,7 +3,7 @@ import type { Processor } from '../../clients/processors/processor.ts'
 import type { Config } from '../../config.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'
-import { type AccountSettings, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
+import { type AccountSettings, accountFields, accountSeal, type Mode, type ProcessorAccount } from './domain.ts'
 import { settingsIn } from './instance.ts'
 
 /** All that it takes to call a processor. */
@@ -14,6 +14,8 @@ export type Opened = {
   readonly apiUrl: string
   /** The operator chose the address. */
   readonly trusted: boolean
+  /** Keys that messages may still be signed with, where those are what calls are made with. */
+  readonly formerSecretKeys?: readonly string[]
   /** Of one call; by default as long as a call may take. */
   readonly timeoutMs?: number
 }
@@ -23,6 +25,11 @@ export type OpenClient = (opened: Opened) => Processor
 export type Clients = {
   /** The same client every time, for as long as it is remembered. */
   of(account: ProcessorAccount): Processor
+  /**
+   * The client that reads what one set of keys of an account has signed.
+   * @param newest what calls are made with: where the key of calls signs the messages as well, its processor takes an old one no more
+   */
+  hearing(account: ProcessorAccount, newest: ProcessorAccount): Processor
   /** One that nobody else has, of which each call may take so long. */
   anew(account: ProcessorAccount, timeoutMs: number): Processor
   readonly open: OpenClient
@@ -45,8 +52,12 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
     return { processor, mode, settings: settingsOf(account), apiUrl, trusted: !isOwnUrl }
   }
 
-  return {
+  const clients: Clients = {
     open,
+    hearing(account, newest) {
+      const { secretKey } = accountFields[account.processor].callsSign && account.keysId !== newest.keysId ? settingsOf(account) : {}
+      return secretKey === undefined ? clients.of(account) : open({ ...opened(newest), formerSecretKeys: [secretKey] })
+    },
     anew: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),
     of(account) {
       const { keysId, processor, mode } = account
@@ -59,4 +70,5 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
       return client
     },
   }
+  return clients
 }

@@ -27,6 +27,8 @@ type Fields = {
   readonly proof: { readonly names: string; readonly why: string }
   /** What a payment page begins with. */
   readonly pageKey?: string
+  /** Its messages are signed with the secret key of the calls, and not with a secret of their own. */
+  readonly callsSign?: true
 }
 
 export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
@@ -45,6 +47,7 @@ export const accountFields: Readonly<Record<ProcessorName, Fields>> = {
     identity: ['publishableKey'],
     proof: { names: 'secretKey', why: 'Tap does not know this key' },
     pageKey: 'publishableKey',
+    callsSign: true,
   },
   qpay: {
     publishable: ['invoiceCode'],

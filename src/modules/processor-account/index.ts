@@ -1,4 +1,4 @@
-export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount } from './accounts.ts'
+export { accountById, accountFor, accountsHearing, accountsOfShop, clientOf, everyAccount, type Hearing } from './accounts.ts'
 export { apiHost, modeIn } from './domain.ts'
 export { hostsIn, isComplete, settingsIn } from './instance.ts'
 export type { ProcessorAccountDeps } from './parts.ts'

@@ -113,10 +113,10 @@ export function apiUrlFor(config: Config, processor: ProcessorName, mode: Mode):
   if (processor === 'btcpay') return undefined
   if (processor === 'stripe') return config.stripeApiUrl
   if (processor === 'tap') return config.tapApiUrl
-  // The setting may hold the prefix of the instance's own account.
-  if (processor === 'checkout') return hostsByMode.checkout[mode]
-  const set = processor === 'qpay' ? config.qpayApiUrl : config.paypalApiUrl
-  return modeOfHost(set) === mode ? set : hostsByMode[processor][mode]
+  const set = { qpay: config.qpayApiUrl, paypal: config.paypalApiUrl, checkout: config.checkoutApiUrl }[processor]
+  // A host of Checkout.com's holds the prefix of the instance's own account.
+  if (processor === 'checkout' && /(^|\.)checkout\.com$/.test(URL.parse(set ?? '')?.hostname ?? '')) return hostsByMode.checkout[mode]
+  return set !== undefined && modeOfHost(set) === mode ? set : hostsByMode[processor][mode]
 }
 
 /** Where the processors' APIs are for the instance's own accounts, with the port where there is one: what their breakers go by. */

@@ -26,8 +26,8 @@ const makers: Readonly<Record<ProcessorName, (account: Fields, port: Port) => Pr
 }
 
 export function processorAccountParts({ db, config, keyring, clock, safeFetch }: Deps) {
-  const open: OpenClient = ({ processor, mode, settings, apiUrl, trusted, timeoutMs }) =>
-    makers[processor]({ ...settings, apiUrl, mode } as Fields, {
+  const open: OpenClient = ({ processor, mode, settings, apiUrl, trusted, timeoutMs, formerSecretKeys }) =>
+    makers[processor]({ ...settings, apiUrl, mode, formerSecretKeys } as Fields, {
       fetch: safeFetch,
       now: clock.now,
       trusted,

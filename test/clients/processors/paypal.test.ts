@@ -5,6 +5,7 @@ import { createPaypal, type PaypalAccount } from '../../../src/clients/processor
 import { minorUnitsIn, paypalMoney, paypalSays } from '../../../src/clients/processors/paypal-amounts.ts'
 import type { NewPayment } from '../../../src/clients/processors/processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { dayMs } from '../../../src/lib/day.ts'
 import { createNewId } from '../../../src/lib/ids.ts'
 import { currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { type PaypalServer, startPaypal } from './paypal-server.ts'
@@ -544,7 +545,7 @@ describe('a message of PayPal', () => {
     expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
     for (const { payment: about } of shop.received)
       expect(await paypal().retrieve({ ...payment, reference: about?.reference })).toMatchObject({ state: 'CAPTURED', captured: 1000 })
-    const forged = messages.map(({ headers }) => ({ headers, body: Buffer.from('{"id":"WH-1"}') }))
+    const forged = messages.map(({ headers }) => ({ headers, body: Buffer.from('{"id":"WH-1","event_type":"X"}') }))
     server.fail('verify-webhook-signature', { status: 503 })
     expect(await deliver(shop.url, forged)).toEqual([503, ...forged.slice(1).map(() => 401)])
   })
@@ -566,9 +567,10 @@ describe('a message of PayPal', () => {
       other.set(name, value)
       return other
     }
-    await bad(paypal().readMessage({ body: Buffer.from('{"id":"WH-2"}'), headers }))
+    const at = (ms: number) => changed('paypal-transmission-time', new Date(Date.now() + ms).toISOString())
+    await bad(paypal().readMessage({ body: Buffer.from('{"id":"WH-2","event_type":"X"}'), headers }))
     await bad(paypal().readMessage({ body, headers: changed('paypal-transmission-id', crypto.randomUUID()) }))
-    await bad(paypal().readMessage({ body, headers: changed('paypal-transmission-time', '2026-11-22T09:00:01Z') }))
+    await bad(paypal().readMessage({ body, headers: at(-29 * dayMs) }))
     await bad(client({ webhookId: 'WH-OTHER' }).readMessage({ body, headers }))
     server.requests.length = 0
     const hopeless: [string, string][] = [
@@ -579,11 +581,25 @@ describe('a message of PayPal', () => {
       ['paypal-cert-url', 'https://evil.example/?.paypal.com/'],
       ['paypal-transmission-sig', '","x":"'],
       ['paypal-transmission-time', 'now'],
+      ['paypal-transmission-time', '2026-13-45T09:00:00Z'],
       ['paypal-transmission-id', ''],
     ]
+    for (const days of [-366, 366]) await bad(paypal().readMessage({ body, headers: at(days * dayMs) }))
     for (const [name, value] of hopeless) await bad(paypal().readMessage({ body, headers: changed(name, value) }))
     await bad(paypal().readMessage({ body, headers: new Headers() }))
-    for (const text of ['', 'null', '[]', '"x"', '{', '{},"webhook_id":"other"', '{}}{', '\ufeff{}'])
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      '{"id":"WH-1"}',
+      '{"event_type":1}',
+      '[]',
+      '"x"',
+      '{',
+      '{},"webhook_id":"other"',
+      '{}}{',
+      '\ufeff{}',
+    ])
       await bad(paypal().readMessage({ body: Buffer.from(text), headers }))
     await bad(paypal().readMessage({ body: Buffer.from([0x7b, 0xff, 0x7d]), headers }))
     for (const blank of [undefined, '', ' ']) await bad(client({ webhookId: blank }).readMessage({ body, headers }))
@@ -606,16 +622,27 @@ describe('a message of PayPal', () => {
     expect(await paypal().readMessage(message)).toEqual(await paypal().readMessage(message))
   })
 
-  test('is asked about with few others at a time: a flood of forged ones does not use up what payments need', async () => {
+  test('is asked about once there is a turn for it, which ends with the answer, and none is taken for one that cannot be good', async () => {
     const own = client()
     await own.probe()
     server.requests.length = 0
-    const flood = Array.from({ length: 30 }, () => thrownBy(own.readMessage({ ...server.sent({ id: 'WH-1' }), body: Buffer.from('{}') })))
-    const errors = await Promise.all(flood)
-    expect(errors.filter((error) => error instanceof BadSignature).length).toBe(8)
-    expect(errors.filter((error) => error instanceof ProcessorUnavailable && !error.counts).length).toBe(22)
-    expect(calls().length).toBe(8)
-    expect(await own.readMessage(server.sent({ id: 'WH-2' }))).toEqual({ id: 'WH-2', payment: undefined })
+    let [turns, ended] = [0, 0]
+    const turn = async () => {
+      turns++
+      expect(calls()).toHaveLength(turns - 1)
+      return () => void ended++
+    }
+    await bad(own.readMessage({ ...server.sent({ id: 'WH-1' }), turn }))
+    expect(turns).toBe(0)
+    await own.readMessage({ ...server.sent({ id: 'WH-1', event_type: 'X' }), turn })
+    await bad(own.readMessage({ ...server.sent({}), body: Buffer.from('{"event_type":"X"}'), turn }))
+    server.fail('verify-webhook-signature', { status: 503 })
+    await unavailable(own.readMessage({ ...server.sent({ event_type: 'X' }), turn }))
+    expect([turns, ended]).toEqual([3, 3])
+    const refused = new Error('no turn')
+    const asking = own.readMessage({ ...server.sent({ event_type: 'X' }), turn: () => Promise.reject(refused) })
+    expect(await thrownBy(asking)).toBe(refused)
+    expect(calls()).toHaveLength(3)
   })
 
   test('without an id has the digest of its text as one', async () => {

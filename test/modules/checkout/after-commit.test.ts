@@ -103,7 +103,7 @@ for (const { name, status, prepare, done } of cases) {
         503,
         nothing
           ? 'The database is busy: nothing was changed, try again later'
-          : 'The database is busy, accepted: send it again under the same Idempotency-Key',
+          : 'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
       ])
       expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0)
       // At once: no clock has moved.
@@ -141,7 +141,7 @@ test('a full disk in the middle of a checkout says so, and that it was accepted'
   const back = awayAfter(app, 2, () => new DatabaseFull('full'))
   const { body } = await shop.checkout(cartId, { processor: 'scripted' }, 'k')
   back()
-  expect(body.message).toBe('The disk is full, accepted: send it again under the same Idempotency-Key')
+  expect(body.message).toBe('The disk is full, but the request was accepted: send it again under the same Idempotency-Key')
 })
 
 test('a checkout makes four commits of ours, and one of them is the claim of its key', async () => {

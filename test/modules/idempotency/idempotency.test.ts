@@ -13,6 +13,7 @@ import { inRequest } from '../../../src/core/request.ts'
 import { errors } from '../../../src/http/errors.ts'
 import { idempotency } from '../../../src/http/idempotency.ts'
 import { answerSeal } from '../../../src/modules/idempotency/domain.ts'
+import { createIdempotency } from '../../../src/modules/idempotency/service.ts'
 import { openShop } from '../../../src/modules/shop/service.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 
@@ -296,9 +297,9 @@ describe('over HTTP', () => {
     const says = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
     expect(await says({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
     expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
-      'The database is busy, accepted: send it again under the same Idempotency-Key',
+      'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
     )
-    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, a part of it was done: read first, then send it again')
+    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, and a part of what was asked for was done: read first, then send it again')
     expect(await says({ fail: 'LOST' }, 'c')).toBe(
       'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
     )
@@ -394,6 +395,24 @@ describe('over HTTP', () => {
     claimed(await claim(app))
     app.clock.advance(-3_600_000)
     expect(claimed(await claim(app)).resumed).toBe(true)
+  })
+
+  test('a key that a process died with is gone on with at once by the next on the same file; on a server it may be another’s, and its lease counts', async () => {
+    await using app = await testApp()
+    claimed(await claim(app))
+    const kept = claimed(await claim(app, { key: 'kept' }))
+    await work(app, kept, 'effect')
+    expect((await claim(app)).kind).toBe('inFlight')
+    // What a start finds of the process before.
+    const next = createIdempotency(app.deps)
+    expect((await next.claim({ ...request, key: 'kept' })).kind).toBe('replay')
+    expect((await next.claim({ ...request, fingerprint: 'b' })).kind).toBe('mismatch')
+    const found = await next.claim(request)
+    if (engine === 'postgres') return expect(found.kind).toBe('inFlight')
+    expect(claimed(found).resumed).toBe(true)
+    expect((await next.claim(request)).kind).toBe('inFlight')
+    await claimed(found).handOver()
+    expect(claimed(await next.claim(request)).resumed).toBe(true)
   })
 
   test('a lease is renewed while its work lives, and not once it has ended', async () => {

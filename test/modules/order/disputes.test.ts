@@ -1,13 +1,15 @@
 /** Money that the shopper's bank took back, as messages tell of it: twice, late, and in any order. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { disputes } from '../../../db/schema/payments.ts'
+import { disputes, paymentMessages } from '../../../db/schema/payments.ts'
+import type { ProcessorMessage } from '../../../src/clients/processors/processor.ts'
 import { locking } from '../../../src/core/change.ts'
 import { bookFindings } from '../../../src/modules/ledger/check-store.ts'
 import { noteDispute, type ToldDispute } from '../../../src/modules/order/disputes.ts'
 import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { type Json, type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
+import { said, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
 
 const opened: ToldDispute = { reference: 'dp_1', amount: 1_000, currency: 'USD', state: 'OPEN' }
@@ -109,4 +111,64 @@ test('what was refunded and what a dispute took are told apart', async () => {
   ok(await shop.refund(id, { amount: shop.usd(100) }))
   expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(100), disputes: [{ status: 'LOST' }] })
   expect(await problems(app)).toEqual([])
+})
+
+test('disputes take together what was captured and no more, however much is told, also when one is lost after it was won', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.bought()
+  await tell(app, id, { ...opened, amount: 700 })
+  await tell(app, id, { ...opened, reference: 'dp_2', amount: 900_000 })
+  expect(await taken(app, id)).toBe(1_000)
+  const [, second] = await seenBy(shop, id)
+  expect(second).toMatchObject({ reference: 'dp_2', amount: shop.usd(300), status: 'OPEN' })
+  expect((await shop.order(id)).events.at(-1).detail).toMatchObject({ amount: shop.usd(300), told: shop.usd(900_000) })
+  await tell(app, id, { ...opened, reference: 'dp_3', amount: 1 })
+  expect(await taken(app, id)).toBe(1_000)
+  await tell(app, id, { ...opened, amount: 700, state: 'WON' })
+  await tell(app, id, { ...opened, reference: 'dp_4', amount: 500 })
+  await tell(app, id, { ...opened, amount: 700, state: 'LOST' })
+  expect(await taken(app, id)).toBe(1_000)
+  expect((await seenBy(shop, id)).map(({ amount }: Json) => amount.amount)).toEqual([200, 300, 0, 500])
+  expect(await problems(app)).toEqual([])
+})
+
+test('of a payment that its processor has taken no money of, a dispute takes none; of one whose capture nobody has told us of, it takes that', async () => {
+  await using app = await testApp()
+  let isPaid = false
+  let message: ProcessorMessage = { id: 'one', payment: undefined }
+  const shop = await sellingBy(app, {
+    create: async () => said('REQUIRES_ACTION'),
+    retrieve: async () => (isPaid ? said('CAPTURED', { authorized: 1_000, captured: 1_000 }) : said('REQUIRES_ACTION')),
+    readMessage: async () => message,
+  })
+  const { order } = ok(await shop.buy()).body
+  const send = async (id: string, dispute: ToldDispute) => {
+    message = { id, payment: { paymentId: order.payments[0].id, reference: undefined }, dispute }
+    ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+    await app.jobs.messages()
+  }
+  await send('one', opened)
+  expect(await taken(app, order.id)).toBe(0)
+  isPaid = true
+  await send('two', { ...opened, reference: 'dp_2' })
+  expect(await taken(app, order.id)).toBe(1_000)
+  expect(await problems(app)).toEqual([])
+})
+
+test('a dispute of a payment that is not here is kept, told once its time is over, and not booked', async () => {
+  await using app = await testApp()
+  const payment = { paymentId: undefined, reference: 'another' }
+  await sellingBy(app, { readMessage: async () => ({ id: 'one', payment, dispute: opened }) })
+  ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
+  for (let looks = 0; looks < 8; looks++) {
+    await app.jobs.messages()
+    app.clock.advance(30 * 60_000)
+  }
+  expect(app.logged.filter(({ event }) => event === 'payment_message.unknown_dispute')).toMatchObject([
+    { level: 'error', fields: { processor: 'scripted', reference: 'dp_1', amount: 1_000, currency: 'USD' } },
+  ])
+  const kept = await app.deps.db.read.select().from(paymentMessages)
+  expect(kept).toMatchObject([{ dispute: opened, resumeAt: null }])
+  expect((await booksOf(app)).movements).toEqual([])
 })

@@ -58,7 +58,7 @@ describe('the states of an order', () => {
 const order = (status: OrderStatus, more: Partial<Order> = {}) =>
   ({ status, amountDue: 100, confirmedAt: null, holds: 'HELD', resumeAt: null, attempts: 0, ...more }) as Order
 const payment = (status: PaymentStatus, more: Partial<Payment> = {}) =>
-  ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, ...more }) as Payment
+  ({ id: `pay_${status}`, status, amount: 100, captured: 0, processorReference: null, references: {}, ...more }) as Payment
 const kindOf = (order: Order, payments: Payment[], now = 0) => nextMove({ order, payments }, now).kind
 const isLive = isUnderWay
 

@@ -160,6 +160,35 @@ test('two who say at once that a refund was paid by hand book it once', async ()
   expect(await inOrder(app)).toEqual([])
 })
 
+test('a refund that its processor was certainly not told of, or that nobody can be asked about, is paid by hand at once; one that may be on its way is not', async () => {
+  for (const [how, neverSent] of [
+    ['refused the connection', true],
+    ['hung', false],
+    ['gone', false],
+  ] as const) {
+    await using app = await testApp()
+    let sent = 0
+    const shop = await shopBy(app, {
+      async refund() {
+        sent++
+        throw new ProcessorUnavailable(how, { neverSent })
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    const refund = ok(await shop.refund(order.id, { amount: shop.usd(300) })).body
+    expect(refund.status).toBe('PENDING')
+    if (how === 'gone') (app.deps.processors as Map<string, Processor>).delete('scripted')
+    const settled = await shop.post(`/v2/orders/${order.id}/refunds/${refund.id}/settled`, { reference: 'SEPA 1' })
+    expect([how, settled.status]).toEqual([how, how === 'hung' ? 409 : 200])
+    if (how === 'hung') continue
+    app.clock.advance(60 * 60_000)
+    await app.jobs.resume()
+    expect(sent).toBe(1)
+    expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(300), refunds: [{ status: 'SUCCEEDED' }] })
+    expect(await inOrder(app)).toEqual([])
+  }
+})
+
 test('a customer sees where to fetch their money, and not what the shop calls a payment of it', async () => {
   await using app = await testApp()
   const shop = await shopBy(app, { refund: unable })

@@ -381,3 +381,53 @@ test('the money of a paid order that came to nothing is sent back, also by a pro
   expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refunds: [{ status: 'SUCCEEDED' }] })
   expect(sent).toHaveLength(1)
 })
+
+for (const claims of [true, false])
+  test(`a cancelled order of which a part was paid shows that its money came, which ${claims ? 'can be claimed' : 'goes back'}, and its payment ends though its processor never decides`, async () => {
+    await using app = await testApp()
+    const refund: RefundAnswer = { reference: 'r', state: claims ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
+    const shop = await sellingBy(app, {
+      capabilities: { ...capabilities, capturesItself: true, ...(claims ? { refunds: 'claim' } : {}) },
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
+      void: async () => said('PROCESSING', { authorized: 400, captured: 400 }),
+      refund: async () => refund,
+      retrieveRefund: async () => refund,
+    })
+    const cartId = await shop.cart()
+    const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
+    ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+    ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+    const paymentStatus = claims ? 'CAPTURED' : 'REFUNDED'
+    expect(await shop.order(order.id)).toMatchObject({
+      status: 'CANCELLED',
+      paymentStatus,
+      capturedTotal: shop.usd(400),
+      refunds: [{ status: refund.state, amount: shop.usd(400) }],
+    })
+    for (let hours = 0; hours < 15 * 24; hours += 8) {
+      app.clock.advance(8 * hour)
+      await app.jobs.resume()
+      await app.jobs.sweep()
+    }
+    const { payments } = await shop.order(order.id)
+    expect(payments).toMatchObject([{ status: 'FAILED', failureCode: 'not_answered', captured: shop.usd(400) }])
+    expect(await shop.order(order.id)).toMatchObject({ paymentStatus, refunds: [{ status: refund.state }] })
+    const found: string[] = []
+    for await (const { problems } of bookFindings(app.deps.db)) found.push(...problems)
+    expect(found).toEqual([])
+  })
+
+test('an order that is cancelled while nobody can know whether its payment was begun shows that it has failed', async () => {
+  await using app = await testApp()
+  const shop = await sellingBy(app, {
+    capabilities: { ...capabilities, createRepeatsMs: 0, findable: false },
+    create: async () => {
+      throw new ProcessorUnavailable('lost')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(order.paymentStatus).toBe('PROCESSING')
+  ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+  expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'FAILED', payments: [{ status: 'FAILED' }] })
+})

@@ -1,6 +1,7 @@
 /** Payments that wait for their shopper, are being decided, or of which nobody knows whether they were begun: against a processor of the test's own. */
 import { describe, expect, test } from 'bun:test'
 import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
+import { completeOrder } from '../../../src/modules/order/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { capabilities, said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok } from '../../support/selling.ts'
@@ -292,10 +293,140 @@ describe('a payment whose creation was not answered', () => {
           retrieve: async () => (creates === 1 && app.clock.now() % hour < 20_000 ? Promise.reject(away()) : undefined),
         },
       )
-      app.clock.advance(30_000)
+      app.clock.advance(60_000)
       await app.jobs.resume()
       expect(creates).toBe(findable ? 2 : 1)
       expect(await shop.order(id)).toMatchObject({ payments: [{ status: findable ? 'REQUIRES_ACTION' : 'PROCESSING' }] })
     }
+  })
+})
+
+describe('a processor that hangs', () => {
+  const never = () => new Promise<never>(() => undefined)
+
+  test('does not hold up who cancels an unpaid order: it is cancelled, and the job has its payment given up', async () => {
+    await using app = await testApp()
+    app.deps.failOver.patienceMs = 20
+    let hangs = true
+    const shop = await sellingBy(app, {
+      create: async () => said('REQUIRES_ACTION'),
+      retrieve: async () => said('REQUIRES_ACTION'),
+      void: async () => (hangs ? never() : said('VOIDED')),
+    })
+    const { order } = ok(await shop.buy()).body
+    const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, {})).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', payments: [{ status: 'REQUIRES_ACTION' }] })
+    hangs = false
+    await pass(app, 2 * minute, minute)
+    expect(await shop.order(order.id)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'VOIDED', payments: [{ status: 'VOIDED' }] })
+    expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+  })
+
+  for (const path of ['cancel', 'refunds'])
+    test(`does not hold up who asks for money back by ${path}: its refund is PENDING, and sent once`, async () => {
+      await using app = await testApp()
+      app.deps.failOver.patienceMs = 20
+      let sent = 0
+      let isDone = false
+      const shop = await sellingBy(app, {
+        create: async () => captured,
+        async refund() {
+          sent++
+          return never()
+        },
+        retrieveRefund: async () => (isDone ? { reference: 'r', state: 'SUCCEEDED' } : undefined),
+        capabilities: { ...capabilities, refundRepeatsMs: 0 },
+      })
+      const { order } = ok(await shop.buy()).body
+      const headers = { 'idempotency-key': 'back' }
+      const body = path === 'cancel' ? {} : { all: true }
+      const asked = await app.call('POST', `/v2/orders/${order.id}/${path}`, { token: shop.token, body, headers })
+      const refund = path === 'cancel' ? ok(asked).body.refunds[0] : ok(asked, 201).body
+      expect(refund.status).toBe('PENDING')
+      expect((await shop.order(order.id)).status).toBe('CONFIRMED')
+      await pass(app, 5 * minute, minute)
+      isDone = true
+      await pass(app, 10 * minute, minute)
+      expect(await shop.order(order.id)).toMatchObject({
+        status: path === 'cancel' ? 'CANCELLED' : 'CONFIRMED',
+        paymentStatus: 'REFUNDED',
+        refunds: [{ status: 'SUCCEEDED' }],
+      })
+      expect(sent).toBe(1)
+    })
+})
+
+describe('a payment that may not be begun twice, at a processor that answers late', () => {
+  const promises = { capabilities: { ...capabilities, capturesItself: true, createRepeatsMs: 0, refunds: 'claim' } } as const
+
+  test('is begun once: what was sent may arrive long after nobody waits for its answer any more', async () => {
+    await using app = await testApp()
+    const start = app.clock.now()
+    const made: number[] = []
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made.push(app.clock.now() - start)
+        throw away()
+      },
+      retrieve: async () => (app.clock.now() - start >= 50_000 ? said('REQUIRES_ACTION') : undefined),
+    })
+    const { order } = ok(await shop.buy()).body
+    await pass(app, 5 * minute, 5_000)
+    expect(made).toEqual([0])
+    expect(await shop.order(order.id)).toMatchObject({ payments: [{ status: 'REQUIRES_ACTION', processorReference: 'ref' }] })
+  })
+
+  test('is begun again, once, where nothing has arrived by then', async () => {
+    await using app = await testApp()
+    const start = app.clock.now()
+    const made: number[] = []
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made.push(app.clock.now() - start)
+        if (made.length === 1) throw away()
+        return said('REQUIRES_ACTION')
+      },
+      retrieve: async () => (made.length > 1 ? said('REQUIRES_ACTION') : undefined),
+    })
+    ok(await shop.buy())
+    await pass(app, 5 * minute, 5_000)
+    expect(made).toHaveLength(2)
+    expect(made[1]).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test('is begun by one of two, although the question before it took longer than the lease', async () => {
+    await using app = await testApp()
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let [made, asks, slow] = [0, 0, false]
+    const shop = await sellingBy(app, {
+      ...promises,
+      async create() {
+        made++
+        throw away()
+      },
+      async retrieve() {
+        asks++
+        if (!slow) return undefined
+        slow = false
+        asked.resolve()
+        await answered.promise
+        return undefined
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    app.clock.advance(2 * minute)
+    slow = true
+    const first = app.jobs.resume()
+    await asked.promise
+    // Another process, or a request beside the job, once the lease is over.
+    app.clock.advance(31_000)
+    await completeOrder(app.deps, order.id)
+    expect(made).toBe(2)
+    answered.resolve()
+    await first
+    expect(made).toBe(2)
+    expect(asks).toBeGreaterThan(2)
   })
 })

@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { saysCurrency } from '../../../src/clients/processors/currencies.ts'
 import { currencies } from '../../../src/lib/money.ts'
-import { processorsSaying } from '../../../src/modules/payment-method/currencies.ts'
+import { processorsSayingBy } from '../../../src/modules/payment-method/currencies.ts'
+
+const processorsSaying = processorsSayingBy(saysCurrency)
 
 test('each processor is asked for the currencies that it can say, and for no others', () => {
   const saying = (currency: string) => [...processorsSaying(currency)]

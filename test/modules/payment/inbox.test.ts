@@ -4,8 +4,10 @@ import { paymentMessages, payments as paymentRows } from '../../../db/schema/pay
 import { type ProcessorMessage, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { callbackTokenOf } from '../../../src/modules/payment/callbacks.ts'
 import { accountSeal, identityOf } from '../../../src/modules/processor-account/domain.ts'
+import { startPaypal } from '../../clients/processors/paypal-server.ts'
 import { startQpayServer } from '../../clients/processors/qpay-server.ts'
 import { signature, startStripe } from '../../clients/processors/stripe-server.ts'
+import { startTapServer } from '../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../support/app.ts'
 import { said, scripted, sellingBy } from '../../support/scripted.ts'
 import { ok, type Selling, sellingIn } from '../../support/selling.ts'
@@ -200,6 +202,64 @@ describe('a message of a processor', () => {
     expect(await inbox(app)).toMatchObject([{ accountId: before, shopId: shop.shop.id }])
   })
 
+  for (const how of ['replaced', 'taken away'] as const)
+    test(`signed by keys that were ${how} is heard for a week, and after it about nothing but what is in flight on that very account`, async () => {
+      await using world = await withStripe()
+      const { app, stripe, accountOf, waiting, post } = world
+      const shop = await sellingIn(app)
+      const before = await accountOf(shop, 'whsec_before')
+      const [sold, open] = [await waiting(shop), await waiting(shop)]
+      stripe.page.pay(sold.reference)
+      const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
+      ok(await tell(succeeded(sold.reference)))
+      await app.jobs.messages()
+      expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
+      if (how === 'replaced') await accountOf(shop, 'whsec_after', { replaces: true })
+      else await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
+      app.clock.advance(7 * dayMs - 1)
+      ok(await tell(succeeded(sold.reference)))
+      app.clock.advance(1)
+      const kept = (await inbox(app)).length
+      const dispute = (charge: object) => ({ id: `evt_${++events}`, type: 'charge.dispute.created', data: { object: charge } })
+      const lost = {
+        object: 'dispute',
+        id: 'dp_1',
+        payment_intent: sold.reference,
+        amount: 1_000,
+        currency: 'usd',
+        status: 'needs_response',
+      }
+      for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), dispute(lost)])
+        expect((await tell(event)).status).toBe(401)
+      expect(await inbox(app)).toHaveLength(kept)
+      ok(await tell(succeeded(open.reference)))
+      expect(await inbox(app)).toHaveLength(kept + 1)
+      // Other keys do not make anybody older: only what they signed is heard.
+      expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
+    })
+
+  test('of Tap that is signed by a key which was rotated is asked about with the key that took its place', async () => {
+    await using tap = await startTapServer()
+    await using app = await testApp({ TAP_API_URL: tap.apiUrl, PUBLIC_URL: 'http://localhost' })
+    const shop = await sellingIn(app, { currency: 'KWD', country: 'KW' })
+    const put = async (secretKey: string) => {
+      tap.rotate(secretKey)
+      const body = { publishableKey: 'pk_test_shop', secretKey }
+      ok(await app.call('PUT', '/shops/v2/processor-accounts/tap', { token: shop.token, body }))
+    }
+    await put('sk_test_first')
+    await choose(app, shop, { processor: 'tap' })
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'tap', returnUrl: 'https://shop.example/back' }), 201).body
+    const { processorReference } = await paymentRow(app, order.payments[0].id)
+    tap.pay(processorReference ?? '')
+    const { body, headers } = tap.message(processorReference ?? '')
+    await put('sk_test_second')
+    const message = { raw: body.toString(), headers: Object.fromEntries(headers) }
+    ok(await app.call('POST', `/webhooks/payments/tap/${shop.shop.id}`, message))
+    await app.jobs.messages()
+    expect(await statusOf(shop, order.id)).toBe('CONFIRMED')
+  })
+
   test('that comes before its payment is looked for again, for an hour; one that is about nothing is done at once', async () => {
     await using world = await withStripe()
     const { app, stripe, post } = world
@@ -344,6 +404,107 @@ describe('a message of a processor', () => {
   })
 })
 
+describe('a message that PayPal has to be asked about', () => {
+  async function withPaypal(settings = {}) {
+    let app: TestApp | undefined
+    const paypal = await startPaypal({ clientId: 'client', secret: 'secret', now: () => app?.clock.now() ?? 0 })
+    const own = { PAYPAL_CLIENT_ID: 'client', PAYPAL_SECRET: 'secret', PAYPAL_WEBHOOK_ID: 'WH-STANDIN', PAYPAL_API_URL: paypal.url }
+    app = await testApp({ ...own, TRUSTED_PROXIES: '127.0.0.1', ...settings })
+    const send = ({ body, headers }: ReturnType<typeof paypal.sent>, from = '198.51.100.1') =>
+      (app as TestApp).call('POST', '/webhooks/payments/paypal', {
+        raw: body.toString(),
+        headers: { ...Object.fromEntries(headers), 'x-forwarded-for': from },
+      })
+    const forged = () => ({ ...paypal.sent({}), body: Buffer.from('{"event_type":"X"}') })
+    const asked = () => paypal.requests.filter(({ path }) => path.endsWith('/verify-webhook-signature')).length
+    return {
+      app,
+      paypal,
+      send,
+      forged,
+      asked,
+      async [Symbol.asyncDispose]() {
+        await app?.close()
+        await paypal.close()
+      },
+    }
+  }
+
+  test('is not asked about any more for an address that has sent thirty bad ones within a minute; others are heard', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, forged, asked } = world
+    const good = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    for (let times = 0; times < 35; times++) ok(await send(good()))
+    for (let times = 0; times < 30; times++) expect((await send(forged())).status).toBe(401)
+    const before = asked()
+    const refused = await send(good())
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    // What cannot be good is not counted, and costs nothing.
+    expect((await send({ ...forged(), body: Buffer.from('{}') })).status).toBe(401)
+    expect(asked()).toBe(before)
+    ok(await send(good(), '203.0.113.9'))
+    app.clock.advance(minute)
+    ok(await send(good()))
+  })
+
+  test('is asked about with few others at once, those of every network in turn', async () => {
+    await using world = await withPaypal()
+    const { paypal, send, forged, asked } = world
+    let most = 0
+    let [open, resume] = [0, () => {}]
+    const held = new Promise<void>((go) => {
+      resume = go
+    })
+    const { messageTurns } = world.app.deps
+    const { take } = messageTurns
+    messageTurns.take = async (path) => {
+      const end = await take(path)
+      most = Math.max(most, ++open)
+      await held
+      return () => {
+        open--
+        end()
+      }
+    }
+    const flood = Array.from({ length: 20 }, () => send(forged()))
+    const good = send(paypal.sent({ id: 'WH-good', event_type: 'X' }), '203.0.113.9')
+    let others = 0
+    for (const one of flood) void one.then(() => others++)
+    const whenGood = good.then(() => others)
+    resume()
+    ok(await good)
+    expect(await whenGood).toBeLessThan(12)
+    await Promise.all(flood)
+    expect([most, asked()]).toEqual([4, 21])
+  })
+
+  test('that PayPal knows nothing of, and keys that it does not know, open nobody’s breaker; while that is open nothing is asked', async () => {
+    await using world = await withPaypal()
+    const { app, paypal, send, asked } = world
+    const message = () => paypal.sent({ id: `WH-${++events}`, event_type: 'X' })
+    const name = 'INVALID_RESOURCE_ID'
+    for (let times = 0; times < 7; times++) {
+      paypal.fail('verify-webhook-signature', { status: 404, json: { name } })
+      expect((await send(message())).status).toBe(401)
+    }
+    for (let times = 0; times < 7; times++) {
+      paypal.fail(
+        'verify-webhook-signature',
+        { status: 401, json: { error: 'invalid_token' } },
+        { status: 401, json: { error: 'invalid_token' } },
+      )
+      expect((await send(message())).status).toBe(503)
+    }
+    const breaker = { processor: 'paypal', host: new URL(paypal.url).host } as const
+    expect(app.deps.breakers.passes(breaker)).toBe(true)
+    ok(await send(message()))
+    for (let times = 0; times < 5; times++) app.deps.breakers.failed(breaker)
+    const before = asked()
+    expect((await send(message())).status).toBe(503)
+    expect(asked()).toBe(before)
+  })
+})
+
 describe('a call of QPay', () => {
   async function withQpay() {
     let app: TestApp | undefined
@@ -386,6 +547,48 @@ describe('a call of QPay', () => {
       expect(await statusOf(shop, orderId)).toBe('CONFIRMED')
       expect(await inbox(app)).toEqual([])
     })
+
+  for (const late of [false, true])
+    test(`about an invoice that was made and not answered finds it by the payment that it names${late ? ', also after its order has ended' : ''}`, async () => {
+      await using world = await withQpay()
+      const { app, qpay, shop } = world
+      qpay.fail('POST /v2/invoice', 'lost')
+      const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+      expect(order.paymentStatus).toBe('PROCESSING')
+      const made = [...qpay.invoices.values()].at(-1)
+      if (late) ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
+      const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(made?.id ?? '', { type: 'CARD' })))
+      const call = (paid: string) => app.call('GET', `${address.pathname}?qpay_payment_id=${paid}`)
+      for (const nothing of ['', '../x', 'x'.repeat(65)]) ok(await call(nothing))
+      await app.jobs.messages()
+      expect((await paymentRow(app, order.payments[0].id)).references).toEqual({})
+      ok(await app.call('GET', `${address.pathname}${address.search}`))
+      await app.jobs.messages()
+      for (let minutes = 0; minutes < 10; minutes++) {
+        app.clock.advance(minute)
+        await app.jobs.resume()
+        await app.jobs.sweep()
+      }
+      const { status, refunds, capturedTotal } = await shop.order(order.id)
+      expect([status, capturedTotal.amount, refunds.map((one: { status: string }) => one.status)]).toEqual([
+        late ? 'CANCELLED' : 'CONFIRMED',
+        100_000,
+        late ? ['SUCCEEDED'] : [],
+      ])
+      expect((await paymentRow(app, order.payments[0].id)).processorReference).toBe(made?.id ?? '')
+    })
+
+  test('that names a payment of another invoice finds nothing', async () => {
+    await using world = await withQpay()
+    const { app, qpay, shop } = world
+    qpay.fail('POST /v2/invoice', 'lost')
+    const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'qpay' }), 201).body
+    const made = [...qpay.invoices.values()].at(-1)
+    const address = new URL(qpay.callbackOf(made?.id ?? '', qpay.pay(world.reference)))
+    ok(await app.call('GET', `${address.pathname}${address.search}`))
+    await app.jobs.messages()
+    expect(await paymentRow(app, order.payments[0].id)).toMatchObject({ status: 'PROCESSING', processorReference: null, captured: 0 })
+  })
 
   test('to an address that is none is 404, before anything is looked up', async () => {
     await using world = await withQpay()

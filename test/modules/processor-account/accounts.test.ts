@@ -1,7 +1,9 @@
 /** Which account a payment goes through: the shop's own, else the instance's, and the one that it was bound to whatever comes after. */
 import { describe, expect, test } from 'bun:test'
+import { parseConfig } from '../../../src/config.ts'
 import { accountSeal, identityOf } from '../../../src/modules/processor-account/domain.ts'
 import { accountById, accountFor, accountsHearing, clientOf, everyAccount } from '../../../src/modules/processor-account/index.ts'
+import { apiUrlFor } from '../../../src/modules/processor-account/instance.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { everySetting } from '../../support/processor-settings.ts'
 
@@ -122,7 +124,7 @@ describe('the account that a payment was bound to', () => {
     expect(await accountById(app.deps, first, stripe)).toMatchObject({ id: first, keysId: back, isRetired: false })
     expect(await accountFor(app.deps, { ...stripe, shopId: shop.id })).toMatchObject({ id: first, keysId: back })
     const hearing = await accountsHearing(app.deps, { shopId: shop.id, processor: 'stripe' })
-    expect(hearing.map(({ id, keysId }) => [id, keysId])).toEqual([
+    expect(hearing.map(({ account: { id, keysId } }) => [id, keysId])).toEqual([
       [first, back],
       [other, other],
       [first, rolled],
@@ -134,10 +136,20 @@ describe('the account that a payment was bound to', () => {
     await using app = await testApp(everySetting)
     expect(await accountById(app.deps, 'instance', stripe)).toMatchObject({ id: 'instance', mode: 'TEST' })
     expect(await accountById(app.deps, 'instance', { processor: 'stripe', mode: 'LIVE' })).toBeUndefined()
-    expect((await accountsHearing(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ id, mode }) => [id, mode])).toEqual([
-      ['instance', 'TEST'],
-    ])
+    expect(
+      (await accountsHearing(app.deps, { shopId: undefined, processor: 'paypal' })).map(({ account: { id, mode } }) => [id, mode]),
+    ).toEqual([['instance', 'TEST']])
   })
+})
+
+test('an account of a shop is where the settings say, if that is of its mode and no address of the instance’s own account', () => {
+  const urlFor = (url: string, mode: 'TEST' | 'LIVE') =>
+    apiUrlFor(parseConfig({ ...everySetting, CHECKOUT_API_URL: url, DATA_DIR: '/nowhere' }), 'checkout', mode)
+  expect(urlFor('http://127.0.0.1:1234', 'TEST')).toBe('http://127.0.0.1:1234')
+  expect(urlFor('http://127.0.0.1:1234', 'LIVE')).toBe('https://api.checkout.com')
+  expect(urlFor('https://gateway.example', 'LIVE')).toBe('https://gateway.example')
+  expect(urlFor('https://abcdefgh.api.sandbox.checkout.com', 'TEST')).toBe('https://api.sandbox.checkout.com')
+  expect(urlFor('https://abcdefgh.api.checkout.com', 'LIVE')).toBe('https://api.checkout.com')
 })
 
 test('a sealed set of keys opens for its own row, shop and processor only', async () => {

@@ -1,0 +1,16 @@
+/** The currencies of which each processor can say some amount: as its own client has them, without one. */
+import { btcpayCapabilities } from './btcpay.ts'
+import { saysCurrency as checkoutSaysCurrency } from './checkout-states.ts'
+import { paypalSaysCurrency } from './paypal-amounts.ts'
+import { qpayCapabilities } from './qpay.ts'
+import { stripeSaysCurrency } from './stripe-amounts.ts'
+import { saysCurrency as tapSaysCurrency } from './tap-states.ts'
+
+export const saysCurrency = {
+  stripe: stripeSaysCurrency,
+  tap: tapSaysCurrency,
+  qpay: qpayCapabilities.saysCurrency,
+  checkout: checkoutSaysCurrency,
+  paypal: paypalSaysCurrency,
+  btcpay: btcpayCapabilities.saysCurrency,
+} as const

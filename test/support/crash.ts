@@ -1,6 +1,8 @@
 /** Programs that stop anywhere on their way, as if killed there, and what the next ones find and do. */
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { payments } from '../../db/schema/payments.ts'
 import { bookFindings } from '../../src/modules/ledger/index.ts'
 import { workMessages } from '../../src/modules/order/inbox.ts'
 import { resumeOrders } from '../../src/modules/order/resuming.ts'
@@ -199,16 +201,18 @@ async function wrongIn({ deps: { db } }: TestApp): Promise<string[]> {
   return found
 }
 
-/** The moments at which a job has something to do. */
-const duesIn = ({ orders, refunds, payments, messages }: Books): number[] =>
-  [
-    ...orders.map(({ status, resumeAt, expiresAt }) =>
-      status === 'PENDING_PAYMENT' ? Math.min(resumeAt ?? expiresAt, expiresAt) : resumeAt,
-    ),
-    ...refunds.map(({ resumeAt }) => resumeAt),
-    ...payments.map(({ askAt }) => askAt),
-    ...messages.map(({ resumeAt }) => resumeAt),
-  ].flatMap((at) => at ?? [])
+/** When a job has something to do next, and by which names processors' payments are known by now. */
+async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; known: string[] }> {
+  const [{ due } = {}] = await db.read.rows<{ due: number | string | null }>(sql`
+    select min(at) as due from (
+      select min(resume_at) as at from orders
+      union all select min(expires_at) from orders where status = 'PENDING_PAYMENT'
+      union all select min(resume_at) from refunds
+      union all select min(ask_at) from payments
+      union all select min(resume_at) from payment_messages) as dues`)
+  const named = await db.read.select({ name: payments.processorReference }).from(payments)
+  return { due: Number(due ?? Number.POSITIVE_INFINITY), known: named.flatMap(({ name }) => name ?? []) }
+}
 
 /** No run takes as many. */
 const roundsMax = 60
@@ -216,11 +220,10 @@ const roundsMax = 60
 /** Lets the time pass in which everybody is heard, from one thing that is due to the next, until nothing is. */
 async function untilQuiet(app: TestApp, played: Played | undefined): Promise<void> {
   for (let round = 0; round < roundsMax; round++) {
-    const books = await booksOf(app)
-    played?.passTime(books.payments.flatMap(({ processorReference }) => processorReference ?? []))
-    const dues = duesIn(books)
-    if (dues.length === 0) return
-    app.clock.advance(Math.max(1_000, Math.min(...dues) - app.clock.now()))
+    const { due, known } = await lookAhead(app)
+    played?.passTime(known)
+    if (due === Number.POSITIVE_INFINITY) return
+    app.clock.advance(Math.max(1_000, due - app.clock.now()))
     await app.jobs.messages()
     await app.jobs.resume()
     await app.jobs.closeOrders()

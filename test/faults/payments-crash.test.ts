@@ -39,6 +39,8 @@ type Scenario = {
 const confirmed = { status: 'CONFIRMED', paymentStatus: 'CAPTURED', capturedTotal: 1_000, holds: 'COMMITTED' }
 const captured = { status: 'CAPTURED', captured: 1_000 }
 const done = { resumeAt: null }
+/** A claim that may have been made is never made again: where its processor does not know it an hour later, somebody pays by hand. */
+const claimedOrByHand = expect.stringMatching(/^(SUCCEEDED|MANUAL)$/)
 
 const scenarios: Scenario[] = [
   {
@@ -103,7 +105,8 @@ const scenarios: Scenario[] = [
     name: 'a refund that its shopper claims',
     prepare: async ({ bought, refund }) => refund((await bought('btcpay')).orderId, { all: true }),
     status: 201,
-    end: { orders: [{ paymentStatus: 'REFUNDED', refundedTotal: 1_000 }], refunds: [{ status: 'SUCCEEDED', amount: 1_000 }] },
+    end: { orders: [{ status: 'CONFIRMED' }], refunds: [{ status: claimedOrByHand, amount: 1_000 }] },
+    varies: true,
   },
   {
     name: 'a refund that has to be paid by hand',
@@ -177,9 +180,10 @@ const scenarios: Scenario[] = [
       return 'sweep'
     },
     end: {
-      orders: [{ status: 'EXPIRED', capturedTotal: 1_000, refundedTotal: 1_000, holds: 'RELEASED' }],
-      refunds: [{ purpose: 'COMPENSATE', status: 'SUCCEEDED', amount: 1_000 }],
+      orders: [{ status: 'EXPIRED', capturedTotal: 1_000, holds: 'RELEASED' }],
+      refunds: [{ purpose: 'COMPENSATE', status: claimedOrByHand, amount: 1_000 }],
     },
+    varies: true,
   },
   {
     name: 'the first account of a shop',

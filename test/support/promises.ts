@@ -109,7 +109,7 @@ export function simulated(
     capabilities: {
       capturesItself,
       createRepeatsMs: repeats ? forever : 0,
-      refundRepeatsMs: refunds === 'whole' ? 0 : forever,
+      refundRepeatsMs: refunds === 'any' ? forever : 0,
       findable,
       refunds,
       refundsMayFail: refunds === 'any',
@@ -142,7 +142,7 @@ export function simulated(
     },
     async refund({ refundId, amount, whole, ...name }) {
       const before = given.get(refundId)
-      if (before) return before
+      if (before && refunds === 'any') return before
       const one = must(name)
       if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
       if (one.captured - one.refunded < amount) throw new ProcessorRefused('refund_exceeds_rest')
@@ -153,7 +153,8 @@ export function simulated(
           : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
       // What is promised to the shopper is theirs.
       one.refunded += refunds === 'claim' ? 0 : amount
-      given.set(refundId, made)
+      // Told twice, such a one has made two, and the shopper has both.
+      given.set(before ? `${refundId} again` : refundId, made)
       return made
     },
     async retrieveRefund({ refundId }) {

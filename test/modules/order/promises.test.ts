@@ -12,7 +12,7 @@ import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { booksOf, violationsOf } from '../../support/books.ts'
 import { type Promises, promises, type Simulated, simulated, untruths } from '../../support/promises.ts'
-import { lost } from '../../support/sandbox.ts'
+import { type Fault, withFaults } from '../../support/sandbox.ts'
 import { type Selling, sellingIn } from '../../support/selling.ts'
 
 const minuteMs = 60_000
@@ -20,7 +20,6 @@ const hourMs = 60 * minuteMs
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 15))
 
-type Fault = 'none' | 'unheard' | 'unanswered'
 type Action =
   | { do: 'buy' | 'again' | 'return' | 'takeBack' | 'message' | 'refund' | 'refundPart' | 'cancel'; nth: number }
   | { do: 'pay'; nth: number; share: number }
@@ -161,28 +160,5 @@ async function rest(app: TestApp, at: Simulated): Promise<void> {
     await app.jobs.resume()
     await app.jobs.closeOrders()
     await app.jobs.sweep()
-  }
-}
-
-/** To which calls do not come through, or whose answers do not come back. */
-function withFaults(processor: Processor, next: () => Fault): Processor {
-  const faulty =
-    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
-    async (...given: Arguments): Promise<T> => {
-      const fault = next()
-      if (fault === 'unheard') throw lost()
-      const answer = await call(...given)
-      if (fault === 'unanswered') throw lost()
-      return answer
-    }
-  const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
-  return {
-    ...processor,
-    create: faulty(create),
-    retrieve: faulty(retrieve),
-    capture: faulty(capture),
-    void: faulty(give),
-    refund: faulty(refund),
-    retrieveRefund: faulty(retrieveRefund),
   }
 }

@@ -6,7 +6,7 @@ export type Kept<T> = {
   take(): Promise<T>
   /** @param broken it is not used again */
   giveBack(one: T, broken: boolean): void
-  /** Closes those that nobody uses. The others have been given back by then. */
+  /** Closes those that nobody uses, and the others as soon as they are given back. */
   end(): void
 }
 
@@ -31,6 +31,7 @@ export function keep<T>({ max, waitMs, restMs, open, close, isBroken }: KeepOpti
   const waiting: Waiting<T>[] = []
   /** Open, or being opened. */
   let count = 0
+  let isOver = false
   let waitTimer: ReturnType<typeof setTimeout> | undefined
   let restTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -88,10 +89,12 @@ export function keep<T>({ max, waitMs, restMs, open, close, isBroken }: KeepOpti
       if (broken || isBroken(one)) return drop(one, true)
       const next = waiting.shift()
       if (next) return next.resolve(one)
+      if (isOver) return drop(one, false)
       resting.push({ one, since: performance.now() })
       restTimer ??= setTimeout(closeRested, restMs).unref()
     },
     end() {
+      isOver = true
       clearTimeout(restTimer)
       for (const { one } of resting.splice(0)) drop(one, false)
     },

@@ -39,6 +39,19 @@ test('what was used last is used next, and no more are opened than are needed at
   ])
 })
 
+test('what somebody still uses at the end is closed when it is given back: else whoever closes all would wait for it for ever', async () => {
+  const { take, giveBack, end, closed } = kept()
+  const [one, other] = [await take(), await take()]
+  giveBack(other, false)
+  end()
+  expect(closed).toEqual([[1, false]])
+  giveBack(one, false)
+  expect(closed).toEqual([
+    [1, false],
+    [0, false],
+  ])
+})
+
 test('those who wait are served in their order', async () => {
   const { take, giveBack } = kept({ max: 1 })
   const one = await take()

@@ -1,14 +1,20 @@
 /** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { DatabaseFull } from '../../db/engine.ts'
 import { openDatabase } from '../../db/open.ts'
 import { attempts } from '../../db/schema/people.ts'
-import { testApp } from '../support/app.ts'
+import { type TestApp, testApp } from '../support/app.ts'
+import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
+import { approved } from '../support/kyb.ts'
+import { allThere, newOutside, playOn } from '../support/played.ts'
+import { everySetting } from '../support/processor-settings.ts'
+import { signed, untruths } from '../support/promises.ts'
+import { ok, sellingIn } from '../support/selling.ts'
 
 const mounted: string[] = []
 
@@ -31,6 +37,60 @@ if (engine === 'sqlite' && !probe)
 afterAll(() => {
   for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
 })
+
+/** Takes all the room that is left on a disk. */
+function fillUp(file: string): void {
+  const descriptor = openSync(file, 'w')
+  for (const bytes of [65_536, 4_096])
+    try {
+      while (writeSync(descriptor, new Uint8Array(bytes)) === bytes);
+    } catch {
+      // Now it is full.
+    }
+  closeSync(descriptor)
+}
+
+/** A shop on a small disk, of which an order waits on Stripe's page and another is bought. */
+async function sellingOnSmallDisk() {
+  const dataDir = smallDisk(8) ?? ''
+  const ballast = join(dataDir, 'ballast')
+  const settings = { ...everySetting, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
+  const app = await testApp(settings, { diskFree: () => undefined })
+  const shop = await sellingIn(app)
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { card: { enabled: true, processor: 'stripe' } } }))
+  const outside = newOutside()
+  const played = playOn(app, outside)
+  const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
+  const [payment] = outside.at.stripe.there
+  let events = 0
+  const wrong = async () => {
+    const books = await booksOf(app)
+    return [...violationsAtRest(books), ...untruths(books, allThere(outside))]
+  }
+  return {
+    app,
+    shop,
+    played,
+    orderId: order.id as string,
+    fill: () => fillUp(ballast),
+    makeRoom: () => rmSync(ballast),
+    pay: () => played.at.stripe.pay(payment?.reference ?? '', 1),
+    /** A message about the payment, as it is sent however often. */
+    message(dispute?: 'OPEN') {
+      const about = dispute ? { dispute: { reference: 'dp_1', amount: 1_000, currency: 'USD', state: dispute } } : {}
+      const named = { paymentId: payment?.paymentId, reference: payment?.reference }
+      const raw = JSON.stringify({ id: `evt_${++events}`, payment: named, ...about })
+      return () => app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed })
+    },
+    wrong,
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+const later = async ({ clock, jobs }: TestApp) => {
+  clock.advance(5 * 60_000)
+  await jobs.messages()
+  await jobs.resume()
+}
 
 const ballastBytes = 2 * 1024 * 1024
 const row = (id: string) => ({ id, bucket: 'x'.repeat(50_000), at: 0 })
@@ -111,5 +171,79 @@ describe.skipIf(!probe)('on a full disk', () => {
     rmSync(ballast)
     expect((await app.call('PATCH', '/shops/v2', { token, body: { title: 'Room again' } })).body.title).toBe('Room again')
     expect((await app.call('GET', '/health/ready')).status).toBe(200)
+  })
+
+  test('on a full disk a message of a processor is answered 503, so that it is sent again, and is taken then, be it of a payment or of a dispute', async () => {
+    await using it = await sellingOnSmallDisk()
+    const { app, shop, orderId } = it
+    it.pay()
+    for (const send of [it.message(), it.message('OPEN')]) {
+      it.fill()
+      const refused = await send()
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true])
+      await app.jobs.messages()
+      it.makeRoom()
+      const before = (await booksOf(app)).messages.length
+      for (let times = 0; times < 2; times++) ok(await send(), 200)
+      await app.jobs.messages()
+      expect((await booksOf(app)).messages.length).toBe(before + 1)
+    }
+    expect(await shop.order(orderId)).toMatchObject({ status: 'CONFIRMED', disputes: [{ status: 'OPEN' }] })
+    expect(await it.wrong()).toEqual([])
+  })
+
+  test('a message that was acknowledged just before the disk was full, or a processor that answered just then, is not lost', async () => {
+    await using it = await sellingOnSmallDisk()
+    const { app, shop, orderId, played } = it
+    it.pay()
+    // The processor's answer cannot be noted, and then not even that it was asked.
+    const fillOnce = () => {
+      played.around((call) => call())
+      it.fill()
+    }
+    played.around(async (call) => {
+      const answer = await call()
+      fillOnce()
+      return answer
+    })
+    ok(await it.message()(), 200)
+    await app.jobs.messages()
+    expect((await booksOf(app)).messages).toMatchObject([{ resumeAt: expect.any(Number) }])
+    expect((await it.message('OPEN')()).status).toBe(503)
+    it.makeRoom()
+    ok(await it.message('OPEN')(), 200)
+    await later(app)
+    const { orders, messages, disputes } = await booksOf(app)
+    expect(orders).toMatchObject([{ id: orderId, status: 'CONFIRMED', capturedTotal: 1_000 }])
+    expect(messages).toMatchObject([{ resumeAt: null }, { resumeAt: null }])
+    expect(disputes).toMatchObject([{ status: 'OPEN' }])
+    expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
+    expect(await it.wrong()).toEqual([])
+  })
+
+  test('on a full disk an account is not kept and a shop does not go live, in part neither; the same requests do it when there is room', async () => {
+    await using it = await sellingOnSmallDisk()
+    const { app, shop } = it
+    await approved(app, shop, await app.superAdmin())
+    it.pay()
+    await app.jobs.messages()
+    app.clock.advance(60_000)
+    await app.jobs.resume()
+    const { token } = shop
+    const account = { secretKey: 'sk_test_own', publishableKey: 'pk_test_own', webhookSecret: 'whsec_own' }
+    const put = () => app.call('PUT', '/shops/v2/processor-accounts/stripe', { token, body: account })
+    const goLive = () => app.call('POST', '/shops/v2/go-live', { token, headers: { 'idempotency-key': 'the-one' } })
+    for (const act of [put, goLive]) {
+      it.fill()
+      expect((await act()).body).toMatchObject({ statusCode: 503, message: expect.stringContaining('nothing was changed') })
+      expect(ok(await app.call('GET', '/shops/v2', { token })).body.mode).toBe('TEST')
+      ok(await shop.get('/product-v2'))
+      it.makeRoom()
+      ok(await act(), 200)
+    }
+    expect(ok(await app.call('GET', '/shops/v2', { token })).body.mode).toBe('LIVE')
+    expect((await shop.get('/product-v2')).status).toBe(401)
+    expect(ok(await goLive(), 200).body.publishableKey).toStartWith('pk_live_')
+    expect(await it.wrong()).toEqual([])
   })
 })

@@ -3,26 +3,19 @@
  * to the very state that a run without a crash ends in, and whoever sends the request again is answered as if there had been none.
  */
 import { afterAll, expect, test } from 'bun:test'
-import { constants } from 'node:os'
-import { join } from 'node:path'
 import { engine } from '../../db/columns.ts'
-import { workMessages } from '../../src/modules/order/inbox.ts'
-import { resumeOrders } from '../../src/modules/order/resuming.ts'
 import { sandboxSignature } from '../../src/modules/sandbox/service.ts'
-import type { Act, ActRequest } from '../support/act-until-killed.ts'
+import type { ActRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
 import { usd } from '../support/catalog.ts'
-import { copyOf, type TestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
-import { startChild } from '../support/process.ts'
+import { crash, type Doing, inTurns, runAfterNone, runWhole, type Stage, type Way } from '../support/crash.ts'
+import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 
-/** Longer than the lease of an idempotency key, shorter than any order waits. */
-const restartMs = 40_000
 const hourMs = 60 * 60 * 1000
-const childrenMax = navigator.hardwareConcurrency + 1
-const killedCode = 128 + constants.signals.SIGKILL
+const atOnce = navigator.hardwareConcurrency
 /** No run of a scenario writes as often. */
 const writesMax = 40
 
@@ -41,6 +34,8 @@ type Scenario = {
   stock: { onHand: number; reserved: number }
   /** What the gift cards hold in the end. */
   cards: readonly number[]
+  /** Of one the process is really killed; all others stop in this one, which costs a tenth. */
+  way?: Way
 }
 
 /** How an unpaid order ends: with everything given back. */
@@ -55,6 +50,7 @@ const scenarios: Scenario[] = [
     status: 201,
     order: confirmed,
     ...sold,
+    way: 'process',
   },
   {
     name: 'a checkout whose capture is never answered',
@@ -281,24 +277,6 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   }
 }
 
-/** The program that dies, compiled into one file: it starts in a third of the time, and there are a hundred of it. */
-async function bundle(): Promise<string> {
-  const entrypoint = join(import.meta.dir, '../support/act-until-killed.ts')
-  const { outputs } = await Bun.build({
-    entrypoints: [entrypoint],
-    outdir: temporaryDir(),
-    target: 'bun',
-    format: 'cjs',
-    bytecode: true,
-    external: ['pg-native'],
-  })
-  return outputs.find(({ kind }) => kind === 'entry-point')?.path ?? entrypoint
-}
-let program: Promise<string> | undefined
-
-/** Where a process begins that will die. */
-type Stage = { database: TestDatabase; startAt: number; request: ActRequest | undefined }
-
 async function setStage({ prepare }: Scenario): Promise<Stage> {
   ground ??= layGround()
   const { database: first, ...known } = await ground
@@ -306,41 +284,12 @@ async function setStage({ prepare }: Scenario): Promise<Stage> {
   await using app = await testApp({}, { database })
   app.clock.advance(1_000)
   const request = await prepare(shopIn(app, { database: first, ...known }))
-  return { database, request, startAt: app.clock.now() + 1_000 }
-}
-
-/** Runs a process on a copy of the stage. It prints nothing if it died, as it was to. */
-async function actOn({ database, ...stage }: Stage, killAfter: number): Promise<{ copy: TestDatabase; printed: string | undefined }> {
-  const copy = await copyOf(database)
-  const act: Act = { ...stage, database: { url: copy.url, dataDir: copy.dataDir }, killAfter }
-  program ??= bundle()
-  await using child = startChild(await program, [JSON.stringify(act)])
-  const { value: printed } = await child.lines.next()
-  const code = await child.exited
-  if (code !== (printed === undefined ? killedCode : 0)) throw new Error(`the process ended with ${code}`)
-  return { copy, printed }
-}
-
-type Doing = 'resume' | 'sendAgain'
-
-/** Lets a process die, and answers what the next one does about it: whether it looks for orders first, or is asked first. */
-async function crash(stage: Stage, killAfter: number) {
-  const { copy, printed } = await actOn(stage, killAfter)
-  if (printed !== undefined) throw new Error(`a process that was to die after commit ${killAfter} said ${printed}`)
-  const outcomes = []
-  const doings = doingsAfter(killAfter, stage)
-  for (const [nth, doing] of doings.entries()) {
-    // The last one may have what the others were given a copy of.
-    const database = nth === doings.length - 1 ? copy : await copyOf(copy)
-    outcomes.push({ ...(await goOn(stage, database, doing)), doing, what: `killed after commit ${killAfter}, then ${doing.join(', ')}` })
-    await database.drop()
-  }
-  return outcomes
+  return { database, deed: request ?? 'closeOrders', startAt: app.clock.now() + 1_000 }
 }
 
 /** Every crash is followed by either order of things; on Postgres, where a copy of a database takes long, by them in turns. */
-function doingsAfter(killAfter: number, { request }: Stage): Doing[][] {
-  if (!request) return [['resume']]
+function doingsAfter(killAfter: number, { status }: Scenario): Doing[][] {
+  if (status === undefined) return [['resume']]
   const both: Doing[][] = [
     ['resume', 'sendAgain'],
     ['sendAgain', 'resume'],
@@ -348,54 +297,25 @@ function doingsAfter(killAfter: number, { request }: Stage): Doing[][] {
   return engine === 'sqlite' ? both : both.filter((_, nth) => nth === killAfter % both.length)
 }
 
-/** What the next process finds, does and leaves, in this order. What was no request is not sent again. */
-async function goOn({ request, startAt }: Stage, database: TestDatabase, doing: readonly Doing[]) {
-  await using app = await testApp({}, { database, startAt: startAt + restartMs })
-  const found = await booksOf(app)
-  const answers: number[] = []
-  const states: Books[] = []
-  for (const what of doing) {
-    if (what === 'resume')
-      await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
-    if (request && what === 'sendAgain') {
-      answers.push((await app.call(request.method, request.path, request.options)).status)
-      await app.jobs.messages()
-    }
-    if (!request) await app.jobs.closeOrders()
-    states.push(await booksOf(app))
-  }
-  return { found, answers, states, errors: app.logged.filter(({ level }) => level === 'error') }
-}
-
-/** Runs tasks, so many at once; their results are in their order. */
-async function inTurns<T>(tasks: readonly (() => Promise<T>)[], most: number): Promise<T[]> {
-  const results: T[] = []
-  const rest = tasks.entries()
-  const worker = async () => {
-    for (const [at, task] of rest) results[at] = await task()
-  }
-  await Promise.all(Array.from({ length: most }, worker))
-  return results
-}
-
 test.each(scenarios)(
   '$name ends the same whichever commit the process dies after, and is answered the same when it is sent again',
   async (scenario) => {
+    const { status, begun, way = 'here' } = scenario
     const stage = await setStage(scenario)
     const { end, writes } = await uninterrupted(scenario, stage)
-    const untouched = await unharmed(stage)
+    const untouched = await runAfterNone(stage, ['resume'])
     const [before, rested, after] = [untouched.found, ...untouched.states, end].map(comparable)
     expect(before).not.toEqual(after)
 
-    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, nth + 1))
-    for (const { what, doing, found, answers, states, errors } of (await inTurns(crashes, childrenMax)).flat()) {
+    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, way, nth + 1, doingsAfter(nth + 1, scenario)))
+    for (const { what, doing, found, answers, states, errors } of (await inTurns(crashes, atOnce)).flat()) {
       expect(violationsOf(found), what).toEqual([])
       expect(errors, what).toEqual([])
-      expect(answers, what).toEqual(scenario.status ? [scenario.status] : [])
-      const nothingDone = scenario.begun ? !scenario.begun(found) : Bun.deepEquals(comparable(found), before)
+      expect(answers, what).toEqual(status ? [status] : [])
+      const nothingDone = begun ? !begun(found) : Bun.deepEquals(comparable(found), before)
       const ends = states.map(comparable)
       const resumedFirst = doing[0] === 'resume'
-      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (scenario.begun ? comparable(found) : rested) : after)
+      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (begun ? comparable(found) : rested) : after)
       // An order that was on its way went on by itself, and is another when the request comes.
       const goesOnAlone = resumedFirst && nothingDone && !Bun.deepEquals(before, rested)
       if (!goesOnAlone) expect(ends.at(-1), what).toEqual(after)
@@ -404,23 +324,15 @@ test.each(scenarios)(
   },
 )
 
-/** What a process finds that comes after one that did nothing, and what it does about it by itself. */
-async function unharmed(stage: Stage) {
-  const copy = await copyOf(stage.database)
-  const outcome = await goOn(stage, copy, ['resume'])
-  await copy.drop()
-  return outcome
-}
-
 /** The run without a crash: all the others are held to what it ends in. */
-async function uninterrupted({ status, order, holds, stock, cards }: Scenario, stage: Stage): Promise<{ end: Books; writes: number }> {
-  const { copy, printed } = await actOn(stage, 0)
-  const [answered, writes = 0] = (printed ?? '').split(' ').map(Number)
+async function uninterrupted(
+  { status, order, holds, stock, cards, way = 'here' }: Scenario,
+  stage: Stage,
+): Promise<{ end: Books; writes: number }> {
+  const { found: end, status: answered, count: writes } = await runWhole(stage, way)
   if (status) expect(answered).toBe(status)
   expect(writes).toBeGreaterThan(0)
   expect(writes).toBeLessThan(writesMax)
-  const { found: end } = await goOn(stage, copy, [])
-  await copy.drop()
   expect(violationsAtRest(end)).toEqual([])
   expect(end.orders).toMatchObject([order])
   expect(end.orders.map((one) => one.holds)).toEqual([holds])

@@ -159,6 +159,8 @@ export async function testApp(settings: Record<string, string> = {}, { database:
         await workInbox(deps)
       },
     },
+    /** Closes what the system would of a process that was killed: nothing that is under way is waited for. */
+    abandon: () => instance.close(),
     async close() {
       await deps.errands.idle()
       await instance.close()

@@ -4,14 +4,17 @@
  */
 import fc from 'fast-check'
 import {
+  BadSignature,
   type PaymentName,
   type PaymentState,
   type Processor,
+  type ProcessorMessage,
   type ProcessorPayment,
   ProcessorRefused,
   ProcessorUnavailable,
   type RefundAnswer,
 } from '../../src/clients/processors/processor.ts'
+import type { Books } from './books.ts'
 
 export type Promises = {
   /** QPay, BTCPay. */
@@ -57,11 +60,20 @@ const told: Readonly<Record<There['state'], PaymentState>> = {
   DECLINED: 'FAILED',
 }
 
+/** What is true at such a processor: plain data, so that it outlives whoever has told it. */
+export type TrueThere = { there: There[]; given: Map<string, RefundThere> }
+export const nothingThere = (): TrueThere => ({ there: [], given: new Map() })
+
 export type Simulated = ReturnType<typeof simulated>
 
-export function simulated({ capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: Promises) {
-  const there: There[] = []
-  const given = new Map<string, RefundThere>()
+/** The headers of a message that it has signed. */
+export const signed = { signed: 'by the processor', 'content-type': 'application/json' }
+
+export function simulated(
+  { capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: Promises,
+  { name: processorName = 'simulated', state = nothingThere() }: { name?: string; state?: TrueThere } = {},
+) {
+  const { there, given } = state
   const forever = Number.POSITIVE_INFINITY
 
   function named({ reference, paymentId }: PaymentName): There | undefined {
@@ -92,14 +104,15 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
   }
 
   const processor: Processor = {
-    name: 'simulated',
+    name: processorName,
     mode: 'TEST',
     capabilities: {
       capturesItself,
       createRepeatsMs: repeats ? forever : 0,
-      refundRepeatsMs: refunds === 'whole' ? 0 : forever,
+      refundRepeatsMs: refunds === 'any' ? forever : 0,
       findable,
       refunds,
+      refundsMayFail: refunds === 'any',
       wallets: true,
       says: () => true,
       saysCurrency: () => true,
@@ -129,7 +142,7 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
     },
     async refund({ refundId, amount, whole, ...name }) {
       const before = given.get(refundId)
-      if (before) return before
+      if (before && refunds === 'any') return before
       const one = must(name)
       if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
       if (one.captured - one.refunded < amount) throw new ProcessorRefused('refund_exceeds_rest')
@@ -140,14 +153,16 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
           : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
       // What is promised to the shopper is theirs.
       one.refunded += refunds === 'claim' ? 0 : amount
-      given.set(refundId, made)
+      // Told twice, such a one has made two, and the shopper has both.
+      given.set(before ? `${refundId} again` : refundId, made)
       return made
     },
     async retrieveRefund({ refundId }) {
       return given.get(refundId)
     },
-    async readMessage() {
-      throw new Error('its messages are told by hand')
+    async readMessage({ body, headers }) {
+      if (headers.get('signed') !== signed.signed) throw new BadSignature()
+      return JSON.parse(new TextDecoder().decode(body)) as ProcessorMessage
     },
     probe: async () => undefined,
   }
@@ -156,6 +171,20 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
     processor,
     there,
     given,
+    /** Gives money back at the processor's own page. */
+    giveBack(reference: string, amount: number): void {
+      const one = there.find((other) => other.reference === reference)
+      if (one) one.refunded += amount
+    },
+    /** Refunds that came through come back from the shopper's bank. */
+    bounce(): void {
+      for (const [id, refund] of given) {
+        if (refund.state !== 'SUCCEEDED') continue
+        given.set(id, { ...refund, state: 'FAILED', failureCode: 'closed_account' })
+        const one = there.find(({ paymentId }) => paymentId === refund.paymentId)
+        if (one) one.refunded -= refund.amount
+      }
+    },
     /** The shopper pays on the page: all of it, a part, too much, or their bank declines. */
     pay(reference: string, share: number): void {
       const one = there.find((other) => other.reference === reference)
@@ -183,4 +212,40 @@ export function simulated({ capturesItself, repeats, findable, refunds, isAsynch
       }
     },
   }
+}
+
+/** Where the books and the processor differ. */
+export function untruths({ payments, orders, refunds }: Books, { there, given }: TrueThere): string[] {
+  const found: string[] = []
+  for (const payment of payments) {
+    const own = there.filter(({ paymentId }) => paymentId === payment.id)
+    // Twice made, it could be paid twice.
+    if (own.length > 1) found.push(`${payment.id} was made ${own.length} times`)
+    const captured = own.reduce((sum, one) => sum + one.captured, 0)
+    if (captured !== payment.captured) found.push(`${payment.id} has ${payment.captured} captured, and ${captured} were taken`)
+    const back = refunds.filter(({ paymentId, status }) => paymentId === payment.id && status === 'SUCCEEDED')
+    // What was paid by hand never went through it, and what was given back on its own page was not asked for here.
+    const through = back.filter(({ settledReference }) => settledReference === null)
+    const asked = through.filter(({ purpose }) => purpose !== 'ELSEWHERE')
+    const unknown = asked.filter(({ id }) => given.get(id)?.state !== 'SUCCEEDED')
+    if (unknown.length > 0) found.push(`${payment.id} has ${unknown.length} refunds that did not go back`)
+    const sumOf = (all: readonly { amount: number }[]) => all.reduce((sum, { amount }) => sum + amount, 0)
+    if (sumOf(back) !== payment.refunded) found.push(`${payment.id} has ${payment.refunded} refunded, and ${sumOf(back)} went back`)
+    const sent = own.reduce((sum, { refunded }) => sum + refunded, 0)
+    if (sumOf(through) !== sent) found.push(`${payment.id} has ${sumOf(through)} sent back here, and ${sent} there`)
+  }
+  for (const order of orders) {
+    const paid = payments.filter(({ orderId }) => orderId === order.id).reduce((sum, { captured }) => sum + captured, 0)
+    const back = refunds.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
+    const owedBack = back.reduce((sum, { amount }) => sum + amount, 0)
+    const isSale = order.confirmedAt !== null
+    if (!isSale && paid !== owedBack) found.push(`order ${order.number} (${order.status}) took ${paid}, and gives ${owedBack} back`)
+    const late = back.filter(({ purpose }) => purpose === 'LATE_CAPTURE').reduce((sum, { amount }) => sum + amount, 0)
+    if (isSale && paid - late !== order.amountDue)
+      found.push(`order ${order.number} cost ${order.amountDue}, and took ${paid} less ${late}`)
+    if (['PENDING_PAYMENT', 'PAID', 'COMPENSATING'].includes(order.status)) found.push(`order ${order.number} is ${order.status} for ever`)
+    if (!isSale && order.holds !== 'RELEASED') found.push(`order ${order.number} (${order.status}) holds its stock`)
+  }
+  for (const { id, status, resumeAt } of refunds) if (status === 'PENDING') found.push(`${id} is PENDING until ${resumeAt}`)
+  return found
 }

@@ -49,6 +49,32 @@ export function changeProcessor({ deps }: Pick<TestApp, 'deps'>, change: (proces
 
 export const lost = () => new ProcessorUnavailable('lost on its way')
 
+/** What becomes of a call to a processor: it does not come through, or its answer does not come back. */
+export type Fault = 'none' | 'unheard' | 'unanswered'
+
+/** A processor to which calls do not come through, or whose answers do not come back. */
+export function withFaults(processor: Processor, next: () => Fault): Processor {
+  const faulty =
+    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
+    async (...given: Arguments): Promise<T> => {
+      const fault = next()
+      if (fault === 'unheard') throw lost()
+      const answer = await call(...given)
+      if (fault === 'unanswered') throw lost()
+      return answer
+    }
+  const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
+  return {
+    ...processor,
+    create: faulty(create),
+    retrieve: faulty(retrieve),
+    capture: faulty(capture),
+    void: faulty(give),
+    refund: faulty(refund),
+    retrieveRefund: faulty(retrieveRefund),
+  }
+}
+
 /** tok_timeout without the time: the sandbox notes the payment, and its answer never comes. */
 export const impatiently =
   (app: Pick<TestApp, 'deps'>) =>

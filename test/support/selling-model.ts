@@ -1,13 +1,12 @@
 /** Shops in three currencies, and all that can be done in them, as data: for tests that do it in any order and many at once. */
 import fc from 'fast-check'
-import type { Processor } from '../../src/clients/processors/processor.ts'
 import { system } from '../../src/core/change.ts'
 import { issueGiftCard } from '../../src/modules/gift-card/service.ts'
 import { type Answer, type Json, type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
 import { shopIn } from './catalog.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
-import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage, succeedAtSandbox } from './sandbox.ts'
+import { changeProcessor, confirmAtSandbox, type Fault, impatiently, sandboxMessage, succeedAtSandbox, withFaults } from './sandbox.ts'
 import { address, customerOf, ok } from './selling.ts'
 
 const minuteMs = 60_000
@@ -79,7 +78,6 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   }
 }
 
-export type Fault = 'none' | 'unheard' | 'unanswered'
 /** Numbers name one of those that there are by then. */
 export type Action =
   | { do: 'begin'; market: number; guest: boolean; partner: boolean; lines: [variant: number, quantity: number][]; cards: number[] }
@@ -347,25 +345,5 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
       }
       return booksOf(app)
     },
-  }
-}
-
-/** A processor to which calls do not come through, or whose answers do not come back. */
-function withFaults(processor: Processor, next: () => Fault): Partial<Processor> {
-  const faulty =
-    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
-    async (...given: Arguments): Promise<T> => {
-      const fault = next()
-      if (fault === 'unheard') throw lost()
-      const answer = await call(...given)
-      if (fault === 'unanswered') throw lost()
-      return answer
-    }
-  return {
-    create: faulty(processor.create),
-    retrieve: faulty(processor.retrieve),
-    capture: faulty(processor.capture),
-    void: faulty(processor.void),
-    refund: faulty(processor.refund),
   }
 }

@@ -342,7 +342,7 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
     deps.log.error('refund.processor_missing', trace)
     return { said: undefined, mayFail: false, wasSent: mayBeThere }
   }
-  const { refundsMayFail: mayFail = false, refundRepeatsMs } = bound.processor.capabilities
+  const { refundsMayFail: mayFail = false, refundRepeatsMs, refunds } = bound.processor.capabilities
   const name = { ...nameOf(payment), refundId, amount, currency }
   const answered = (answer: RefundAnswer): RefundAsked => {
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
@@ -361,7 +361,9 @@ export async function askRefund(deps: PaymentDeps, asked: MoneyBack): Promise<Re
       // That it refuses the question says nothing of the refund.
       return silent(error, true)
     }
-  const isRepeatable = sentAt === undefined || deps.clock.now() - sentAt < refundRepeatsMs
+  // A part, where there are no parts, cannot have been made: its processor refuses it as often as it is told.
+  const isImpossible = refunds === 'whole' && amount < payment.captured
+  const isRepeatable = sentAt === undefined || isImpossible || deps.clock.now() - sentAt < refundRepeatsMs
   if (isMade || refundReference !== undefined || !isRepeatable) {
     deps.log.error('refund.forgotten', trace)
     return { said: 'unheard', mayFail, wasSent: true }

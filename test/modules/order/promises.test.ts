@@ -10,9 +10,9 @@ import type { Processor } from '../../../src/clients/processors/processor.ts'
 import { takeUpPayment } from '../../../src/modules/order/resuming.ts'
 import { paymentsOf } from '../../../src/modules/payment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { type Books, booksOf, violationsOf } from '../../support/books.ts'
-import { type Promises, promises, type Simulated, simulated } from '../../support/promises.ts'
-import { lost } from '../../support/sandbox.ts'
+import { booksOf, violationsOf } from '../../support/books.ts'
+import { type Promises, promises, type Simulated, simulated, untruths } from '../../support/promises.ts'
+import { type Fault, withFaults } from '../../support/sandbox.ts'
 import { type Selling, sellingIn } from '../../support/selling.ts'
 
 const minuteMs = 60_000
@@ -20,7 +20,6 @@ const hourMs = 60 * minuteMs
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 15))
 
-type Fault = 'none' | 'unheard' | 'unanswered'
 type Action =
   | { do: 'buy' | 'again' | 'return' | 'takeBack' | 'message' | 'refund' | 'refundPart' | 'cancel'; nth: number }
   | { do: 'pay'; nth: number; share: number }
@@ -161,57 +160,5 @@ async function rest(app: TestApp, at: Simulated): Promise<void> {
     await app.jobs.resume()
     await app.jobs.closeOrders()
     await app.jobs.sweep()
-  }
-}
-
-/** Where the books and the processor differ. */
-function untruths({ payments, orders, refunds }: Books, { there, given }: Simulated): string[] {
-  const found: string[] = []
-  for (const payment of payments) {
-    const own = there.filter(({ paymentId }) => paymentId === payment.id)
-    // Twice made, it could be paid twice.
-    if (own.length > 1) found.push(`${payment.id} was made ${own.length} times`)
-    const captured = own.reduce((sum, one) => sum + one.captured, 0)
-    if (captured !== payment.captured) found.push(`${payment.id} has ${payment.captured} captured, and ${captured} were taken`)
-    const back = refunds.filter(({ paymentId, status }) => paymentId === payment.id && status === 'SUCCEEDED')
-    const sent = back.reduce((sum, { id, amount }) => sum + (given.get(id)?.state === 'SUCCEEDED' ? amount : Number.NaN), 0)
-    if (sent !== payment.refunded) found.push(`${payment.id} has ${payment.refunded} refunded, and ${sent} went back`)
-  }
-  for (const order of orders) {
-    const paid = payments.filter(({ orderId }) => orderId === order.id).reduce((sum, { captured }) => sum + captured, 0)
-    const back = refunds.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
-    const owedBack = back.reduce((sum, { amount }) => sum + amount, 0)
-    const isSale = order.confirmedAt !== null
-    if (!isSale && paid !== owedBack) found.push(`order ${order.number} (${order.status}) took ${paid}, and gives ${owedBack} back`)
-    const late = back.filter(({ purpose }) => purpose === 'LATE_CAPTURE').reduce((sum, { amount }) => sum + amount, 0)
-    if (isSale && paid - late !== order.amountDue)
-      found.push(`order ${order.number} cost ${order.amountDue}, and took ${paid} less ${late}`)
-    if (['PENDING_PAYMENT', 'PAID', 'COMPENSATING'].includes(order.status)) found.push(`order ${order.number} is ${order.status} for ever`)
-    if (!isSale && order.holds !== 'RELEASED') found.push(`order ${order.number} (${order.status}) holds its stock`)
-  }
-  for (const { id, status, resumeAt } of refunds) if (status === 'PENDING') found.push(`${id} is PENDING until ${resumeAt}`)
-  return found
-}
-
-/** To which calls do not come through, or whose answers do not come back. */
-function withFaults(processor: Processor, next: () => Fault): Processor {
-  const faulty =
-    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
-    async (...given: Arguments): Promise<T> => {
-      const fault = next()
-      if (fault === 'unheard') throw lost()
-      const answer = await call(...given)
-      if (fault === 'unanswered') throw lost()
-      return answer
-    }
-  const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
-  return {
-    ...processor,
-    create: faulty(create),
-    retrieve: faulty(retrieve),
-    capture: faulty(capture),
-    void: faulty(give),
-    refund: faulty(refund),
-    retrieveRefund: faulty(retrieveRefund),
   }
 }

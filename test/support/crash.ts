@@ -1,0 +1,244 @@
+/** Programs that stop anywhere on their way, as if killed there, and what the next ones find and do. */
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { payments } from '../../db/schema/payments.ts'
+import { bookFindings } from '../../src/modules/ledger/index.ts'
+import { workMessages } from '../../src/modules/order/inbox.ts'
+import { resumeOrders } from '../../src/modules/order/resuming.ts'
+import type { Act, ActRequest } from './act-until-killed.ts'
+import { type TestApp, testApp } from './app.ts'
+import { type Books, booksOf } from './books.ts'
+import { copyOf, type TestDatabase, temporaryDir } from './database.ts'
+import { type Outside, type Played, playOn } from './played.ts'
+import { startChild } from './process.ts'
+
+/** Longer than the lease of an idempotency key, shorter than any order waits. */
+const restartMs = 40_000
+const killedCode = 128 + constants.signals.SIGKILL
+
+/** What a program is sent, or which job it runs. */
+export type Deed = ActRequest | 'closeOrders' | 'resume' | 'sweep'
+/** Where a program begins that will stop, and what it begins with. */
+export type Stage = {
+  database: TestDatabase
+  startAt: number
+  deed: Deed
+  settings?: Record<string, string>
+  /** What is true at the processors; without it there is the sandbox alone, whose books are in the database. */
+  outside?: Outside
+  /** What else of the database counts. */
+  also?: (app: TestApp) => Promise<unknown>
+}
+/** What a program that comes next does: what a start takes up, the same request once more, or all that there is to do until nothing is left. */
+export type Doing = 'resume' | 'sendAgain' | 'untilQuiet'
+
+/** Opens the program at a stage, on a database and before processors that are as somebody has left them. */
+export async function openAt(
+  { startAt, settings }: Omit<Stage, 'deed'>,
+  database: TestDatabase,
+  outside: Outside | undefined,
+  laterMs = 0,
+) {
+  const lookUpTxt = async () => ({ strings: played?.outside.txt ?? [] })
+  const app = await testApp(settings, { database, startAt: startAt + laterMs, lookUpTxt })
+  const played: Played | undefined = outside && playOn(app, structuredClone(outside))
+  return { app, played }
+}
+
+/** Does what a stage is for. Returns the status of the answer; undefined where nobody is answered. */
+export async function doIt(app: TestApp, deed: Deed): Promise<number | undefined> {
+  const status = typeof deed === 'string' ? void (await app.jobs[deed]()) : (await app.call(deed.method, deed.path, deed.options)).status
+  await app.jobs.messages()
+  return status
+}
+
+/**
+ * Has a program stop as if it were killed, as soon as so many things are done that outlast it: a commit of its own, or a call by which
+ * something has changed at a processor. Whatever it does from then on never begins, and whatever it waits for never comes.
+ * @param stopAfter 0: never
+ * @returns how much there was by now, and what resolves when it has stopped
+ */
+export function stopping({ deps: { db } }: Pick<TestApp, 'deps'>, played: Played | undefined, stopAfter: number) {
+  const { promise: stopped, resolve } = Promise.withResolvers<'stopped'>()
+  let done = 0
+  const isOver = () => stopAfter > 0 && done >= stopAfter
+  const never = <T>() => new Promise<T>(() => undefined)
+  function outlasts<T>(value: T): T | Promise<T> {
+    if (isOver()) return never<T>()
+    done++
+    if (!isOver()) return value
+    resolve('stopped')
+    return never<T>()
+  }
+  const write = db.write.bind(db)
+  db.write = async (work, options) => (isOver() ? never() : outlasts(await write(work, options)))
+  played?.around(async (call, hasChanged) => {
+    if (isOver()) return never()
+    // An answer that is lost on its way is one of a call that was heard.
+    const settled = await call().then(
+      (answer) => () => answer,
+      (error: unknown) => () => {
+        throw error
+      },
+    )
+    return (await (hasChanged() || isOver() ? outlasts(settled) : settled))()
+  })
+  return { stopped, count: () => done }
+}
+
+/** What a program leaves that ran, or stopped: a database and what is true at the processors. */
+type Left = { copy: TestDatabase; outside: Outside | undefined; status: number | undefined; isOver: boolean; count: number }
+
+/** Runs a program on a copy of the stage, in this process. */
+async function stopOn(stage: Stage, stopAfter: number): Promise<Left> {
+  const copy = await copyOf(stage.database)
+  const { app, played } = await openAt(stage, copy, stage.outside)
+  const { stopped, count } = stopping(app, played, stopAfter)
+  const work = doIt(app, stage.deed)
+  // Whoever waits in it for a database that is closed by then is of no interest.
+  work.catch(() => undefined)
+  const came = await Promise.race([work, stopped])
+  await app.abandon()
+  return {
+    copy,
+    outside: played?.outside,
+    status: came === 'stopped' ? undefined : came,
+    isOver: came !== 'stopped',
+    count: count(),
+  }
+}
+
+/** The program that is killed, compiled into one file: it starts in a third of the time. */
+async function bundle(): Promise<string> {
+  const entrypoint = join(import.meta.dir, 'act-until-killed.ts')
+  const { outputs } = await Bun.build({
+    entrypoints: [entrypoint],
+    outdir: temporaryDir(),
+    target: 'bun',
+    format: 'cjs',
+    bytecode: true,
+    external: ['pg-native'],
+  })
+  return outputs.find(({ kind }) => kind === 'entry-point')?.path ?? entrypoint
+}
+let program: Promise<string> | undefined
+
+/** The same in a process of its own, which kills itself. It prints nothing if it died, as it was to. */
+async function killOn({ database, startAt, deed }: Stage, killAfter: number): Promise<Left> {
+  const copy = await copyOf(database)
+  const act: Act = { database: { url: copy.url, dataDir: copy.dataDir }, startAt, deed, killAfter }
+  program ??= bundle()
+  await using child = startChild(await program, [JSON.stringify(act)])
+  const { value: printed } = await child.lines.next()
+  const code = await child.exited
+  if (code !== (printed === undefined ? killedCode : 0)) throw new Error(`the process ended with ${code}`)
+  const [status, count = 0] = (printed ?? '').split(' ').map(Number)
+  return { copy, outside: undefined, status, isOver: printed !== undefined, count }
+}
+
+export type Way = 'here' | 'process'
+const run = (stage: Stage, way: Way, after: number) => (way === 'here' ? stopOn : killOn)(stage, after)
+
+/** Runs a program to its end: how it answered, what of it outlasts it, and what the next one finds, and does. */
+export async function runWhole(stage: Stage, way: Way, doings: readonly Doing[] = []) {
+  const { copy, outside, status, count } = await run(stage, way, 0)
+  const outcome = await goOn(stage, copy, outside, doings)
+  await copy.drop()
+  return { ...outcome, status, count }
+}
+
+/** What comes after a program that never began. */
+export async function runAfterNone(stage: Stage, doings: readonly Doing[]) {
+  const copy = await copyOf(stage.database)
+  const outcome = await goOn(stage, copy, stage.outside, doings)
+  await copy.drop()
+  return outcome
+}
+
+/** Has a program stop, and the next one go on, in each of these ways. */
+export async function crash(stage: Stage, way: Way, stopAfter: number, doings: readonly (readonly Doing[])[]) {
+  const { copy, outside, isOver } = await run(stage, way, stopAfter)
+  if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
+  const outcomes = []
+  for (const [nth, doing] of doings.entries()) {
+    // The last one may have what the others were given a copy of.
+    const database = nth === doings.length - 1 ? copy : await copyOf(copy)
+    outcomes.push({ ...(await goOn(stage, database, outside, doing)), doing, what: `stopped after ${stopAfter}, then ${doing.join(', ')}` })
+    await database.drop()
+  }
+  return outcomes
+}
+
+/** What the next program finds, does and leaves, in this order. What was no request is not sent again. */
+export async function goOn(stage: Stage, database: TestDatabase, outside: Outside | undefined, doing: readonly Doing[]) {
+  const { deed } = stage
+  const { app, played } = await openAt(stage, database, outside, restartMs)
+  try {
+    const found = await booksOf(app)
+    const answers: number[] = []
+    const states: Books[] = []
+    for (const what of doing) {
+      if (what === 'resume')
+        await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
+      if (what === 'sendAgain') answers.push((await doIt(app, deed)) ?? 0)
+      if (what === 'untilQuiet') await untilQuiet(app, played)
+      if (deed === 'closeOrders') await app.jobs.closeOrders()
+      states.push(await booksOf(app))
+    }
+    const errors = app.logged.filter(({ level }) => level === 'error')
+    const [also, wrong] = doing.length > 0 ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
+    return { found, answers, states, errors, also, wrong, outside: played?.outside }
+  } finally {
+    await app.close()
+  }
+}
+
+/** What `souk check` finds wrong with the books. */
+async function wrongIn({ deps: { db } }: TestApp): Promise<string[]> {
+  const found: string[] = []
+  for await (const { problems, isWork } of bookFindings(db)) if (!isWork) found.push(...problems)
+  return found
+}
+
+/** When a job has something to do next, and by which names processors' payments are known by now. */
+async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; known: string[] }> {
+  const [{ due } = {}] = await db.read.rows<{ due: number | string | null }>(sql`
+    select min(at) as due from (
+      select min(resume_at) as at from orders
+      union all select min(expires_at) from orders where status = 'PENDING_PAYMENT'
+      union all select min(resume_at) from refunds
+      union all select min(ask_at) from payments
+      union all select min(resume_at) from payment_messages) as dues`)
+  const named = await db.read.select({ name: payments.processorReference }).from(payments)
+  return { due: Number(due ?? Number.POSITIVE_INFINITY), known: named.flatMap(({ name }) => name ?? []) }
+}
+
+/** No run takes as many. */
+const roundsMax = 60
+
+/** Lets the time pass in which everybody is heard, from one thing that is due to the next, until nothing is. */
+async function untilQuiet(app: TestApp, played: Played | undefined): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const { due, known } = await lookAhead(app)
+    played?.passTime(known)
+    if (due === Number.POSITIVE_INFINITY) return
+    app.clock.advance(Math.max(1_000, due - app.clock.now()))
+    await app.jobs.messages()
+    await app.jobs.resume()
+    await app.jobs.closeOrders()
+    await app.jobs.sweep()
+  }
+  throw new Error('it does not come to rest')
+}
+
+/** Runs tasks, so many at once; their results are in their order. */
+export async function inTurns<T>(tasks: readonly (() => Promise<T>)[], most: number): Promise<T[]> {
+  const results: T[] = []
+  const rest = tasks.entries()
+  const worker = async () => {
+    for (const [at, task] of rest) results[at] = await task()
+  }
+  await Promise.all(Array.from({ length: most }, worker))
+  return results
+}

@@ -50,7 +50,8 @@ test('what a payment page is told when it is refused may be read by the page, wh
   const path = pathOf(shop.name)
   for (let nth = 0; nth < 2; nth++) {
     for (const host of ['', 'a b', 'a/b', 'http://x', '[::', '[::::]', 'a:65536', '1.2.3.999', 'a?b'])
-      for (const query of ['', '?y=%00']) expect([host, query, ...(await ask('GET', path + query, host))]).toEqual([host, query, 400, '*', true])
+      for (const query of ['', '?y=%00'])
+        expect([host, query, ...(await ask('GET', path + query, host))]).toEqual([host, query, 400, '*', true])
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       expect([method, ...(await ask(method, path))]).toEqual([method, 404, '*', true])
       expect([method, ...(await ask(method, `${path}?y=%00`))]).toEqual([method, 400, '*', true])
@@ -58,7 +59,8 @@ test('what a payment page is told when it is refused may be read by the page, wh
     expect(await ask('OPTIONS', `${path}?y=%00`)).toEqual([400, '*', true])
     for (const name of ['%00', '%ff', 'x'.repeat(254), 'x'.repeat(9_000)])
       expect([name.length, ...(await ask('GET', pathOf(name)))]).toEqual([name.length, 400, '*', true])
-    for (const name of ['no-such-shop', '..%2f', 'a%5Cb', '%20']) expect([name, ...(await ask('GET', pathOf(name)))]).toEqual([name, 404, '*', true])
+    for (const name of ['no-such-shop', '..%2f', 'a%5Cb', '%20'])
+      expect([name, ...(await ask('GET', pathOf(name)))]).toEqual([name, 404, '*', true])
     expect(await ask('GET', path)).toEqual([200, '*', true])
   }
   const statuses = new Set<unknown>()

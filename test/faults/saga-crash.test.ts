@@ -1,6 +1,8 @@
 /**
  * A process that dies right after any commit on an order's way, forwards or back, leaves nothing half-done: the next one goes on
  * to the very state that a run without a crash ends in, and whoever sends the request again is answered as if there had been none.
+ * On Postgres a process dies for each commit; on SQLite one goes through and keeps the files as each commit left them, and one dies
+ * to show that they are the same.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { constants } from 'node:os'
@@ -310,9 +312,13 @@ async function setStage({ prepare }: Scenario): Promise<Stage> {
 }
 
 /** Runs a process on a copy of the stage. It prints nothing if it died, as it was to. */
-async function actOn({ database, ...stage }: Stage, killAfter: number): Promise<{ copy: TestDatabase; printed: string | undefined }> {
+async function actOn(
+  { database, ...stage }: Stage,
+  killAfter: number,
+  keepIn?: string,
+): Promise<{ copy: TestDatabase; printed: string | undefined }> {
   const copy = await copyOf(database)
-  const act: Act = { ...stage, database: { url: copy.url, dataDir: copy.dataDir }, killAfter }
+  const act: Act = { ...stage, database: { url: copy.url, dataDir: copy.dataDir }, killAfter, keepIn }
   program ??= bundle()
   await using child = startChild(await program, [JSON.stringify(act)])
   const { value: printed } = await child.lines.next()
@@ -323,10 +329,18 @@ async function actOn({ database, ...stage }: Stage, killAfter: number): Promise<
 
 type Doing = 'resume' | 'sendAgain'
 
-/** Lets a process die, and answers what the next one does about it: whether it looks for orders first, or is asked first. */
-async function crash(stage: Stage, killAfter: number) {
+/** What a process leaves that dies after so many commits. */
+async function killed(stage: Stage, killAfter: number): Promise<TestDatabase> {
   const { copy, printed } = await actOn(stage, killAfter)
   if (printed !== undefined) throw new Error(`a process that was to die after commit ${killAfter} said ${printed}`)
+  return copy
+}
+
+const keptOf = (kept: string, commit: number) => copyOf({ url: '', dataDir: join(kept, String(commit)) })
+
+/** Answers what the next process does about one that died: whether it looks for orders first, or is asked first. */
+async function crash(stage: Stage, killAfter: number, kept: string | undefined) {
+  const copy = await (kept === undefined ? killed(stage, killAfter) : keptOf(kept, killAfter))
   const outcomes = []
   const doings = doingsAfter(killAfter, stage)
   for (const [nth, doing] of doings.entries()) {
@@ -382,12 +396,14 @@ test.each(scenarios)(
   '$name ends the same whichever commit the process dies after, and is answered the same when it is sent again',
   async (scenario) => {
     const stage = await setStage(scenario)
-    const { end, writes } = await uninterrupted(scenario, stage)
+    const kept = engine === 'sqlite' ? temporaryDir() : undefined
+    const { end, writes } = await uninterrupted(scenario, stage, kept)
     const untouched = await unharmed(stage)
     const [before, rested, after] = [untouched.found, ...untouched.states, end].map(comparable)
     expect(before).not.toEqual(after)
 
-    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, nth + 1))
+    if (kept !== undefined) await expectAsKilled(stage, kept, 1 + (scenarios.indexOf(scenario) % writes))
+    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, nth + 1, kept))
     for (const { what, doing, found, answers, states, errors } of (await inTurns(crashes, childrenMax)).flat()) {
       expect(violationsOf(found), what).toEqual([])
       expect(errors, what).toEqual([])
@@ -404,6 +420,19 @@ test.each(scenarios)(
   },
 )
 
+/** The files that are kept of a commit are those that a process leaves which dies right after it: shown for one of each scenario. */
+async function expectAsKilled(stage: Stage, kept: string, commit: number): Promise<void> {
+  const left = await Promise.all([killed(stage, commit), keptOf(kept, commit)])
+  const [one, other] = await Promise.all(
+    left.map(async (database) => {
+      const { found } = await goOn(stage, database, [])
+      await database.drop()
+      return comparable(found)
+    }),
+  )
+  expect(one).toEqual(other)
+}
+
 /** What a process finds that comes after one that did nothing, and what it does about it by itself. */
 async function unharmed(stage: Stage) {
   const copy = await copyOf(stage.database)
@@ -413,8 +442,12 @@ async function unharmed(stage: Stage) {
 }
 
 /** The run without a crash: all the others are held to what it ends in. */
-async function uninterrupted({ status, order, holds, stock, cards }: Scenario, stage: Stage): Promise<{ end: Books; writes: number }> {
-  const { copy, printed } = await actOn(stage, 0)
+async function uninterrupted(
+  { status, order, holds, stock, cards }: Scenario,
+  stage: Stage,
+  keepIn: string | undefined,
+): Promise<{ end: Books; writes: number }> {
+  const { copy, printed } = await actOn(stage, 0, keepIn)
   const [answered, writes = 0] = (printed ?? '').split(' ').map(Number)
   if (status) expect(answered).toBe(status)
   expect(writes).toBeGreaterThan(0)

@@ -16,6 +16,9 @@ const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 const leftOut = isWhole && onPostgres ? engineNeutral() : []
 if (leftOut.length > 0) process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine\n`)
 
+/** One more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers and jobs. */
+const workers = navigator.hardwareConcurrency + 1
+
 const folder = mkdtempSync(join(tmpdir(), 'souk-suite-'))
 try {
   const program = join(folder, 'souk')
@@ -27,7 +30,7 @@ try {
   }
   const tests = Bun.spawn(
     [
-      ...[process.execPath, 'test', '--parallel', '--no-isolate', '--timeout', '300000'],
+      ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', '300000'],
       ...['--timings', onPostgres ? 'test/timings.postgres.json' : 'test/timings.json'],
       ...leftOut.flatMap((file) => ['--path-ignore-patterns', file]),
       ...given,

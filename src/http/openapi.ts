@@ -4,6 +4,7 @@ import { pathExample } from './openapi-examples.ts'
 import { documentSchema, type Schema, type SharedSchemas } from './openapi-schema.ts'
 import { type ToldEvents, webhooksOf } from './openapi-webhooks.ts'
 import type { UploadRule } from './route-table.ts'
+import { ErrorBody, errorStatuses } from './schema.ts'
 
 /** What of a route of Elysia's the document is made of. */
 export type DocumentedRoute = { readonly method: string; readonly path: string; readonly hooks: RouteHooks }
@@ -308,7 +309,9 @@ const changesRecord = ({ method, path }: DocumentedRoute): boolean => method !==
 
 function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {
   const { method, hooks } = route
-  const stated: Record<string, Schema> = JSON.parse(JSON.stringify(hooks.response ?? {}))
+  const { [errorStatuses]: errors = [], ...others } = (hooks.response ?? {}) as { [errorStatuses]?: number[] }
+  const refused = Object.fromEntries(errors.map((status) => [status, ErrorBody]))
+  const stated: Record<string, Schema> = JSON.parse(JSON.stringify({ ...others, ...refused }))
   const { 'x-idempotent': idempotent, 'x-versioned': hasVersion } = hooks.detail ?? {}
   const implied = [
     ...(method === 'GET' ? [] : refusalsOfBodies),

@@ -68,12 +68,11 @@ export const MoneySchema = t.Object(
 
 export const ErrorBody = t.Object({ statusCode: t.Number(), message: t.String(), error: t.Optional(t.String()) }, { title: 'Error' })
 
-/** The errors that a route can answer with, for its `response` map. Every route may meet 400, 500 and 503. */
-export const errorResponses = <const Statuses extends readonly number[]>(...statuses: Statuses) =>
-  Object.fromEntries([400, 500, 503, ...statuses].map((status) => [status, ErrorBody])) as Record<
-    Statuses[number] | 400 | 500 | 503,
-    typeof ErrorBody
-  >
+/** Under which a `response` map has its errors: no status, so that Elysia compiles no check of what http/errors.ts answers past it. */
+export const errorStatuses = Symbol('the statuses of errors')
+
+/** The errors that a route can answer with, for its `response` map and the document. Every route may meet 400, 500 and 503. */
+export const errorResponses = (...statuses: number[]) => ({ [errorStatuses]: [400, 500, 503, ...statuses] })
 
 /** Of the cached public reads, for their `response` map; see http/caching.ts. */
 export const notModified = t.Void({ description: 'Not changed since the version in `if-none-match`' })

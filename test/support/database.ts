@@ -92,7 +92,7 @@ async function databaseLike(source: string): Promise<TestDatabase> {
 const dropDatabase = (name: string) => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)
 
 /** A second database that holds the same. Nobody may have the first one open. */
-export async function copyOf({ url, dataDir }: TestDatabase): Promise<TestDatabase> {
+export async function copyOf({ url, dataDir }: Pick<TestDatabase, 'url' | 'dataDir'>): Promise<TestDatabase> {
   if (engine === 'postgres') return databaseLike(new URL(url).pathname.slice(1))
   const copy = await testDatabase()
   for (const suffix of ['', '-wal']) {

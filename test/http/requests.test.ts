@@ -270,7 +270,7 @@ describe('how much JSON a route takes', () => {
 })
 
 test('a parameter that is given twice is refused by its name, on every route that knows its query, and never taken by halves', async () => {
-  await using app = await testApp()
+  await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const ask = await asAllowed(app)
   const withQuery = (await routesOf(app)).filter(({ method, hooks }) => method === 'GET' && hooks.query && !hooks.detail?.['x-any-query'])
   expect(withQuery.length).toBeGreaterThan(10)

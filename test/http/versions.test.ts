@@ -8,6 +8,7 @@ import { expectedOf } from '../../src/http/versions.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
+import { lenderIn } from '../support/lending.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Subject = {
@@ -117,6 +118,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'DELETE /shops/v2/hosts/:host': async ({ app, token }) => {
     ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host: 'shop.example.com' } }), 201)
     return { path: '/shops/v2/hosts/shop.example.com', raises: false }
+  },
+  'PATCH /admin/lenders/:id': async ({ app }) => {
+    const operator = await app.superAdmin()
+    const path = `/admin/lenders/${await lenderIn(app, operator)}`
+    return { read: path, path, body: (nth) => ({ displayName: `Bank ${nth}` }), token: operator.token }
   },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()

@@ -47,17 +47,15 @@ export function assertSound(draft: Draft, now: number): void {
 }
 
 /** By which an instalment is known again. */
-export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<Draft, 'lenderId' | 'loanRef' | 'dueAt'>): string => `${lenderId} ${dueAt} ${loanRef}`
+export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<Draft, 'lenderId' | 'loanRef' | 'dueAt'>): string =>
+  `${lenderId} ${dueAt} ${loanRef}`
 
 const said = ['merchantId', 'outcome', 'amountUsd', 'settledAt'] as const
 /** Whether two of the same key say the same. */
 export const isSame = (one: Draft, other: Draft): boolean => said.every((name) => one[name] === other[name])
 
 /** The row of an instalment. */
-export const repaymentOf = (
-  draft: Draft,
-  more: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>,
-): Repayment => ({
+export const repaymentOf = (draft: Draft, more: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>): Repayment => ({
   ...pick(draft, 'merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'),
   ...more,
   datedAt: draft.settledAt ?? draft.dueAt,
@@ -94,8 +92,6 @@ export const repaymentView = (repayment: Repayment, reversal: Reversal | undefin
   ...isoTimes(pick(repayment, 'dueAt', 'settledAt')),
   ...pick(repayment, 'source', 'recordedBy'),
   ...isoTimes(pick(repayment, 'recordedAt')),
-  reversal: reversal
-    ? { ...pick(reversal, 'id', 'reason', 'recordedBy'), ...isoTimes(pick(reversal, 'recordedAt')) }
-    : null,
+  reversal: reversal ? { ...pick(reversal, 'id', 'reason', 'recordedBy'), ...isoTimes(pick(reversal, 'recordedAt')) } : null,
 })
 export type RepaymentView = ReturnType<typeof repaymentView>

@@ -4,7 +4,6 @@ export type { RepaymentDeps } from './parts.ts'
 export {
   listRepayments,
   type RepaymentSignals,
-  readRepayment,
   recordRepayment,
   repaymentSignalsOf,
   reverseRepayment,

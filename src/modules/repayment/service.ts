@@ -131,10 +131,10 @@ export function recordRepayment(deps: RepaymentDeps, { actor, write = deps.db.wr
  * Undoes a repayment by an entry of its own: it stays, and counts no more, and its lender, loan and due date may be recorded anew.
  * @throws AppError NOT_FOUND; CONFLICT when it is reversed already
  */
-export function reverseRepayment(deps: RepaymentDeps, { actor, write = deps.db.write }: By, id: string, reason: string): Promise<RepaymentView> {
+export function reverseRepayment(deps: RepaymentDeps, { actor }: Pick<By, 'actor'>, id: string, reason: string): Promise<RepaymentView> {
   const { repaymentStore: store, clock, newId } = deps
-  const lockingWrite: Change['write'] = (work) => write(work, locking)
-  return audited(deps, { actor, write: lockingWrite }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
+  const write: Change['write'] = (work) => deps.db.write(work, locking)
+  return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
     // Nothing of it ever changes but that it is reversed, and that is decided by the change itself.
     const found = await store.find(id, tx)
     if (!found) throw noSuchRepayment()
@@ -156,13 +156,6 @@ export function reverseRepayment(deps: RepaymentDeps, { actor, write = deps.db.w
   })
 }
 
-/** @throws AppError NOT_FOUND */
-export async function readRepayment({ repaymentStore: store }: RepaymentDeps, id: string): Promise<RepaymentView> {
-  const repayment = await store.find(id)
-  if (!repayment) throw noSuchRepayment()
-  return repaymentView(repayment, await store.reversalOf(id))
-}
-
 /** A page of repayments, those that were reversed among them, newest first. */
 export async function listRepayments(
   { repaymentStore: store }: RepaymentDeps,
@@ -179,7 +172,10 @@ export async function listRepayments(
 }
 
 /** What a merchant's repayments come to. */
-export type RepaymentSignals = Pick<KeptSignals, 'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'> & {
+export type RepaymentSignals = Pick<
+  KeptSignals,
+  'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'
+> & {
   readonly defaultsOfWindow: number
 }
 

@@ -10,7 +10,6 @@ import { type Draft, dayNumberOf, type KeptSignals, keyOf, noSignals, type Repay
 
 const isLive = isNull(repayments.reversedAt)
 const byId = rowsOf(repayments, ['id'])
-const reversalOf = rowsOf(repaymentReversals, ['repaymentId'])
 const merchantById = prepare((queries) =>
   queries
     .select({ id: users.id })
@@ -18,7 +17,13 @@ const merchantById = prepare((queries) =>
     .where(and(valuesOf(users, ['id']), eq(users.role, 'MERCHANT')))
     .limit(1),
 )
-const lenderById = prepare((queries) => queries.select({ id: lenders.id }).from(lenders).where(valuesOf(lenders, ['id'])).limit(1))
+const lenderById = prepare((queries) =>
+  queries
+    .select({ id: lenders.id })
+    .from(lenders)
+    .where(valuesOf(lenders, ['id']))
+    .limit(1),
+)
 const liveByKey = prepare((queries) =>
   queries
     .select()
@@ -97,13 +102,13 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> {
     return from.first(byId, { id })
   },
-  async reversalOf(repaymentId: string): Promise<Reversal | undefined> {
-    return read.first(reversalOf, { repaymentId })
-  },
   /** Of these, which undid what, by the repayment. */
   async reversalsOf(repaymentIds: readonly string[]): Promise<Map<string, Reversal>> {
     if (repaymentIds.length === 0) return new Map()
-    const rows = await read.select().from(repaymentReversals).where(inArray(repaymentReversals.repaymentId, [...repaymentIds]))
+    const rows = await read
+      .select()
+      .from(repaymentReversals)
+      .where(inArray(repaymentReversals.repaymentId, [...repaymentIds]))
     return new Map(rows.map((row) => [row.repaymentId, row]))
   },
   /** Newest first. */

@@ -3,7 +3,6 @@ export { importTape, type TapeReport, tapeStopped } from './import.ts'
 export type { RepaymentDeps } from './parts.ts'
 export {
   listRepayments,
-  type RepaymentSignals,
   recordRepayment,
   repaymentSignalsOf,
   reverseRepayment,

@@ -3,7 +3,6 @@ import { type Actor, type Change, locking } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { pick } from '../../lib/records.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import {
@@ -16,6 +15,7 @@ import {
   keyOf,
   later,
   type Repayment,
+  type RepaymentSignals,
   type RepaymentView,
   repaymentOf,
   repaymentView,
@@ -171,31 +171,13 @@ export async function listRepayments(
   )
 }
 
-/** What a merchant's repayments come to. */
-export type RepaymentSignals = Pick<
-  KeptSignals,
-  'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'
-> & {
-  readonly defaultsOfWindow: number
-}
-
 /**
  * What a merchant's repayments come to, without looking at each.
  * @param window in milliseconds: defaults that are dated after `after` and not after `upTo`
  * @returns undefined for whoever is no merchant
  */
-export async function repaymentSignalsOf(
+export const repaymentSignalsOf = (
   { repaymentStore }: Pick<RepaymentDeps, 'repaymentStore'>,
   merchantId: string,
   window: { readonly after: number; readonly upTo: number },
-): Promise<RepaymentSignals | undefined> {
-  const found = await repaymentStore.signals(merchantId, window)
-  if (!found) return undefined
-  const { signals, defaults } = found
-  return {
-    ...(signals
-      ? pick(signals, 'totalOnTime', 'totalLate', 'totalDefaults', 'lenderCount', 'mostRecentSettlementAt')
-      : { totalOnTime: 0, totalLate: 0, totalDefaults: 0, lenderCount: 0, mostRecentSettlementAt: null }),
-    defaultsOfWindow: defaults,
-  }
-}
+): Promise<RepaymentSignals | undefined> => repaymentStore.signals(merchantId, window)

@@ -227,6 +227,7 @@ test('`souk check` recounts: what is kept wrongly of a merchant is named', async
   expect(await wrongIn(app)).toEqual([
     `What is kept of the repayments of merchant ${merchantId} is not what they come to`,
     `Of merchant ${merchantId}, 2 defaults are kept of day 2025-12-01, and there are 1`,
+    `Of merchant ${merchantId}, 1 defaults are kept of sixteen days of which 2 are kept by day`,
   ])
 })
 

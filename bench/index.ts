@@ -9,6 +9,7 @@ import { measureAbuse } from './abuse.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureHanging } from './hanging.ts'
+import { measureLendingCredit } from './lending-credit.ts'
 import { measureLendingDocuments } from './lending-documents.ts'
 import { generatorName } from './load.ts'
 import { measureResolver } from './resolver.ts'
@@ -28,6 +29,7 @@ try {
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
+  if (isWanted('lending')) await measureLendingCredit()
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()
   if (isWanted('lending')) await measureLendingDocuments()

@@ -27,7 +27,11 @@ const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
   { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
-  { what: 'core', files: /^src\/core\//, may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|node:async_hooks)$/] },
+  {
+    what: 'core',
+    files: /^src\/core\//,
+    may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|node:async_hooks)$/],
+  },
   { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
   {
     what: 'domain',

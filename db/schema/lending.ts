@@ -235,7 +235,7 @@ export const merchantRepaymentSignals = table('merchant_repayment_signals', {
   updatedAt: instant('updated_at').notNull(),
 })
 
-/** How many defaults of a merchant are dated on a day: those of a year are 366 rows at most, however many they are. */
+/** How many defaults of a merchant are dated on a day, however many they are. */
 export const merchantDefaultDays = table(
   'merchant_default_days',
   {
@@ -245,6 +245,18 @@ export const merchantDefaultDays = table(
     defaults: int('defaults').notNull(),
   },
   (entry) => [primaryKey({ columns: [entry.merchantId, entry.day] })],
+)
+
+/** The same by sixteen days: a year is some fifty rows of both together. */
+export const merchantDefaultBlocks = table(
+  'merchant_default_blocks',
+  {
+    merchantId: merchantId(),
+    /** Sixteen days since the epoch, UTC. */
+    block: int('block').notNull(),
+    defaults: int('defaults').notNull(),
+  },
+  (entry) => [primaryKey({ columns: [entry.merchantId, entry.block] })],
 )
 
 /** Rules by which decisions were judged, as the JSON text that their version is of, so that those can be judged again. Appended only. */

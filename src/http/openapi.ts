@@ -75,6 +75,7 @@ const tagDescriptions: Record<string, string> = {
   Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
   Webhooks: 'What a shop is told about, and what payment processors tell us.',
   Administration: 'What the operators of the instance see.',
+  Credit: 'What merchants could be lent by the rules of credit, who lends, and what became of loans.',
   Integration: 'The integration services layer.',
   Service: 'Health, metrics and documentation of this instance.',
 }

@@ -9,7 +9,9 @@ const envelope = (ceilingUsd: number) => `{"tier":"T1","ceilingUsd":${ceilingUsd
 /** One decision by the rules as they are, of an application for $30,000. */
 const fill = (database: string, ceilingUsd = 23_000) =>
   withFile(database, (connection) => {
-    connection.run(`insert into lending_rule_versions (version, rules, first_used_at) values ('${ruleVersion}', '${textOfRules(currentRules).replaceAll("'", "''")}', 0)`)
+    connection.run(
+      `insert into lending_rule_versions (version, rules, first_used_at) values ('${ruleVersion}', '${textOfRules(currentRules).replaceAll("'", "''")}', 0)`,
+    )
     connection.run(
       `insert into lending_applications (id, merchant_id, cohort, tier, status, requested_amount_usd, queued_at, created_by, created_at, updated_at, version)
        select 'loan_1', id, 'US_COMPANY', 'TIER_1_REFERRAL', 'APPROVED', 3000000, 0, id, 0, 0, 1 from users limit 1`,
@@ -38,7 +40,10 @@ Approved for more than the ceiling: 1 → 1
 `,
       stderr: '',
     })
-    writeFileSync(file, rules.stdout.replace('"revenueMonths": 1,', '"revenueMonths": 1.5,').replace('"minRevenueTimes": 4', '"minRevenueTimes": 1'))
+    writeFileSync(
+      file,
+      rules.stdout.replace('"revenueMonths": 1,', '"revenueMonths": 1.5,').replace('"minRevenueTimes": 4', '"minRevenueTimes": 1'),
+    )
     const changed = await souk(['lending', 'backtest', file], dataDir)
     expect([changed.status, changed.stdout.split('\n').slice(0, 3)]).toEqual([
       0,
@@ -48,7 +53,10 @@ Approved for more than the ceiling: 1 → 1
         'Tiers: 1 from T1 to T2',
       ],
     ])
-    writeFileSync(file, rules.stdout.replace('"capUsd": 250000', '"capusd": 250000').replace('"revenueFactor": 0.5', '"revenueFactor": 0.8'))
+    writeFileSync(
+      file,
+      rules.stdout.replace('"capUsd": 250000', '"capusd": 250000').replace('"revenueFactor": 0.5', '"revenueFactor": 0.8'),
+    )
     expect(await souk(['lending', 'backtest', file], dataDir)).toEqual({
       status: 1,
       stdout: '',

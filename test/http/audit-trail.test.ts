@@ -7,12 +7,15 @@ import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
 import { system } from '../../src/core/change.ts'
 import { decideKyb } from '../../src/modules/kyb/index.ts'
+import { createLender } from '../../src/modules/lender/index.ts'
+import { recordRepayment } from '../../src/modules/repayment/index.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
-import { testApp } from '../support/app.ts'
+import { type TestApp, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
 import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
+import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
@@ -46,6 +49,7 @@ const host = 'shop.example.com'
 const listed = async ({ app, token }: Selling) => ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host } }), 201).body
 const dns = await nameServer()
 afterAll(() => dns.close())
+const lender = async ({ deps }: TestApp) => (await createLender(deps, { actor: system }, { displayName: 'Harbour Bank' })).id
 
 const changes: Record<string, Prepare> = {
   'POST /auth/password': ({ password }) => ({
@@ -184,6 +188,36 @@ const changes: Record<string, Prepare> = {
     body: { action: 'isolate' },
     shopId: null,
   }),
+  'POST /admin/lenders': () => ({ path: '/admin/lenders', body: { displayName: 'Harbour Bank' }, shopId: null }),
+  'PATCH /admin/lenders/:id': async ({ app }) => ({
+    path: `/admin/lenders/${await lender(app)}`,
+    body: { status: 'ACTIVE' },
+    shopId: null,
+  }),
+  'POST /admin/repayments': async ({ app, id }) => ({
+    path: '/admin/repayments',
+    body: instalment({ merchantId: id, lenderId: await lender(app) }),
+    shopId: null,
+  }),
+  'POST /admin/repayments/import': async ({ app, id }) => ({
+    path: '/admin/repayments/import',
+    body: `merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\n${id},${await lender(app)},L-1,DEFAULT,1,2025-12-01,\n`,
+    contentType: 'text/csv',
+    shopId: null,
+  }),
+  'POST /admin/repayments/:id/reverse': async ({ app, id: merchantId }) => {
+    const given = {
+      merchantId,
+      lenderId: await lender(app),
+      loanRef: 'L-1',
+      outcome: 'DEFAULT',
+      amountUsd: 1,
+      dueAt: 0,
+      settledAt: null,
+    } as const
+    const { id } = await recordRepayment(app.deps, { actor: system }, given)
+    return { path: `/admin/repayments/${id}/reverse`, body: { reason: planted }, shopId: null }
+  },
   'PATCH /admin/shops/:id': ({ shop }) => ({ path: `/admin/shops/${shop.id}`, body: { status: 'SUSPENDED' } }),
 }
 
@@ -193,6 +227,8 @@ async function borrowing(shop: Selling): Promise<Selling> {
   await decideKyb(shop.app.deps, { actor: system }, id, { decision: 'APPROVED', reason: null })
   return shop
 }
+/** Only answers what it is asked. */
+const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview'])
 
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
 const ofMerchants = ['loggedIn', 'merchant', 'approvedMerchant', 'approvedMerchantOrSuperAdmin', 'management']
@@ -202,7 +238,9 @@ const from = '203.0.113.7'
 
 test('every route by which a merchant, a secret key or an operator changes something has its place in this test', async () => {
   await using app = await testApp()
-  const writing = [...statedAccess(app)].filter(([route, access]) => !route.startsWith('GET ') && audited.has(access ?? ''))
+  const writing = [...statedAccess(app)].filter(
+    ([route, access]) => !route.startsWith('GET ') && !changesNothing.has(route) && audited.has(access ?? ''),
+  )
   expect(
     writing
       .map(([route]) => route)

@@ -82,6 +82,8 @@ const idsOf: [RegExp, string][] = [
   [/^\/v2\/orders/, 'order'],
   [/^\/webhook-endpoints/, 'whe'],
   [/^\/admin\/kyb/, 'kyb'],
+  [/^\/admin\/lenders/, 'lend'],
+  [/^\/admin\/repayments/, 'rep'],
   [/^\/admin\/shops/, 'shop'],
   [/lending-application/, 'loan'],
 ]
@@ -474,6 +476,8 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
     imageId: [null],
     processor: [/^\/admin\/|processor-accounts/.test(path) ? 'stripe' : 'sandbox'],
     paymentToken: ['tok_success', 'tok_decline'],
+    dueAt: ['2025-06-01T00:00:00.000Z', '2025-07-01T00:00:00.000Z'],
+    settledAt: ['2025-07-02T00:00:00.000Z'],
     publishedAt: ['2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'],
     share: [0.5, 1.25],
     'if-none-match': ['*', '"none"'],

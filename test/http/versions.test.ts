@@ -10,6 +10,7 @@ import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { approved } from '../support/kyb.ts'
 import { drafted, path as lendingPath } from '../support/lending.ts'
+import { lenderIn } from '../support/repayments.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Subject = {
@@ -124,6 +125,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     await approved(shop.app, shop, await shop.app.superAdmin())
     const path = lendingPath((await drafted(shop.app, shop)).id)
     return { read: path, path, body: (nth) => ({ requestedTermMonths: nth }) }
+  },
+  'PATCH /admin/lenders/:id': async ({ app }) => {
+    const operator = await app.superAdmin()
+    const path = `/admin/lenders/${await lenderIn(app, operator)}`
+    return { read: path, path, body: (nth) => ({ displayName: `Bank ${nth}` }), token: operator.token }
   },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()

@@ -76,6 +76,7 @@ const files = [
   'Title,Variant Price\nA,abc\n',
   '"\n',
   '\ufeffTitle\nB\n',
+  'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\nmer_1,lend_1,L-1,DEFAULT,1,2025-12-01,\n',
 ]
 
 const wrongText: fc.Arbitrary<unknown> = fc.oneof(

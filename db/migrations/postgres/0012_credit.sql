@@ -4,6 +4,14 @@ CREATE TABLE "lending_rule_versions" (
 	"first_used_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "merchant_default_blocks" (
+	"merchant_id" text COLLATE "C" NOT NULL,
+	"block" integer NOT NULL,
+	"defaults" integer NOT NULL,
+	CONSTRAINT "merchant_default_blocks_merchant_id_block_pk" PRIMARY KEY("merchant_id","block")
+);
+--> statement-breakpoint
+ALTER TABLE "merchant_default_blocks" ADD CONSTRAINT "merchant_default_blocks_merchant_id_users_id_fk" FOREIGN KEY ("merchant_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "repayments_lender" ON "repayments" USING btree ("lender_id","id");--> statement-breakpoint
 CREATE FUNCTION souk_keep_repayments() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -4,6 +4,14 @@ CREATE TABLE `lending_rule_versions` (
 	`first_used_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `merchant_default_blocks` (
+	`merchant_id` text NOT NULL,
+	`block` integer NOT NULL,
+	`defaults` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `block`),
+	FOREIGN KEY (`merchant_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
 CREATE INDEX `repayments_lender` ON `repayments` (`lender_id`,`id`);--> statement-breakpoint
 CREATE TRIGGER repayments_unchanged BEFORE UPDATE OF id, merchant_id, lender_id, loan_ref, outcome, amount_usd, due_at, settled_at, dated_at, source, recorded_by, recorded_at ON repayments
 BEGIN

@@ -30,10 +30,14 @@ const retryAfterSeconds = 5
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown'
 /** What asking again does not change. */
-const isFinal = (error: unknown) => ['NoSuchKey', 'NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
+const isFinal = (error: unknown) =>
+  ['NoSuchKey', 'NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
 /** A bucket of an S3-compatible service, by Bun's client: path style, in parts where it is longer than one. */
-export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix }: S3Account, { log, sleep, silentMs = silentMaxMs }: Port): DocumentStore {
+export function createS3Store(
+  { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
+  { log, sleep, silentMs = silentMaxMs }: Port,
+): DocumentStore {
   const client = new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
 
   const keyOf = (name: string): string => {

@@ -1,10 +1,10 @@
+import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Currency, isCurrency } from '../../lib/money.ts'
 import { Fault, handleFromTitle, parseHandle } from './csv-cells.ts'
 import { type Columns, type Field, mapHeader } from './csv-columns.ts'
 import type { CsvItem } from './csv-items.ts'
 import { buildProduct, type ProductRows, type Row, rejected, rowsMax } from './csv-product.ts'
-import { type CsvRecord, type CsvSource, type Rest, readRecords } from '../../core/csv-records.ts'
 import { imagesMax, variantsMax } from './domain.ts'
 
 export type { CsvSource } from '../../core/csv-records.ts'

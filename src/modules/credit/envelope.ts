@@ -64,7 +64,12 @@ const highest = (holds: (tier: Rung) => boolean): Rung => rungs.findLast((tier) 
 
 const lower = (a: Rung, b: Rung): Rung => (rungs.indexOf(a) < rungs.indexOf(b) ? a : b)
 
-const least = (first: bigint, ...others: readonly bigint[]): bigint => others.reduce((one, other) => (other < one ? other : one), first)
+/** Not `Math.min`, which knows no such numbers. */
+function least(first: bigint, ...others: readonly bigint[]): bigint {
+  let found = first
+  for (const other of others) if (other < found) found = other
+  return found
+}
 
 /** Cents in units of two factors, as cents: whole steps, and what is left over is nobody's. */
 function roundedDown(amount: bigint, stepUsd: number): bigint {

@@ -80,11 +80,7 @@ export type Backtest = {
  * Judges every decision by other rules than it was made by. Writes nothing.
  * @param tell called with each case, changed or not, in the order of the decisions
  */
-export async function backtest(
-  deps: AgainDeps,
-  rules: LendingRules,
-  tell: (one: BacktestCase) => Promise<void> | void,
-): Promise<Backtest> {
+export async function backtest(deps: AgainDeps, rules: LendingRules, tell: (one: BacktestCase) => Promise<void> | void): Promise<Backtest> {
   const sums = { decisions: 0, changed: 0, raised: 0, lowered: 0 }
   const ceilings = { before: 0, after: 0 }
   const over = { before: 0, after: 0 }

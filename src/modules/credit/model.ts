@@ -5,7 +5,8 @@ import { usdEnd } from '../../lib/usd.ts'
 import { kybCohorts } from '../kyb/domain.ts'
 import { creditTiers, envelopeReasons, flagLengthMax, flagsMax, operationalRisks, rungs } from './domain.ts'
 
-const usd = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: usdEnd, description: `${description}, in US dollars with at most two decimals` })
+const usd = (description: string) =>
+  Type.Number({ minimum: 0, exclusiveMaximum: usdEnd, description: `${description}, in US dollars with at most two decimals` })
 
 /** Of the preview, and of a decision. */
 export const AssessmentBody = t.Object(

@@ -39,5 +39,12 @@ export async function previewUpgrade(deps: PreviewDeps, merchantId: string) {
 export async function upgradeEligibility(deps: PreviewDeps, merchantId: string, baseTier: CreditTier) {
   const signals = await signalsOf(deps, merchantId)
   const { observedTier, ...gaps } = standingOf(signals)
-  return { merchantId, baseTier, earnedTier: observedTier, effectiveTier: effectiveTierOf(baseTier, observedTier), signals: told(signals), ...gaps }
+  return {
+    merchantId,
+    baseTier,
+    earnedTier: observedTier,
+    effectiveTier: effectiveTierOf(baseTier, observedTier),
+    signals: told(signals),
+    ...gaps,
+  }
 }

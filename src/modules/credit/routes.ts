@@ -7,7 +7,7 @@ import { AssessmentBody, EligibilityQuery, EnvelopeRecord, MerchantParam, Upgrad
 /** Like all of `/admin/lending-application`, there only while the lending platform is switched on. */
 export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
   const access = { by: 'superAdmin', while: () => deps.config.lendingPlatformEnabled } as const
-  return routes(deps, 'Lending administration')
+  return routes(deps, 'Credit')
     .post('/admin/lending-application/credit-tier/preview', ({ body }) => judge(body), {
       access,
       exactNumbers: true,
@@ -36,7 +36,7 @@ export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
 }
 
 export const upgradePreviewRoutes = (deps: HttpDeps & CreditDeps) =>
-  routes(deps, 'Trust fabric').get(
+  routes(deps, 'Credit').get(
     '/v2/merchant/credit-tier/upgrade-preview/:merchantId',
     ({ params, request }) =>
       deps.answers.respond(request, async () => JSON.stringify(await previewUpgrade(deps, params.merchantId))) as never,

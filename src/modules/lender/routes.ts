@@ -6,7 +6,7 @@ import { changeLender, createLender, type LenderDeps, listLenders, readLender } 
 import { ChangeLender, CreateLender, LenderRecord, Lenders, ListLenders } from './model.ts'
 
 export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
-  routes(deps, 'Lenders')
+  routes(deps, 'Credit')
     .post('/admin/lenders', ({ body, actor, once }) => once(201, (write) => createLender(deps, { actor, write }, body)), {
       access: 'superAdmin',
       versioned: true,
@@ -31,19 +31,15 @@ export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
       response: { 200: LenderRecord, ...errorResponses(401, 403, 404) },
       detail: { summary: 'A lender' },
     })
-    .patch(
-      '/admin/lenders/:id',
-      ({ params, body, actor, expected }) => changeLender(deps, { actor, expected }, params.id, body),
-      {
-        access: 'superAdmin',
-        versioned: true,
-        params: RecordId,
-        body: ChangeLender,
-        response: { 200: LenderRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
-        detail: {
-          summary: 'Change a lender',
-          description:
-            'What is left out stays. `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED`, and `PENDING_KYB → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes.',
-        },
+    .patch('/admin/lenders/:id', ({ params, body, actor, expected }) => changeLender(deps, { actor, expected }, params.id, body), {
+      access: 'superAdmin',
+      versioned: true,
+      params: RecordId,
+      body: ChangeLender,
+      response: { 200: LenderRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Change a lender',
+        description:
+          'What is left out stays. `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED`, and `PENDING_KYB → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes.',
       },
-    )
+    })

@@ -1,5 +1,5 @@
 import { createFileStore } from '../../clients/documents/files.ts'
-import { type DocumentStores, documentsDirectory, documentStores } from '../../clients/documents/stores.ts'
+import { type DocumentStores, documentStores, documentsDirectory } from '../../clients/documents/stores.ts'
 import type { Deps } from '../../core/deps.ts'
 import type { KybDeps } from '../kyb/index.ts'
 import { createLendingDocumentStore } from './store.ts'
@@ -13,4 +13,4 @@ export const lendingDocumentParts = ({ db, config, log, sleep }: Pick<Deps, 'db'
 export type LendingDocumentDeps = KybDeps & ReturnType<typeof lendingDocumentParts>
 
 /** For commands, which copy files from and to wherever the settings say. */
-export { createFileStore, type DocumentStores, documentsDirectory, documentStores }
+export { createFileStore, type DocumentStores, documentStores, documentsDirectory }

@@ -277,7 +277,10 @@ async function opened(deps: LendingDocumentDeps, document: LendingDocument): Pro
 }
 
 /** @throws AppError NOT_FOUND when it is not there; SealBroken when it is of another length; UNAVAILABLE */
-export async function fileOf({ documentStores }: Pick<LendingDocumentDeps, 'documentStores'>, document: LendingDocument): Promise<KeptDocument> {
+export async function fileOf(
+  { documentStores }: Pick<LendingDocumentDeps, 'documentStores'>,
+  document: LendingDocument,
+): Promise<KeptDocument> {
   const store = documentStores.of(document.store)
   if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured')
   const file = await store.get(document.storageName)

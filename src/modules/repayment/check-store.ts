@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
 import { dayMs } from '../../lib/day.ts'
+import { daysOfBlock } from './domain.ts'
 
 const problemsMax = 20
 
@@ -42,6 +43,21 @@ const rules = (): readonly Rule[] => [
       order by d.merchant_id, d.day`,
     say: ({ id, day, kept, counted }) =>
       `Of merchant ${id}, ${kept} defaults are kept of day ${new Date(Number(day) * dayMs).toISOString().slice(0, 10)}, and there are ${counted}`,
+  },
+  {
+    subject: 'defaults by sixteen days',
+    broken: sql`
+      with counted as (
+        select merchant_id, day / ${sql.raw(String(daysOfBlock))} as block, sum(defaults) as n
+        from merchant_default_days group by merchant_id, day / ${sql.raw(String(daysOfBlock))}),
+      blocks as (select merchant_id, block from merchant_default_blocks union select merchant_id, block from counted)
+      select b.merchant_id as id, coalesce(k.defaults, 0) as kept, coalesce(c.n, 0) as counted
+      from blocks b
+        left join merchant_default_blocks k on k.merchant_id = b.merchant_id and k.block = b.block
+        left join counted c on c.merchant_id = b.merchant_id and c.block = b.block
+      where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
+      order by b.merchant_id, b.block`,
+    say: ({ id, kept, counted }) => `Of merchant ${id}, ${kept} defaults are kept of sixteen days of which ${counted} are kept by day`,
   },
   {
     subject: 'reversals',

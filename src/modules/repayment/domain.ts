@@ -13,11 +13,50 @@ export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readon
 export const loanRefMax = 128
 export const reasonMax = 2_000
 
+/** What a merchant's repayments come to: those that count, and how many defaults are within a window. */
+export type RepaymentSignals = Pick<
+  KeptSignals,
+  'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'
+> & {
+  readonly defaultsOfWindow: number
+}
+
 /** What is recorded of an instalment: whole cents, times in milliseconds. */
 export type Draft = Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome' | 'amountUsd' | 'dueAt' | 'settledAt'>
 
 /** The days since the epoch by which defaults are counted, UTC. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
+
+export const daysOfBlock = 16
+export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)
+
+/** Counts that a window is summed up from: whole blocks, whole days before and behind them, and the rest by its moments. Ends are excluded. */
+export type Cuts = {
+  readonly daysBefore: readonly [from: number, end: number]
+  readonly blocks: readonly [from: number, end: number]
+  readonly daysBehind: readonly [from: number, end: number]
+  /** Milliseconds, after the first and not after the second. */
+  readonly firstDay: readonly [after: number, upTo: number]
+  readonly lastDay: readonly [after: number, upTo: number]
+}
+
+/**
+ * Cuts a window into what is counted already and what is not.
+ * @param window milliseconds: what is after `after` and not after `upTo`, which is on a later day
+ */
+export function cutsOf({ after, upTo }: { readonly after: number; readonly upTo: number }): Cuts {
+  const [first, last] = [dayNumberOf(after), dayNumberOf(upTo)]
+  const endOf = (day: number) => (day + 1) * dayMs - 1
+  const [fromBlock, endBlock] = [blockOf(first + daysOfBlock), blockOf(last)]
+  const isShort = fromBlock >= endBlock
+  return {
+    daysBefore: [first + 1, isShort ? last : fromBlock * daysOfBlock],
+    blocks: isShort ? [0, 0] : [fromBlock, endBlock],
+    daysBehind: isShort ? [0, 0] : [endBlock * daysOfBlock, last],
+    firstDay: [after, endOf(first)],
+    lastDay: [endOf(last - 1), upTo],
+  }
+}
 
 /** A rule that what is to be recorded breaks, by the field that does. */
 export type Breach = { readonly field: keyof Draft; readonly rule: string }
@@ -47,17 +86,15 @@ export function assertSound(draft: Draft, now: number): void {
 }
 
 /** By which an instalment is known again. */
-export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<Draft, 'lenderId' | 'loanRef' | 'dueAt'>): string => `${lenderId} ${dueAt} ${loanRef}`
+export const keyOf = ({ lenderId, loanRef, dueAt }: Pick<Draft, 'lenderId' | 'loanRef' | 'dueAt'>): string =>
+  `${lenderId} ${dueAt} ${loanRef}`
 
 const said = ['merchantId', 'outcome', 'amountUsd', 'settledAt'] as const
 /** Whether two of the same key say the same. */
 export const isSame = (one: Draft, other: Draft): boolean => said.every((name) => one[name] === other[name])
 
 /** The row of an instalment. */
-export const repaymentOf = (
-  draft: Draft,
-  more: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>,
-): Repayment => ({
+export const repaymentOf = (draft: Draft, more: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>): Repayment => ({
   ...pick(draft, 'merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'),
   ...more,
   datedAt: draft.settledAt ?? draft.dueAt,
@@ -94,8 +131,6 @@ export const repaymentView = (repayment: Repayment, reversal: Reversal | undefin
   ...isoTimes(pick(repayment, 'dueAt', 'settledAt')),
   ...pick(repayment, 'source', 'recordedBy'),
   ...isoTimes(pick(repayment, 'recordedAt')),
-  reversal: reversal
-    ? { ...pick(reversal, 'id', 'reason', 'recordedBy'), ...isoTimes(pick(reversal, 'recordedAt')) }
-    : null,
+  reversal: reversal ? { ...pick(reversal, 'id', 'reason', 'recordedBy'), ...isoTimes(pick(reversal, 'recordedAt')) } : null,
 })
 export type RepaymentView = ReturnType<typeof repaymentView>

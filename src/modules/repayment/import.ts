@@ -33,7 +33,10 @@ const triesMax = 5
 const turn: Rest = () => new Promise((resume) => setImmediate(resume))
 
 const messages = {
-  OTHER: { column: 'loanRef', message: 'is recorded with this lender and due date already, and says something else: reverse that one first' },
+  OTHER: {
+    column: 'loanRef',
+    message: 'is recorded with this lender and due date already, and says something else: reverse that one first',
+  },
   NO_MERCHANT: { column: 'merchantId', message: 'is no merchant' },
   NO_LENDER: { column: 'lenderId', message: 'is no lender' },
 } as const
@@ -66,7 +69,10 @@ export async function importTape(
           continue
         }
         if (report.rows + batch.length >= rowsMax)
-          throw new AppError('TOO_LARGE', `The file has more than ${rowsMax} rows: ${report.recorded} before them were recorded. Send it in parts`)
+          throw new AppError(
+            'TOO_LARGE',
+            `The file has more than ${rowsMax} rows: ${report.recorded} before them were recorded. Send it in parts`,
+          )
         batch.push(tapeRowOf(tape, one, deps.clock.now()))
         if (batch.length >= rowsAtOnce) await flush()
       }

@@ -3,8 +3,6 @@ export { importTape, type TapeReport, tapeStopped } from './import.ts'
 export type { RepaymentDeps } from './parts.ts'
 export {
   listRepayments,
-  type RepaymentSignals,
-  readRepayment,
   recordRepayment,
   repaymentSignalsOf,
   reverseRepayment,

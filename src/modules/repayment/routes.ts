@@ -7,11 +7,11 @@ import { parseInstant } from '../../lib/instant.ts'
 import type { Paced } from '../../lib/pace.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { centsOf } from '../../lib/usd.ts'
-import { importTape, listRepayments, type RepaymentDeps, readRepayment, recordRepayment, reverseRepayment, tapeStopped } from './index.ts'
+import { importTape, listRepayments, type RepaymentDeps, recordRepayment, reverseRepayment, tapeStopped } from './index.ts'
 import { ListRepayments, RecordRepayment, RepaymentRecord, Repayments, ReverseRepayment, TapeReport } from './model.ts'
 
 export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
-  routes(deps, 'Repayments')
+  routes(deps, 'Credit')
     .use(uploads(deps))
     .post(
       '/admin/repayments',
@@ -39,23 +39,17 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       response: { 200: Repayments, ...errorResponses(401, 403) },
       detail: { summary: 'Repayments', description: 'Newest first; those that were reversed stay, with what undid them.' },
     })
-    .post(
-      '/admin/repayments/:id/reverse',
-      ({ params, body, actor, once }) =>
-        once(200, (write) => reverseRepayment(deps, { actor, write }, params.id, body.reason), { sees: () => readRepayment(deps, params.id) }),
-      {
-        access: 'superAdmin',
-        idempotent: true,
-        params: RecordId,
-        body: ReverseRepayment,
-        response: { 200: RepaymentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
-        detail: {
-          summary: 'Reverse a repayment',
-          description:
-            'By an entry of its own: the repayment stays, counts no more, and its lender, loan and due date may be recorded anew. Once: 409 after that.',
-        },
+    .post('/admin/repayments/:id/reverse', ({ params, body, actor }) => reverseRepayment(deps, { actor }, params.id, body.reason), {
+      access: 'superAdmin',
+      params: RecordId,
+      body: ReverseRepayment,
+      response: { 200: RepaymentRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
+      detail: {
+        summary: 'Reverse a repayment',
+        description:
+          'By an entry of its own: the repayment stays, counts no more, and its lender, loan and due date may be recorded anew. Once: 409 after that.',
       },
-    )
+    })
     .post(
       '/admin/repayments/import',
       async ({ actor, upload, request }) => {

@@ -3,7 +3,6 @@ import { type Actor, type Change, locking } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
-import { pick } from '../../lib/records.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import {
@@ -16,6 +15,7 @@ import {
   keyOf,
   later,
   type Repayment,
+  type RepaymentSignals,
   type RepaymentView,
   repaymentOf,
   repaymentView,
@@ -131,10 +131,10 @@ export function recordRepayment(deps: RepaymentDeps, { actor, write = deps.db.wr
  * Undoes a repayment by an entry of its own: it stays, and counts no more, and its lender, loan and due date may be recorded anew.
  * @throws AppError NOT_FOUND; CONFLICT when it is reversed already
  */
-export function reverseRepayment(deps: RepaymentDeps, { actor, write = deps.db.write }: By, id: string, reason: string): Promise<RepaymentView> {
+export function reverseRepayment(deps: RepaymentDeps, { actor }: Pick<By, 'actor'>, id: string, reason: string): Promise<RepaymentView> {
   const { repaymentStore: store, clock, newId } = deps
-  const lockingWrite: Change['write'] = (work) => write(work, locking)
-  return audited(deps, { actor, write: lockingWrite }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
+  const write: Change['write'] = (work) => deps.db.write(work, locking)
+  return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
     // Nothing of it ever changes but that it is reversed, and that is decided by the change itself.
     const found = await store.find(id, tx)
     if (!found) throw noSuchRepayment()
@@ -156,13 +156,6 @@ export function reverseRepayment(deps: RepaymentDeps, { actor, write = deps.db.w
   })
 }
 
-/** @throws AppError NOT_FOUND */
-export async function readRepayment({ repaymentStore: store }: RepaymentDeps, id: string): Promise<RepaymentView> {
-  const repayment = await store.find(id)
-  if (!repayment) throw noSuchRepayment()
-  return repaymentView(repayment, await store.reversalOf(id))
-}
-
 /** A page of repayments, those that were reversed among them, newest first. */
 export async function listRepayments(
   { repaymentStore: store }: RepaymentDeps,
@@ -178,28 +171,13 @@ export async function listRepayments(
   )
 }
 
-/** What a merchant's repayments come to. */
-export type RepaymentSignals = Pick<KeptSignals, 'totalOnTime' | 'totalLate' | 'totalDefaults' | 'lenderCount' | 'mostRecentSettlementAt'> & {
-  readonly defaultsOfWindow: number
-}
-
 /**
  * What a merchant's repayments come to, without looking at each.
  * @param window in milliseconds: defaults that are dated after `after` and not after `upTo`
  * @returns undefined for whoever is no merchant
  */
-export async function repaymentSignalsOf(
+export const repaymentSignalsOf = (
   { repaymentStore }: Pick<RepaymentDeps, 'repaymentStore'>,
   merchantId: string,
   window: { readonly after: number; readonly upTo: number },
-): Promise<RepaymentSignals | undefined> {
-  const found = await repaymentStore.signals(merchantId, window)
-  if (!found) return undefined
-  const { signals, defaults } = found
-  return {
-    ...(signals
-      ? pick(signals, 'totalOnTime', 'totalLate', 'totalDefaults', 'lenderCount', 'mostRecentSettlementAt')
-      : { totalOnTime: 0, totalLate: 0, totalDefaults: 0, lenderCount: 0, mostRecentSettlementAt: null }),
-    defaultsOfWindow: defaults,
-  }
-}
+): Promise<RepaymentSignals | undefined> => repaymentStore.signals(merchantId, window)

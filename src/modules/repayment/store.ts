@@ -1,16 +1,31 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareTold, rowsOf, valuesOf } from '../../../db/prepared.ts'
-import { lenders, merchantDefaultDays, merchantRepaymentSignals, repaymentReversals, repayments } from '../../../db/schema/lending.ts'
+import {
+  lenders,
+  merchantDefaultBlocks,
+  merchantDefaultDays,
+  merchantRepaymentSignals,
+  repaymentReversals,
+  repayments,
+} from '../../../db/schema/lending.ts'
 import { users } from '../../../db/schema/people.ts'
 import { selectSlice } from '../../../db/slice.ts'
-import { dayMs } from '../../lib/day.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type Draft, dayNumberOf, type KeptSignals, keyOf, noSignals, type Repayment, type Reversal } from './domain.ts'
+import {
+  blockOf,
+  cutsOf,
+  type Draft,
+  type KeptSignals,
+  keyOf,
+  noSignals,
+  type Repayment,
+  type RepaymentSignals,
+  type Reversal,
+} from './domain.ts'
 
 const isLive = isNull(repayments.reversedAt)
 const byId = rowsOf(repayments, ['id'])
-const reversalOf = rowsOf(repaymentReversals, ['repaymentId'])
 const merchantById = prepare((queries) =>
   queries
     .select({ id: users.id })
@@ -18,7 +33,13 @@ const merchantById = prepare((queries) =>
     .where(and(valuesOf(users, ['id']), eq(users.role, 'MERCHANT')))
     .limit(1),
 )
-const lenderById = prepare((queries) => queries.select({ id: lenders.id }).from(lenders).where(valuesOf(lenders, ['id'])).limit(1))
+const lenderById = prepare((queries) =>
+  queries
+    .select({ id: lenders.id })
+    .from(lenders)
+    .where(valuesOf(lenders, ['id']))
+    .limit(1),
+)
 const liveByKey = prepare((queries) =>
   queries
     .select()
@@ -41,34 +62,32 @@ const lastSettled = prepare((queries) =>
     .orderBy(desc(repayments.settledAt))
     .limit(1),
 )
-const signalsOf = rowsOf(merchantRepaymentSignals, ['merchantId'])
-/** Of days that are wholly within: a row a day. */
-const defaultsOfDays = prepare((queries) =>
+/** Counted defaults of the merchant at hand, of days or blocks between two. */
+const countedIn = (table: typeof merchantDefaultDays | typeof merchantDefaultBlocks, nth: SQL, name: string) =>
+  sql`(select coalesce(sum(c.defaults), 0) from ${table} c where c.merchant_id = ${users.id} and ${nth} >= ${sql.placeholder(`${name}From`)} and ${nth} < ${sql.placeholder(`${name}End`)})`
+/** The same of those that are counted by their moments. */
+const countedBetween = (name: string) =>
+  sql`(select count(*) from ${repayments} r where r.merchant_id = ${users.id} and r.outcome = 'DEFAULT' and r.reversed_at is null and r.dated_at > ${sql.placeholder(`${name}After`)} and r.dated_at <= ${sql.placeholder(`${name}UpTo`)})`
+const { totalOnTime, totalLate, totalDefaults, lenderCount, mostRecentSettlementAt } = merchantRepaymentSignals
+/** All that is known of a merchant's repayments, in one statement. */
+const signalsOf = prepare((queries) =>
   queries
-    .select({ n: sql<number>`cast(coalesce(sum(${merchantDefaultDays.defaults}), 0) as integer)`.as('n') })
-    .from(merchantDefaultDays)
-    .where(
-      and(
-        valuesOf(merchantDefaultDays, ['merchantId']),
-        gt(merchantDefaultDays.day, sql.placeholder('afterDay')),
-        sql`${merchantDefaultDays.day} < ${sql.placeholder('beforeDay')}`,
-      ),
-    ),
-)
-/** Of the two days that the window cuts. */
-const defaultsBetween = prepare((queries) =>
-  queries
-    .select({ n: sql<number>`cast(count(*) as integer)`.as('n') })
-    .from(repayments)
-    .where(
-      and(
-        valuesOf(repayments, ['merchantId']),
-        sql`${repayments.outcome} = 'DEFAULT'`,
-        isLive,
-        gt(repayments.datedAt, sql.placeholder('after')),
-        lte(repayments.datedAt, sql.placeholder('upTo')),
-      ),
-    ),
+    .select({
+      id: users.id,
+      totalOnTime,
+      totalLate,
+      totalDefaults,
+      lenderCount,
+      mostRecentSettlementAt,
+      defaultsOfWindow: sql<number>`cast(
+        ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBefore')} + ${countedIn(merchantDefaultBlocks, sql`c.block`, 'blocks')}
+        + ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBehind')} + ${countedBetween('firstDay')} + ${countedBetween('lastDay')}
+        as integer)`.as('defaultsOfWindow'),
+    })
+    .from(users)
+    .leftJoin(merchantRepaymentSignals, eq(merchantRepaymentSignals.merchantId, users.id))
+    .where(and(eq(users.id, sql.placeholder('which')), eq(users.role, 'MERCHANT')))
+    .limit(1),
 )
 const insertSignals = insertOf(merchantRepaymentSignals, 'leave')
 const lockedSignals = lockedRowsIn(merchantRepaymentSignals, 'merchantId')
@@ -81,7 +100,16 @@ const reverse = prepareTold((queries) =>
     .set({ reversedAt: sql.placeholder('reversedAt') as never })
     .where(and(eq(repayments.id, sql.placeholder('which')), isLive)),
 )
-const addDefaults = prepare((queries) =>
+const addToBlock = prepare((queries) =>
+  queries
+    .insert(merchantDefaultBlocks)
+    .values({ merchantId: sql.placeholder('merchantId'), block: sql.placeholder('block'), defaults: sql.placeholder('defaults') } as never)
+    .onConflictDoUpdate({
+      target: [merchantDefaultBlocks.merchantId, merchantDefaultBlocks.block],
+      set: { defaults: sql`${merchantDefaultBlocks.defaults} + excluded.defaults` },
+    }),
+)
+const addToDay = prepare((queries) =>
   queries
     .insert(merchantDefaultDays)
     .values({ merchantId: sql.placeholder('merchantId'), day: sql.placeholder('day'), defaults: sql.placeholder('defaults') } as never)
@@ -97,13 +125,13 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(id: string, from: Pick<Reader, 'first'> = read): Promise<Repayment | undefined> {
     return from.first(byId, { id })
   },
-  async reversalOf(repaymentId: string): Promise<Reversal | undefined> {
-    return read.first(reversalOf, { repaymentId })
-  },
   /** Of these, which undid what, by the repayment. */
   async reversalsOf(repaymentIds: readonly string[]): Promise<Map<string, Reversal>> {
     if (repaymentIds.length === 0) return new Map()
-    const rows = await read.select().from(repaymentReversals).where(inArray(repaymentReversals.repaymentId, [...repaymentIds]))
+    const rows = await read
+      .select()
+      .from(repaymentReversals)
+      .where(inArray(repaymentReversals.repaymentId, [...repaymentIds]))
     return new Map(rows.map((row) => [row.repaymentId, row]))
   },
   /** Newest first. */
@@ -158,33 +186,37 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Counts defaults that are dated on a day, or takes them off. */
   async addDefaults(tx: Writer, merchantId: string, day: number, defaults: number): Promise<void> {
-    await tx.run(addDefaults as never, { merchantId, day, defaults })
+    await tx.run(addToDay as never, { merchantId, day, defaults })
+    await tx.run(addToBlock as never, { merchantId, block: blockOf(day), defaults })
   },
   /**
-   * What is kept of a merchant, and the defaults that are dated after `after` and not after `upTo` (milliseconds), as of one moment: whole
-   * days by their counts, and the two that the window cuts by their rows.
+   * What is kept of a merchant, and how many defaults are dated after `after` and not after `upTo` (milliseconds).
    * @returns undefined for whoever is no merchant
    */
-  async signals(
-    merchantId: string,
-    { after, upTo }: { after: number; upTo: number },
-  ): Promise<{ signals: KeptSignals | undefined; defaults: number } | undefined> {
-    const [firstDay, lastDay] = [dayNumberOf(after), dayNumberOf(upTo)]
-    const parts = read.together(
-      () =>
-        [
-          read.first(merchantById, { id: merchantId }),
-          read.first(signalsOf, { merchantId }),
-          read.first(defaultsOfDays, { merchantId, afterDay: firstDay, beforeDay: lastDay }),
-          read.first(defaultsBetween, { merchantId, after, upTo: endOfDay(firstDay) }),
-          read.first(defaultsBetween, { merchantId, after: endOfDay(lastDay - 1), upTo }),
-        ] as const,
+  async signals(merchantId: string, window: { readonly after: number; readonly upTo: number }): Promise<RepaymentSignals | undefined> {
+    const { daysBefore, blocks, daysBehind, firstDay, lastDay } = cutsOf(window)
+    const found = await read.first(signalsOf, {
+      which: merchantId,
+      daysBeforeFrom: daysBefore[0],
+      daysBeforeEnd: daysBefore[1],
+      blocksFrom: blocks[0],
+      blocksEnd: blocks[1],
+      daysBehindFrom: daysBehind[0],
+      daysBehindEnd: daysBehind[1],
+      firstDayAfter: firstDay[0],
+      firstDayUpTo: firstDay[1],
+      lastDayAfter: lastDay[0],
+      lastDayUpTo: lastDay[1],
+    })
+    return (
+      found && {
+        totalOnTime: found.totalOnTime ?? 0,
+        totalLate: found.totalLate ?? 0,
+        totalDefaults: found.totalDefaults ?? 0,
+        lenderCount: found.lenderCount ?? 0,
+        mostRecentSettlementAt: found.mostRecentSettlementAt,
+        defaultsOfWindow: found.defaultsOfWindow,
+      }
     )
-    const [merchant, signals, ofDays, ofFirst, ofLast] = await Promise.all(parts)
-    if (!merchant) return undefined
-    return { signals, defaults: (ofDays?.n ?? 0) + (ofFirst?.n ?? 0) + (ofLast?.n ?? 0) }
   },
 })
-
-/** The last millisecond of a day. */
-const endOfDay = (day: number): number => (day + 1) * dayMs - 1

@@ -2,7 +2,14 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lendingDecisions, lendingRuleVersions } from '../../../db/schema/lending.ts'
-import { type Assessment, currentRules, type LendingRules, ruleVersion, textOfRules, versionOfRules } from '../../../src/modules/credit/domain.ts'
+import {
+  type Assessment,
+  currentRules,
+  type LendingRules,
+  ruleVersion,
+  textOfRules,
+  versionOfRules,
+} from '../../../src/modules/credit/domain.ts'
 import { type BacktestCase, backtest, judge, type Replayed, replay } from '../../../src/modules/credit/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { decided } from '../../support/decisions.ts'
@@ -68,7 +75,10 @@ test('decisions by rules that are not ours any more are judged by those, and wha
   await set(unknown.decisionId, { ruleVersion: 'rules-lost' })
   await set(forged.decisionId, { ruleVersion: 'rules-forged' })
   expect(await problems(app)).toEqual([
-    { ...changed, problem: 'was {"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}, and is {"tier":"T1","ceilingUsd":23000,"reason":"FORMULA"}' },
+    {
+      ...changed,
+      problem: 'was {"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}, and is {"tier":"T1","ceilingUsd":23000,"reason":"FORMULA"}',
+    },
     { ...unknown, problem: 'its rules, rules-lost, are not kept' },
     { ...forged, problem: 'its rules are not those of rules-forged any more' },
   ])
@@ -79,7 +89,11 @@ test('a backtest says of each decision what other rules come to, and the sums, a
   const { id } = await app.merchant()
   const rich = await decided(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
   const small = await decided(app, id, { assessment: figures(10_000), requestedUsd: 23_000 })
-  const flagged = await decided(app, id, { assessment: figures(1e6, { hardComplianceFlags: ['PEP'] }), decision: 'REJECTED', requestedUsd: 1_000 })
+  const flagged = await decided(app, id, {
+    assessment: figures(1e6, { hardComplianceFlags: ['PEP'] }),
+    decision: 'REJECTED',
+    requestedUsd: 1_000,
+  })
   await decided(app, id, { assessment: null, requestedUsd: 1_000 })
   const stricter: LendingRules = {
     ...currentRules,
@@ -125,10 +139,15 @@ test('more decisions than are read at once are all judged, each once', async () 
   const { id } = await app.merchant()
   const { decisionId, applicationId } = await decided(app, id, { assessment: figures(10_000) })
   const [row] = await app.deps.db.read.select().from(lendingDecisions)
-  const many = Array.from({ length: 1_100 }, (_, nth) => ({ ...row, id: `${decisionId}${String(nth).padStart(4, '0')}` }) as typeof lendingDecisions.$inferInsert)
+  const many = Array.from(
+    { length: 1_100 },
+    (_, nth) => ({ ...row, id: `${decisionId}${String(nth).padStart(4, '0')}` }) as typeof lendingDecisions.$inferInsert,
+  )
   await app.deps.db.write((tx) => tx.insert(lendingDecisions).values(many))
   const seen = await Array.fromAsync(replay(app.deps))
-  expect([seen.length, new Set(seen.map((one) => one.decisionId)).size, seen.every((one) => one.applicationId === applicationId && !one.problem)]).toEqual([
-    1_101, 1_101, true,
-  ])
+  expect([
+    seen.length,
+    new Set(seen.map((one) => one.decisionId)).size,
+    seen.every((one) => one.applicationId === applicationId && !one.problem),
+  ]).toEqual([1_101, 1_101, true])
 })

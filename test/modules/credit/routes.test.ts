@@ -50,7 +50,10 @@ describe('the credit-tier preview', () => {
     await using app = await testApp(on)
     const { token } = await app.superAdmin()
     const ask = async (revenue: string) => {
-      const raw = JSON.stringify({ ...figures, monthlyAvgRevenueUsd: 0 }).replace('"monthlyAvgRevenueUsd":0', `"monthlyAvgRevenueUsd":${revenue}`)
+      const raw = JSON.stringify({ ...figures, monthlyAvgRevenueUsd: 0 }).replace(
+        '"monthlyAvgRevenueUsd":0',
+        `"monthlyAvgRevenueUsd":${revenue}`,
+      )
       const { status, body } = await app.call('POST', path, { token, raw, headers: { 'content-type': 'application/json' } })
       return [revenue, status, body.message ?? body.ceilingUsd]
     }
@@ -67,7 +70,12 @@ describe('the credit-tier preview', () => {
       for (const given of [{}, { token }, { token: merchant.token }]) {
         const posted = await app.call('POST', prefix + path, { ...given, body: {} })
         const read = await app.call('GET', prefix + eligibility(merchant.id), given)
-        expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([404, 'There is nothing at this path', 404, 'There is nothing at this path'])
+        expect([posted.status, posted.body.message, read.status, read.body.message]).toEqual([
+          404,
+          'There is nothing at this path',
+          404,
+          'There is nothing at this path',
+        ])
       }
     expect((await previewOf(app, merchant.id)).status).toBe(200)
     expect((await app.call('GET', '/admin/lenders', { token })).status).toBe(200)
@@ -83,7 +91,9 @@ async function world(app: TestApp) {
     merchantId,
     lenderId,
     add: (outcome: string, day: string, times = 1) =>
-      Promise.all(Array.from({ length: times }, () => recorded(app, operator, { merchantId, lenderId, outcome, dueAt: day, settledAt: day }))),
+      Promise.all(
+        Array.from({ length: times }, () => recorded(app, operator, { merchantId, lenderId, outcome, dueAt: day, settledAt: day })),
+      ),
   }
 }
 
@@ -91,18 +101,43 @@ test('the public preview shows signals, tier and gaps of any merchant, cached as
   await using app = await testApp()
   const { operator, merchantId, add } = await world(app)
   const fresh = await previewOf(app, merchantId)
-  expect([fresh.status, fresh.headers.get('cache-control'), fresh.headers.get('access-control-allow-origin')]).toEqual([200, 'public, max-age=0, s-maxage=60', '*'])
+  expect([fresh.status, fresh.headers.get('cache-control'), fresh.headers.get('access-control-allow-origin')]).toEqual([
+    200,
+    'public, max-age=0, s-maxage=60',
+    '*',
+  ])
   expect(fresh.body).toEqual({
     merchantId,
-    signals: { totalSettledOnTime: 0, totalLate: 0, totalDefaults: 0, trailingTwelveMonthDefaults: 0, lenderCount: 0, mostRecentSettlementAt: null },
+    signals: {
+      totalSettledOnTime: 0,
+      totalLate: 0,
+      totalDefaults: 0,
+      trailingTwelveMonthDefaults: 0,
+      lenderCount: 0,
+      mostRecentSettlementAt: null,
+    },
     observedTier: 'T1',
-    nextTierGap: { targetTier: 'T2', onTimeSettlementsNeeded: 3, blockingDefaultCount: 0, guidance: 'On-time settlements still needed for T2: 3.' },
-    topTierGap: { targetTier: 'T3', onTimeSettlementsNeeded: 10, blockingDefaultCount: 0, guidance: 'On-time settlements still needed for T3: 10.' },
+    nextTierGap: {
+      targetTier: 'T2',
+      onTimeSettlementsNeeded: 3,
+      blockingDefaultCount: 0,
+      guidance: 'On-time settlements still needed for T2: 3.',
+    },
+    topTierGap: {
+      targetTier: 'T3',
+      onTimeSettlementsNeeded: 10,
+      blockingDefaultCount: 0,
+      guidance: 'On-time settlements still needed for T3: 10.',
+    },
   })
   expect((await previewOf(app, merchantId, { 'if-none-match': fresh.headers.get('etag') ?? '' })).status).toBe(304)
   await add('ON_TIME', '2025-06-01T00:00:00.000Z', 3)
   const { writes } = app.deps.db.stats
-  expect((await previewOf(app, merchantId)).body).toMatchObject({ observedTier: 'T2', nextTierGap: { targetTier: 'T3' }, topTierGap: { targetTier: 'T3' } })
+  expect((await previewOf(app, merchantId)).body).toMatchObject({
+    observedTier: 'T2',
+    nextTierGap: { targetTier: 'T3' },
+    topTierGap: { targetTier: 'T3' },
+  })
   expect((await app.call('GET', `/api/v3/v2/merchant/credit-tier/upgrade-preview/${merchantId}`)).body.observedTier).toBe('T2')
   for (const nobody of ['mer_00000000000000000000000000', operator.id, 'x']) {
     const { status, body } = await previewOf(app, nobody)
@@ -136,10 +171,24 @@ test('a default stops closing T3 exactly twelve months after it, to the millisec
 test('a default is dated by its settlement, else by its due date, and counted by day the same as by hand', async () => {
   await using app = await testApp({}, { startAt: Date.parse('2026-06-15T10:30:00.000Z') })
   const { operator, merchantId, lenderId } = await world(app)
-  const moments = ['2025-06-15T10:30:00.000Z', '2025-06-15T10:30:00.001Z', '2025-06-15T23:59:59.999Z', '2025-06-16T00:00:00.000Z', '2026-06-14T23:59:59.999Z', '2026-06-15T00:00:00.000Z', '2026-06-15T10:30:00.000Z']
+  const moments = [
+    '2025-06-15T10:30:00.000Z',
+    '2025-06-15T10:30:00.001Z',
+    '2025-06-15T23:59:59.999Z',
+    '2025-06-16T00:00:00.000Z',
+    '2026-06-14T23:59:59.999Z',
+    '2026-06-15T00:00:00.000Z',
+    '2026-06-15T10:30:00.000Z',
+  ]
   for (const dueAt of moments) await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt, settledAt: null })
   // Due long before, and settled within.
-  await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt: '2024-01-01T00:00:00.000Z', settledAt: '2026-01-01T00:00:00.000Z' })
+  await recorded(app, operator, {
+    merchantId,
+    lenderId,
+    outcome: 'DEFAULT',
+    dueAt: '2024-01-01T00:00:00.000Z',
+    settledAt: '2026-01-01T00:00:00.000Z',
+  })
   const { signals } = (await previewOf(app, merchantId)).body
   expect([signals.totalDefaults, signals.trailingTwelveMonthDefaults]).toEqual([8, 7])
 })
@@ -154,6 +203,7 @@ test('eligibility is the higher of what a lender gives and what was earned, and 
   expect(await ask('')).toEqual({ merchantId, baseTier: 'T1', earnedTier: observedTier, effectiveTier: 'T2', ...preview })
   expect((await ask('?baseTier=T0')).effectiveTier).toBe('T0')
   expect((await ask('?baseTier=T3')).effectiveTier).toBe('T3')
-  for (const query of ['?baseTier=T4', '?baseTier=', '?tier=T1']) expect((await app.call('GET', eligibility(merchantId, query), { token })).status).toBe(400)
+  for (const query of ['?baseTier=T4', '?baseTier=', '?tier=T1'])
+    expect((await app.call('GET', eligibility(merchantId, query), { token })).status).toBe(400)
   expect((await app.call('GET', eligibility('mer_00000000000000000000000000'), { token })).status).toBe(404)
 })

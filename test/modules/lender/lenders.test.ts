@@ -1,6 +1,6 @@
 /** Lenders, whom operators register, suspend and archive. */
 import { expect, test } from 'bun:test'
-import { lenders, lenderStatusHistory } from '../../../db/schema/lending.ts'
+import { lenderStatusHistory, lenders } from '../../../db/schema/lending.ts'
 import { lenderStatuses, lenderTransitions } from '../../../src/modules/lender/domain.ts'
 import { testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
@@ -46,7 +46,11 @@ test('of every pair of statuses a lender moves exactly where its table says, and
       expect([from, to, status]).toEqual([from, to, allowed || from === to ? 200 : 409])
       const after = (await app.call('GET', `/admin/lenders/${id}`, { token: operator.token })).body
       expect(after.status).toBe(allowed ? to : from)
-      expect(after.statusHistory.map((entry: { status: string }) => entry.status)).toEqual(['PENDING_KYB', ...(ways[from] ?? []), ...(allowed ? [to] : [])])
+      expect(after.statusHistory.map((entry: { status: string }) => entry.status)).toEqual([
+        'PENDING_KYB',
+        ...(ways[from] ?? []),
+        ...(allowed ? [to] : []),
+      ])
       if (status === 409) expect(body.message).toBe(`status (body): a lender that is ${from} cannot become so`)
     }
   }
@@ -70,7 +74,11 @@ test('a name changes without a move, and what a lender does not have is refused 
   ]
   for (const [method, path, body, message] of wrong) {
     const answer = await app.call(method, path, { token, body })
-    expect([JSON.stringify(body).slice(0, 60), answer.status, answer.body.message]).toEqual([JSON.stringify(body).slice(0, 60), 400, expect.stringMatching(message)])
+    expect([JSON.stringify(body).slice(0, 60), answer.status, answer.body.message]).toEqual([
+      JSON.stringify(body).slice(0, 60),
+      400,
+      expect.stringMatching(message),
+    ])
   }
   const nowhere = await app.call('PATCH', '/admin/lenders/lend_00000000000000000000000000', { token, body: { status: 'ACTIVE' } })
   expect([nowhere.status, nowhere.body.message]).toEqual([404, 'No such lender'])

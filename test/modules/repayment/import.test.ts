@@ -100,7 +100,10 @@ test('the good rows of a tape are recorded with the signals they add up to, each
 test('columns may stand in any order and any case, and a header that is not whole is refused before anything is recorded', async () => {
   await using app = await testApp()
   const { merchantId, lenderId, send } = await world(app)
-  const turned = lines('settledat,DUEAT,amountUsd,Outcome,loanRef,lenderId,merchantId', `2025-10-01,2025-10-01,5,LATE,L-1,${lenderId},${merchantId}`)
+  const turned = lines(
+    'settledat,DUEAT,amountUsd,Outcome,loanRef,lenderId,merchantId',
+    `2025-10-01,2025-10-01,5,LATE,L-1,${lenderId},${merchantId}`,
+  )
   expect((await send(turned)).body).toMatchObject({ rows: 1, recorded: 1 })
   const refused: [file: string, message: string][] = [
     ['', 'The file is empty'],
@@ -122,12 +125,18 @@ test('two imports of one tape at once record each row once, and its signals once
   await using app = await testApp()
   const { operator, merchantId, lenderId } = await world(app)
   const merchants = [merchantId, ...(await Promise.all(Array.from({ length: 4 }, async () => (await app.merchant()).id)))]
-  const rows = Array.from({ length: 300 }, (_, nth) => `${merchants[nth % 5]},${lenderId},L-${nth},${nth % 3 ? 'ON_TIME' : 'DEFAULT'},1,2025-10-01,2025-10-02`)
+  const rows = Array.from(
+    { length: 300 },
+    (_, nth) => `${merchants[nth % 5]},${lenderId},L-${nth},${nth % 3 ? 'ON_TIME' : 'DEFAULT'},1,2025-10-01,2025-10-02`,
+  )
   async function* file(of: readonly string[]) {
     yield new TextEncoder().encode(lines(header, ...of))
   }
   const reports = await Promise.all([rows, rows.toReversed()].map((of) => importTape(app.deps, { actor: operator }, () => file(of))))
-  expect(reports.map(({ rows, failed }) => [rows, failed])).toEqual([[300, 0], [300, 0]])
+  expect(reports.map(({ rows, failed }) => [rows, failed])).toEqual([
+    [300, 0],
+    [300, 0],
+  ])
   expect(reports.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300)
   const sums = await Promise.all(merchants.map(async (id) => (await previewOf(app, id)).body.signals))
   expect(sums.reduce((sum, { totalSettledOnTime, totalDefaults }) => sum + totalSettledOnTime + totalDefaults, 0)).toBe(300)

@@ -48,13 +48,18 @@ test('a repayment is recorded to the cent and the millisecond, by a lender in an
     reversal: null,
   })
   const other = await recorded(app, operator, { merchantId: (await app.merchant()).id, lenderId, outcome: 'DEFAULT', settledAt: null })
-  const ids = async (query: string) => (await app.call('GET', `/admin/repayments${query}`, { token })).body.data.map((one: { id: string }) => one.id)
+  const ids = async (query: string) =>
+    (await app.call('GET', `/admin/repayments${query}`, { token })).body.data.map((one: { id: string }) => one.id)
   expect(await ids('')).toEqual([other, id])
   expect(await ids(`?merchantId=${merchantId}`)).toEqual([id])
   expect(await ids(`?lenderId=${lenderId}&outcome=DEFAULT`)).toEqual([other])
   expect(await ids(`?loanRef=${encodeURIComponent('L-1/é')}`)).toEqual([id])
   expect(await ids('?lenderId=lend_x')).toEqual([])
-  expect((await app.call('GET', '/api/v3/admin/repayments?limit=1&page=2', { token })).body).toMatchObject({ total: 2, pages: 2, data: [{ id }] })
+  expect((await app.call('GET', '/api/v3/admin/repayments?limit=1&page=2', { token })).body).toMatchObject({
+    total: 2,
+    pages: 2,
+    data: [{ id }],
+  })
 })
 
 test('what breaks its rule is refused and named, and nothing is kept of it', async () => {
@@ -79,7 +84,10 @@ test('what breaks its rule is refused and named, and nothing is kept of it', asy
     [{ loanRef: ' L-1' }, /^loanRef \(body\): Expected a text in one line without blanks at its ends$/],
     [{ loanRef: 'x'.repeat(129) }, /^loanRef \(body\)/],
     [{ merchantId: 'mer_00000000000000000000000000' }, /^merchantId \(body\): no such merchant$/],
-    [{ merchantId: (await app.deps.db.read.rows<{ id: string }>(sql`select id from users where role = 'SUPER_ADMIN'`))[0]?.id }, /^merchantId \(body\)/],
+    [
+      { merchantId: (await app.deps.db.read.rows<{ id: string }>(sql`select id from users where role = 'SUPER_ADMIN'`))[0]?.id },
+      /^merchantId \(body\)/,
+    ],
     [{ lenderId: 'lend_00000000000000000000000000' }, /^lenderId \(body\): no such lender$/],
     [{ reversedAt: null }, /^unknown field: reversedAt$/],
   ]
@@ -101,7 +109,10 @@ describe('one of a lender, a loan and a due date counts', () => {
     const id = await recorded(app, operator, given)
     for (const again of [given, { ...given, outcome: 'LATE' }, { ...given, merchantId: (await app.merchant()).id }]) {
       const { status, body } = await record(app, operator, again)
-      expect([status, body.message]).toEqual([409, expect.stringMatching(/^loanRef \(body\): .* is recorded already: reverse that one first$/)])
+      expect([status, body.message]).toEqual([
+        409,
+        expect.stringMatching(/^loanRef \(body\): .* is recorded already: reverse that one first$/),
+      ])
     }
     ok(await record(app, operator, { ...given, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
     ok(await record(app, operator, { ...given, lenderId: await lenderIn(app, operator) }), 201)
@@ -110,13 +121,22 @@ describe('one of a lender, a loan and a due date counts', () => {
     expect(reversed).toMatchObject({
       id,
       outcome: 'ON_TIME',
-      reversal: { id: expect.stringMatching(/^rev_/), reason: 'Reported twice', recordedBy: operator.id, recordedAt: '2026-01-06T12:01:00.000Z' },
+      reversal: {
+        id: expect.stringMatching(/^rev_/),
+        reason: 'Reported twice',
+        recordedBy: operator.id,
+        recordedAt: '2026-01-06T12:01:00.000Z',
+      },
     })
     const twice = await reverse(app, operator, id)
     expect([twice.status, twice.body.message]).toEqual([409, 'The repayment is reversed already'])
     const anew = await recorded(app, operator, { ...given, outcome: 'DEFAULT' })
     const { data } = (await app.call('GET', '/admin/repayments?loanRef=L-1', { token })).body
-    expect(data.filter((one: { dueAt: string }) => one.dueAt === '2025-12-01T00:00:00.000Z' ).map((one: { id: string; reversal: unknown }) => [one.id, one.reversal === null])).toContainEqual([anew, true])
+    expect(
+      data
+        .filter((one: { dueAt: string }) => one.dueAt === '2025-12-01T00:00:00.000Z')
+        .map((one: { id: string; reversal: unknown }) => [one.id, one.reversal === null]),
+    ).toContainEqual([anew, true])
     expect(data.find((one: { id: string }) => one.id === id)).toEqual(reversed)
     expect((await reverse(app, operator, 'rep_00000000000000000000000000')).status).toBe(404)
     expect((await app.call('POST', `/admin/repayments/${anew}/reverse`, { token, body: {} })).body.message).toMatch(/^reason \(body\)/)
@@ -134,7 +154,11 @@ describe('one of a lender, a loan and a due date counts', () => {
     const reversals = await Promise.all(Array.from({ length: 8 }, () => reverse(app, operator, id)))
     expect(reversals.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
     const kept = await app.deps.db.read.select().from(merchantRepaymentSignals)
-    expect(kept.every(({ totalOnTime, lenderCount, mostRecentSettlementAt }) => totalOnTime === 0 && lenderCount === 0 && mostRecentSettlementAt === null)).toBe(true)
+    expect(
+      kept.every(
+        ({ totalOnTime, lenderCount, mostRecentSettlementAt }) => totalOnTime === 0 && lenderCount === 0 && mostRecentSettlementAt === null,
+      ),
+    ).toBe(true)
     expect(await app.deps.db.read.select().from(repaymentReversals)).toHaveLength(1)
     expect(await wrongIn(app)).toEqual([])
   })
@@ -154,18 +178,39 @@ test('what is kept of a merchant is what the repayments that count come to, thro
   const { operator, lenderId, merchantId } = await world(app)
   const second = await lenderIn(app, operator)
   const signals = async () => (await previewOf(app, merchantId)).body.signals
-  const none = { totalSettledOnTime: 0, totalLate: 0, totalDefaults: 0, trailingTwelveMonthDefaults: 0, lenderCount: 0, mostRecentSettlementAt: null }
+  const none = {
+    totalSettledOnTime: 0,
+    totalLate: 0,
+    totalDefaults: 0,
+    trailingTwelveMonthDefaults: 0,
+    lenderCount: 0,
+    mostRecentSettlementAt: null,
+  }
   expect(await signals()).toEqual(none)
   const first = await recorded(app, operator, { merchantId, lenderId, settledAt: '2025-12-05T00:00:00.000Z' })
   const late = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'LATE', settledAt: '2025-12-20T00:00:00.000Z' })
   const failed = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'DEFAULT', settledAt: null })
-  const all = { totalSettledOnTime: 1, totalLate: 1, totalDefaults: 1, trailingTwelveMonthDefaults: 1, lenderCount: 2, mostRecentSettlementAt: '2025-12-20T00:00:00.000Z' }
+  const all = {
+    totalSettledOnTime: 1,
+    totalLate: 1,
+    totalDefaults: 1,
+    trailingTwelveMonthDefaults: 1,
+    lenderCount: 2,
+    mostRecentSettlementAt: '2025-12-20T00:00:00.000Z',
+  }
   expect(await signals()).toEqual(all)
   expect(await wrongIn(app)).toEqual([])
   ok(await reverse(app, operator, late))
   expect(await signals()).toEqual({ ...all, totalLate: 0, mostRecentSettlementAt: '2025-12-05T00:00:00.000Z' })
   ok(await reverse(app, operator, failed))
-  expect(await signals()).toEqual({ ...all, totalLate: 0, totalDefaults: 0, trailingTwelveMonthDefaults: 0, lenderCount: 1, mostRecentSettlementAt: '2025-12-05T00:00:00.000Z' })
+  expect(await signals()).toEqual({
+    ...all,
+    totalLate: 0,
+    totalDefaults: 0,
+    trailingTwelveMonthDefaults: 0,
+    lenderCount: 1,
+    mostRecentSettlementAt: '2025-12-05T00:00:00.000Z',
+  })
   ok(await reverse(app, operator, first))
   expect(await signals()).toEqual(none)
   expect(await wrongIn(app)).toEqual([])
@@ -175,11 +220,14 @@ test('`souk check` recounts: what is kept wrongly of a merchant is named', async
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await world(app)
   await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
-  await app.deps.db.write((tx) => tx.update(merchantRepaymentSignals).set({ totalLate: 3 }).where(eq(merchantRepaymentSignals.merchantId, merchantId)))
+  await app.deps.db.write((tx) =>
+    tx.update(merchantRepaymentSignals).set({ totalLate: 3 }).where(eq(merchantRepaymentSignals.merchantId, merchantId)),
+  )
   await app.deps.db.write((tx) => tx.rows(sql`update merchant_default_days set defaults = 2 where merchant_id = ${merchantId}`))
   expect(await wrongIn(app)).toEqual([
     `What is kept of the repayments of merchant ${merchantId} is not what they come to`,
     `Of merchant ${merchantId}, 2 defaults are kept of day 2025-12-01, and there are 1`,
+    `Of merchant ${merchantId}, 1 defaults are kept of sixteen days of which 2 are kept by day`,
   ])
 })
 

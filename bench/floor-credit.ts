@@ -1,0 +1,81 @@
+/**
+ * The bare floor of credit: `Bun.serve` on the same file. Its preview of an envelope verifies the same token by the same library, looks its
+ * session up, parses the same body and judges it by the same function, and does nothing else: no limits of bodies, no schemas. Its preview of
+ * an upgrade reads what is kept of the merchant, by one statement, and answers the bytes that souk does.
+ */
+import { Database as Sqlite } from 'bun:sqlite'
+import { join } from 'node:path'
+import { createTokens } from '../src/clients/tokens.ts'
+import { parseConfig } from '../src/config.ts'
+import { createKeyring } from '../src/keys.ts'
+import { judge } from '../src/modules/credit/index.ts'
+import { standingOf } from '../src/modules/credit/ladder.ts'
+import { benchSettings } from './seed.ts'
+
+const [dataDir = ''] = Bun.argv.slice(2)
+const db = new Sqlite(join(dataDir, 'souk.db'), { readonly: true })
+const keyring = createKeyring(parseConfig(benchSettings(dataDir)), false)
+const tokens = createTokens(keyring.jwt, Date.now, 3_600, () => crypto.randomUUID())
+const session = db.prepare<{ subject_id: string }, [string, number]>(
+  'SELECT subject_id FROM sessions WHERE id = ? AND revoked_at IS NULL AND expires_at > ? LIMIT 1',
+)
+type Kept = {
+  total_on_time: number
+  total_late: number
+  total_defaults: number
+  lender_count: number
+  most_recent_settlement_at: number | null
+  defaults: number
+}
+const signals = db.prepare<Kept, [number, string]>(
+  `SELECT s.*, (SELECT coalesce(sum(defaults), 0) FROM merchant_default_days d WHERE d.merchant_id = s.merchant_id AND d.day > ?) AS defaults
+   FROM merchant_repayment_signals s WHERE s.merchant_id = ? LIMIT 1`,
+)
+
+const headers = { 'x-content-type-options': 'nosniff', 'content-type': 'application/json;charset=utf-8' }
+const refused = () => new Response('{}', { status: 401, headers })
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  routes: {
+    '/admin/lending-application/credit-tier/preview': {
+      POST: async (request) => {
+        const claims = await tokens.verify((request.headers.get('authorization') ?? '').slice('Bearer '.length))
+        if (claims?.role !== 'SUPER_ADMIN' || !session.get(claims.sid, Date.now())) return refused()
+        return new Response(JSON.stringify(judge((await request.json()) as never)), {
+          headers: { ...headers, 'cache-control': 'no-store', 'x-request-id': crypto.randomUUID() },
+        })
+      },
+    },
+    '/v2/merchant/credit-tier/upgrade-preview/:merchantId': (request) => {
+      const { merchantId } = request.params
+      const kept = signals.get(Math.floor(Date.now() / 86_400_000) - 365, merchantId)
+      if (!kept) return new Response('{}', { status: 404, headers })
+      const told = {
+        totalSettledOnTime: kept.total_on_time,
+        totalLate: kept.total_late,
+        totalDefaults: kept.total_defaults,
+        trailingTwelveMonthDefaults: kept.defaults,
+        lenderCount: kept.lender_count,
+      }
+      const last = kept.most_recent_settlement_at
+      const body = JSON.stringify({
+        merchantId,
+        signals: { ...told, mostRecentSettlementAt: last === null ? null : new Date(last).toISOString() },
+        ...standingOf({ ...told, mostRecentSettlementAt: last }),
+      })
+      return new Response(body, {
+        headers: {
+          ...headers,
+          etag: `"${Bun.hash.xxHash3(body).toString(36)}"`,
+          'cache-control': 'public, max-age=0, s-maxage=60',
+          'access-control-allow-origin': '*',
+          'x-request-id': crypto.randomUUID(),
+        },
+      })
+    },
+  },
+  fetch: () => new Response(null, { status: 404 }),
+})
+process.stdout.write(`http://127.0.0.1:${server.port}\n`)

@@ -25,7 +25,9 @@ async function draft({ dataDir, email }: Seeded): Promise<string> {
   await deps.db.write(async (tx) => {
     const business = { legalName: 'Bench', registrationNumber: '1', country: 'US', owners: [], reason: null, decidedAt: now }
     await tx.insert(kybRecords).values({ id: deps.newId('kyb'), status: 'APPROVED', ...business, ...common })
-    await tx.insert(lendingApplications).values({ id, tier: 'TIER_1_REFERRAL', status: 'DRAFT', queuedAt: 0, createdBy: merchantId, ...common })
+    await tx
+      .insert(lendingApplications)
+      .values({ id, tier: 'TIER_1_REFERRAL', status: 'DRAFT', queuedAt: 0, createdBy: merchantId, ...common })
   })
   await close()
   return id
@@ -60,12 +62,19 @@ export async function measureLendingDocuments(): Promise<void> {
   const shop = await seed(join(work, 'documents'), 10)
   const id = await draft(shop)
   const file = join(work, 'statement.pdf')
-  writeFileSync(file, Buffer.concat([Buffer.from('%PDF-1.7\n'), crypto.getRandomValues(new Uint8Array(65_536)), Buffer.alloc(25 * mb - 65_545, 7)]))
+  writeFileSync(
+    file,
+    Buffer.concat([Buffer.from('%PDF-1.7\n'), crypto.getRandomValues(new Uint8Array(65_536)), Buffer.alloc(25 * mb - 65_545, 7)]),
+  )
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true' }))
   const { data } = (await post(souk.url, '/merchant/login', {}, { email: shop.email, password: shop.password })) as unknown as {
     data: { accessToken: string }
   }
-  const product = { title: 'Sold without end', status: 'ACTIVE', variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }] }
+  const product = {
+    title: 'Sold without end',
+    status: 'ACTIVE',
+    variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
+  }
   const { variants } = (await post(souk.url, '/product-v2', { 'x-service-api-key': shop.secretKey }, product)) as unknown as {
     variants: { id: string }[]
   }

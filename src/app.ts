@@ -18,6 +18,8 @@ import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.t
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
+import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
+import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
@@ -80,6 +82,8 @@ const twice = (deps: AppDeps) =>
     .use(publicCatalogRoutes(deps))
     .use(publicCollectionRoutes(deps))
     .use(publicBlogRoutes(deps))
+    .use(lendingRoutes(deps))
+    .use(lendingAdminRoutes(deps))
     .use(lendingDocumentRoutes(deps))
     .use(lendingDocumentAdminRoutes(deps))
 

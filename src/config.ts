@@ -418,5 +418,7 @@ function halfStore(config: Config): string[] {
     DOCUMENTS_S3_SECRET: config.documentsS3Secret,
   }
   const missing = Object.entries(parts).filter(([, value]) => value === undefined)
-  return missing.length === Object.keys(parts).length ? [] : missing.map(([name]) => `${name} must be set when another DOCUMENTS_S3_ setting is`)
+  return missing.length === Object.keys(parts).length
+    ? []
+    : missing.map(([name]) => `${name} must be set when another DOCUMENTS_S3_ setting is`)
 }

@@ -13,6 +13,7 @@ import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
 import { kybParts } from './modules/kyb/parts.ts'
+import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
@@ -47,6 +48,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
+    .add(lendingParts)
     .add(lendingDocumentParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)

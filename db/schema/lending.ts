@@ -43,7 +43,6 @@ export const lendingApplications = table(
     purposeCode: word('purpose_code', ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT']),
     selectedTier1Partner: word('selected_tier1_partner', ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE']),
     selectedTier2Partner: text('selected_tier2_partner'),
-    documentationCompleted: json<Documentation>('documentation_completed'),
     /** Of the last decision that gave one, or of the withdrawal. */
     reason: text('reason'),
     /** The partner's own name for it, as the last decision that gave one says. */
@@ -57,6 +56,8 @@ export const lendingApplications = table(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: int('version').notNull(),
+    // Last, since it may be long: an engine walks through it to whatever stands behind.
+    documentationCompleted: json<Documentation>('documentation_completed'),
   },
   (application) => {
     const { status, tier, cohort, selectedTier1Partner, selectedTier2Partner, queuedAt, id } = application

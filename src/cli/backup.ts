@@ -70,7 +70,10 @@ function adviceOnKeys(config: Config): string {
 }
 
 function tellDocuments(target: string, { files, bytes, missing }: Copied): void {
-  if (files > 0) process.stdout.write(`Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsBeside(target)} (${bytesText(bytes)}), sealed as they were.\n`)
+  if (files > 0)
+    process.stdout.write(
+      `Its ${files === 1 ? 'document is' : `${files} documents are`} in ${documentsBeside(target)} (${bytesText(bytes)}), sealed as they were.\n`,
+    )
   if (missing.length > 0)
     process.stderr.write(
       `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied, not there or not whole: \`souk check\` tells more.\n`,

@@ -9,8 +9,8 @@ import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
-import { documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
+import { documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import type { Input } from './command.ts'
 import { problemsWithProgress } from './copying.ts'
@@ -108,7 +108,10 @@ const faultWords = {
 /** Opens every document of lending applications to its end, and looks for files that belong to none. */
 async function* documentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-  const parts = { ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }), clock: { now: () => Date.now(), monotonic: () => performance.now() } }
+  const parts = {
+    ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }),
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+  }
   const total = await parts.lendingDocumentStore.count()
   const problems: string[] = []
   if (total > 0) {
@@ -122,7 +125,8 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
   }
   yield { subject: 'documents', problems: shortened(problems) }
   const orphans: string[] = []
-  for await (const { store, file } of orphanedFiles(parts)) orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
+  for await (const { store, file } of orphanedFiles(parts))
+    orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
   if (orphans.length > 0)
     yield { subject: 'files without a document', problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
 }

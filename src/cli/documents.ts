@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { syncPath } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
-import { type Copied, copyFiles, createFileStore, documentStores, documentsDirectory, dropOthers, type NamedFile } from '../modules/lending-document/index.ts'
+import {
+  type Copied,
+  copyFiles,
+  createFileStore,
+  documentStores,
+  documentsDirectory,
+  dropOthers,
+  type NamedFile,
+} from '../modules/lending-document/index.ts'
 import { withReader } from './database-file.ts'
 import { createProgress } from './progress.ts'
 

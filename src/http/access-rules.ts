@@ -19,6 +19,8 @@ export type AccessRule = {
   readonly mayAskFor?: 'metricsToken'
   /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
   readonly browsers?: true
+  /** Of merchants only those whose KYB record is approved. */
+  readonly approvedKyb?: true
   /**
    * What changes something is limited for whoever is not known: nobody, publishable keys, customers; see write-limit.ts. So must every
    * rule that lets customers in: an account costs nothing.
@@ -31,6 +33,12 @@ const rules = {
   login: { who: 'anybody, with a password, whose failures are limited', unguarded: true, browsers: true },
   loggedIn: { who: 'whoever is logged in', tokens: ['merchant', 'customer', 'superAdmin'], browsers: true, limitsWrites: true },
   merchant: { who: 'merchants', tokens: ['merchant'] },
+  approvedMerchant: { who: 'merchants whose KYB record is approved', tokens: ['merchant'], approvedKyb: true },
+  approvedMerchantOrSuperAdmin: {
+    who: 'merchants whose KYB record is approved, and super admins',
+    tokens: ['merchant', 'superAdmin'],
+    approvedKyb: true,
+  },
   management: { who: "merchants, and the shop's secret key", tokens: ['merchant'], key: 'server' },
   storefront: {
     who: "merchants, and the shop's publishable or secret key",

@@ -41,9 +41,12 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
  * query of pages and the like, as reads by id or handle do by themselves; elsewhere a parameter that nobody knows is refused.
  */
 export const access = (
-  deps: Pick<HttpDeps, 'identity' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit' | 'callers' | 'originOf'>,
+  deps: Pick<
+    HttpDeps,
+    'identity' | 'isApproved' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit' | 'callers' | 'originOf'
+  >,
 ) => {
-  const { identity, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
+  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
@@ -169,6 +172,12 @@ export const access = (
     if (wait !== undefined) throw new AppError('RATE_LIMITED', 'Too many changes within a minute: try again', { retryAfterSeconds: wait })
   }
 
+  /** An approval is final: it need not be asked for again inside a write. */
+  async function assertApproved({ kind, id }: Principal): Promise<void> {
+    if (kind === 'merchant' && !(await isApproved(id)))
+      throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb, and an operator decides')
+  }
+
   function letIn(rule: AccessRule, isOn: Switch) {
     return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
@@ -184,6 +193,7 @@ export const access = (
       // Before anything else refuses: the trail says whom.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)
+      if (rule.approvedKyb) await assertApproved(caller.principal)
       await limitWrite(rule, request, caller.principal)
     }
   }

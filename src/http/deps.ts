@@ -5,6 +5,10 @@ import type { Trail } from '../core/trail.ts'
 import type { httpParts } from './parts.ts'
 
 /** What the HTTP layer needs besides. */
-export type HttpDeps = Deps & { readonly identity: Identity; readonly idempotency: Idempotency; readonly trail: Trail } & ReturnType<
-    typeof httpParts
-  >
+export type HttpDeps = Deps & {
+  readonly identity: Identity
+  /** Whether a merchant's KYB record is approved. */
+  readonly isApproved: (merchantId: string) => Promise<boolean>
+  readonly idempotency: Idempotency
+  readonly trail: Trail
+} & ReturnType<typeof httpParts>

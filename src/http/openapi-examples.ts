@@ -15,6 +15,7 @@ const kindsBySegment: Record<string, IdKind> = {
   customer: 'customer',
   giftcard: 'giftCard',
   kyb: 'kyb',
+  'lending-application': 'lendingApplication',
   orders: 'order',
   'product-v2': 'product',
   sessions: 'session',

@@ -62,6 +62,8 @@ const tagDescriptions: Record<string, string> = {
   Login: 'Accounts, access tokens and their renewal.',
   Shops: 'The shop, its settings, keys and wallet.',
   KYB: 'What business a merchant runs, as an operator has confirmed it.',
+  Lending:
+    'Applications for a loan, the documents that they need, and what operators decide. All of it answers 404 while `LENDING_PLATFORM_ENABLED` is false.',
   Catalog: 'Products, variants and collections.',
   Blogs: 'Blog posts.',
   Customers: "A shop's customers and their address books.",
@@ -80,7 +82,7 @@ const apiDescription = `A commerce backend: merchants, shops and keys, products,
 
 **Conventions**
 
-- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs and settings are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
+- Bodies are JSON objects (\`application/json\`) of at most 64 KB, or 1 MB where products, collections, blogs, settings and lending applications are written, with at most 50,000 values and 32 levels. Timestamps are ISO 8601 in UTC, with milliseconds.
 - Money is \`{ amount, currency }\` in minor units of the currency, except fields that end in \`Usd\`: those are dollars.
 - Lists answer \`{ data, page, limit, total, pages }\`; a page past the end is empty.
 - A field or a query parameter that a route does not know is refused with 400, and the message names it. Reads by id or handle, pages, health and metrics ignore the query.

@@ -15,8 +15,10 @@ export type Shape = {
   /** A list may stand here, of these. */
   items?: Shape
   itemsMax?: number
-  /** Something else than an object or a list may stand here. */
+  /** Something else than an object, a list or null may stand here. */
   plain?: true
+  /** Null may stand here. */
+  nothing?: true
   /** Characters of a text. */
   lengthMax?: number
   /** The same where a regular expression or a format looks at the text. */
@@ -49,6 +51,8 @@ export function shapeOf(schema: TSchema): Shape {
       return textShape(schema)
     case undefined:
       return { anything: true }
+    case 'null':
+      return { nothing: true }
     default:
       return { plain: true }
   }
@@ -75,6 +79,7 @@ function merged(one: Shape, other: Shape): Shape {
   const both: Shape = {}
   if (one.anything || other.anything) both.anything = true
   if (one.plain || other.plain) both.plain = true
+  if (one.nothing || other.nothing) both.nothing = true
   if (fields.size > 0 || one.fields || other.fields) both.fields = fields
   for (const key of ['others', 'items'] as const) {
     const either = one[key] && other[key] ? merged(one[key], other[key]) : (one[key] ?? other[key])
@@ -109,7 +114,7 @@ export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shap
  * @throws AppError INVALID
  */
 export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query' | 'path' = 'body', path: string[] = []): void {
-  if (value === undefined || shape.anything) return
+  if (value === undefined || shape.anything || (value === null && shape.nothing)) return
   const refuse = (rule: string) => new AppError('INVALID', `${path.join('.') || place} (${place}): ${rule}`)
   if (typeof value === 'string') {
     if (!shape.plain) throw refuse(`Expected ${shape.kind}`)

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
 import { release } from '../lib/sealed-stream.ts'
+import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -59,7 +59,11 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
  * The body of a request as a file; nothing is read yet.
  * @throws AppError UNSUPPORTED_MEDIA
  */
-export function readUpload(request: Request, { types, bytesMax: bytesMost }: UploadRule, { room, senderOf, pace, reads }: Uploading): Upload {
+export function readUpload(
+  request: Request,
+  { types, bytesMax: bytesMost }: UploadRule,
+  { room, senderOf, pace, reads }: Uploading,
+): Upload {
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   /** Reads the body whole. */

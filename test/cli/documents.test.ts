@@ -11,7 +11,10 @@ const day = 24 * 60 * 60
 const documentsIn = (dir: string) => (existsSync(join(dir, 'documents')) ? readdirSync(join(dir, 'documents')).sort() : [])
 const namesIn = (database: string) =>
   withFile(database, (connection) =>
-    connection.query<{ name: string }, []>('SELECT storage_name AS name FROM lending_documents ORDER BY storage_name').all().map(({ name }) => name),
+    connection
+      .query<{ name: string }, []>('SELECT storage_name AS name FROM lending_documents ORDER BY storage_name')
+      .all()
+      .map(({ name }) => name),
   )
 
 /** Approves the merchant's business and drafts an application, behind the program's back. */
@@ -34,7 +37,11 @@ function drafted(database: string): string {
 }
 
 const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
-  fetch(`${server.url}${pathOf(id, key)}`, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': type }, body: new Uint8Array(body) })
+  fetch(`${server.url}${pathOf(id, key)}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': type },
+    body: new Uint8Array(body),
+  })
 
 const letter = pdf(300_000)
 /** A stopped instance with an application and two documents. */
@@ -74,7 +81,8 @@ describeProcesses('documents and the commands', () => {
         join(
           dataDir,
           'documents',
-          connection.query<{ name: string }, [string]>('SELECT storage_name AS name FROM lending_documents WHERE key = ?').get(key)?.name ?? '',
+          connection.query<{ name: string }, [string]>('SELECT storage_name AS name FROM lending_documents WHERE key = ?').get(key)?.name ??
+            '',
         ),
       )
     const bytes = readFileSync(pathOf('ein_letter'))
@@ -137,8 +145,18 @@ describeProcesses('documents and the commands', () => {
   test('a rotation of keys touches the rows of documents and none of their files, and they open under the new key alone', async () => {
     const { dataDir, database } = await withDocuments()
     const sealed = () =>
-      withFile(database, (connection) => connection.query<{ key: string }, []>('SELECT sealed_key AS key FROM lending_documents').all().map(({ key }) => key))
-    const files = () => documentsIn(dataDir).map((name) => [name, statSync(join(dataDir, 'documents', name)).mtimeMs, statSync(join(dataDir, 'documents', name)).ino])
+      withFile(database, (connection) =>
+        connection
+          .query<{ key: string }, []>('SELECT sealed_key AS key FROM lending_documents')
+          .all()
+          .map(({ key }) => key),
+      )
+    const files = () =>
+      documentsIn(dataDir).map((name) => [
+        name,
+        statSync(join(dataDir, 'documents', name)).mtimeMs,
+        statSync(join(dataDir, 'documents', name)).ino,
+      ])
     const [rowsBefore, filesBefore] = [sealed(), files()]
     const rotated = await souk(['rotate-keys'], dataDir)
     expect([rotated.status, rotated.stderr]).toEqual([0, ''])

@@ -4,6 +4,7 @@ import type { Access } from '../../src/http/access-rules.ts'
 import { startSession } from '../../src/modules/auth/service.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { accepted, everyCredential, refused, statedAccess } from '../support/credentials.ts'
+import { approved } from '../support/kyb.ts'
 import { accessManifest } from './access-manifest.ts'
 
 const everythingOn = { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true' }
@@ -74,7 +75,8 @@ test('a credential of the wrong kind is 401; of the right kind, without the role
 
 test('the right credential is not refused', async () => {
   await using app = await testApp(everythingOn)
-  const { credentials } = await everyCredential(app)
+  const { credentials, merchant, admin } = await everyCredential(app)
+  await approved(app, merchant, admin)
   for (const { route, method, path, access } of guarded) {
     // Whatever else takes it for a field that it does not know: the old key stays valid when the route is the rotation.
     const body = method === 'GET' ? {} : { body: { graceSeconds: 3_600 } }

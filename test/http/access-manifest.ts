@@ -43,6 +43,14 @@ export const accessManifest: Record<string, Access> = {
   'POST /kyb': 'merchant',
   'GET /kyb': 'merchant',
 
+  'POST /lending-application': 'approvedMerchantOrSuperAdmin',
+  'GET /lending-application': 'merchant',
+  'GET /lending-application/:id': 'merchant',
+  'PATCH /lending-application/:id': 'approvedMerchant',
+  'POST /lending-application/:id/submit': 'approvedMerchant',
+  'POST /lending-application/:id/withdraw': 'approvedMerchant',
+  'GET /lending-application/:id/checklist': 'merchant',
+
   'GET /product-v2/public/shop/:shopName': 'public',
   'GET /product-v2/public/:id': 'public',
   'POST /product-v2': 'management',
@@ -120,6 +128,10 @@ export const accessManifest: Record<string, Access> = {
   'POST /webhooks/payments/qpay/callback/:token': 'processor',
 
   'GET /admin/audit': 'superAdmin',
+  'GET /admin/lending-application': 'superAdmin',
+  'GET /admin/lending-application/:id': 'superAdmin',
+  'POST /admin/lending-application/:id/decision': 'superAdmin',
+
   'GET /admin/kyb': 'superAdmin',
   'GET /admin/kyb/:id': 'superAdmin',
   'POST /admin/kyb/:id/decision': 'superAdmin',

@@ -18,7 +18,11 @@ const whole = async (stream: AsyncIterable<Uint8Array>) => {
 }
 const sealed = (plain: Uint8Array, about = 'about', by: Uint8Array = key) => whole(sealStream(by, about, inPieces(plain, 30_011)))
 const opened = (bytes: Uint8Array, about = 'about', by: Uint8Array = key) => whole(openStream(by, about, inPieces(bytes, 40_009)))
-const refused = async (bytes: Uint8Array) => opened(bytes).then(() => false, (error) => error instanceof SealBroken)
+const refused = async (bytes: Uint8Array) =>
+  opened(bytes).then(
+    () => false,
+    (error) => error instanceof SealBroken,
+  )
 
 const edges = [0, 1, sealedChunkBytes - 1, sealedChunkBytes, sealedChunkBytes + 1, 3 * sealedChunkBytes]
 
@@ -58,7 +62,8 @@ test('a stream does not open under another key or for another purpose', async ()
 test('a stream that was changed anywhere, cut at any chunk, grown, or whose chunks were swapped, left out, repeated or joined with those of another stream does not open', async () => {
   const plain = randomBytes(3 * sealedChunkBytes)
   const bytes = await sealed(plain)
-  const chunk = (nth: number, of = bytes) => of.subarray(start + nth * (sealedChunkBytes + tag), start + (nth + 1) * (sealedChunkBytes + tag))
+  const chunk = (nth: number, of = bytes) =>
+    of.subarray(start + nth * (sealedChunkBytes + tag), start + (nth + 1) * (sealedChunkBytes + tag))
   const head = bytes.subarray(0, start)
   expect((await opened(Buffer.concat([head, chunk(0), chunk(1), chunk(2)]))).equals(plain)).toBe(true)
   const other = await sealed(randomBytes(3 * sealedChunkBytes), 'about', streamKeys(Buffer.alloc(32, 8)).seal)

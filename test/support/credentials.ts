@@ -15,6 +15,8 @@ export const refused: Record<
 > = {
   loggedIn: { unknown: ['secret', 'publishable', 'integration'], forbidden: [] },
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
+  approvedMerchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
+  approvedMerchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   management: { unknown: ['integration'], forbidden: ['customer', 'superAdmin', 'publishable'] },
   storefront: { unknown: ['integration'], forbidden: ['customer', 'superAdmin'] },
   cart: { unknown: ['integration'], forbidden: ['merchant', 'superAdmin'] },

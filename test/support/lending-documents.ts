@@ -51,10 +51,7 @@ export const pathOf = (id: string, key: string) => `/lending-application/${id}/d
 
 /** A file of so many bytes that begins as a PDF does. */
 export const pdf = (bytes = 1_000): Buffer => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(Math.max(0, bytes - 9), 'text ')])
-export const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
+export const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 export const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]), Buffer.from('JFIF\0'), Buffer.alloc(200)])
 export const csv = Buffer.from('date,amount\n2026-01-31,"1,000.00"\n2026-02-28,Zürich €\n')
 
@@ -75,7 +72,9 @@ export function zip(entries: readonly Entry[]): Buffer {
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), how, sizes, names, Buffer.from(name), packed])
     const at = Buffer.alloc(4)
     at.writeUInt32LE(offset)
-    centrals.push(Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.from([20, 0]), how, sizes, names, Buffer.alloc(10), at, Buffer.from(name)]))
+    centrals.push(
+      Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.from([20, 0]), how, sizes, names, Buffer.alloc(10), at, Buffer.from(name)]),
+    )
     locals.push(local)
     offset += local.length
   }

@@ -27,7 +27,6 @@ CREATE TABLE "lending_applications" (
 	"purpose_code" text COLLATE "C",
 	"selected_tier1_partner" text COLLATE "C",
 	"selected_tier2_partner" text COLLATE "C",
-	"documentation_completed" text,
 	"reason" text COLLATE "C",
 	"partner_external_ref" text COLLATE "C",
 	"submitted_at" bigint,
@@ -36,7 +35,8 @@ CREATE TABLE "lending_applications" (
 	"created_by" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
-	"version" integer NOT NULL
+	"version" integer NOT NULL,
+	"documentation_completed" text
 );
 --> statement-breakpoint
 CREATE TABLE "lending_decisions" (

@@ -30,7 +30,6 @@ CREATE TABLE `lending_applications` (
 	`purpose_code` text,
 	`selected_tier1_partner` text,
 	`selected_tier2_partner` text,
-	`documentation_completed` text,
 	`reason` text,
 	`partner_external_ref` text,
 	`submitted_at` integer,
@@ -40,6 +39,7 @@ CREATE TABLE `lending_applications` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
+	`documentation_completed` text,
 	FOREIGN KEY (`merchant_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint

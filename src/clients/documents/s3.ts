@@ -30,10 +30,13 @@ const retryAfterSeconds = 5
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown'
 /** What asking again does not change. */
-const isFinal = (error: unknown) => ['NoSuchKey', 'NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
+const isFinal = (error: unknown) => ['NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
 /** A bucket of an S3-compatible service, by Bun's client: path style, in parts where it is longer than one. */
-export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix }: S3Account, { log, sleep, silentMs = silentMaxMs }: Port): DocumentStore {
+export function createS3Store(
+  { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
+  { log, sleep, silentMs = silentMaxMs }: Port,
+): DocumentStore {
   const client = new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
 
   const keyOf = (name: string): string => {
@@ -62,12 +65,14 @@ export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix 
     }
   }
 
+  /** Asks again while that may help. @throws AppError UNAVAILABLE; NoSuchKey as it came */
   async function asked<T>(operation: string, ask: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await inTime(ask())
       } catch (error) {
-        if (isFinal(error) || attempt > retries) throw error
+        if (codeOf(error) === 'NoSuchKey') throw error
+        if (isFinal(error) || attempt > retries) throw unavailable(operation, error)
         await sleep(retryAfterMs * 2 ** attempt)
       }
     }
@@ -75,7 +80,7 @@ export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix 
 
   const statOf = (key: string): Promise<{ size: number } | undefined> =>
     asked('stat', () => client.stat(key)).catch((error: unknown) => {
-      if (codeOf(error) !== 'NoSuchKey') throw unavailable('stat', error)
+      if (codeOf(error) !== 'NoSuchKey') throw error
       return undefined
     })
 
@@ -116,6 +121,8 @@ export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix 
         // Whatever of it may be there: nobody knows its name.
         await inTime(client.delete(key)).catch(() => undefined)
         throw source.fault() ?? unavailable('put', error)
+      } finally {
+        source.end()
       }
     },
     async get(name) {
@@ -125,16 +132,12 @@ export function createS3Store({ endpoint, bucket, keyId, secret, region, prefix 
     },
     async delete(name) {
       await asked('delete', () => client.delete(keyOf(name))).catch((error: unknown) => {
-        if (codeOf(error) !== 'NoSuchKey') throw unavailable('delete', error)
+        if (codeOf(error) !== 'NoSuchKey') throw error
       })
     },
     async *list() {
       for (let startAfter: string | undefined; ; ) {
-        const page = await asked('list', () => client.list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) })).catch(
-          (error: unknown) => {
-            throw unavailable('list', error)
-          },
-        )
+        const page = await asked('list', () => client.list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }))
         for (const { key, size = 0, lastModified = '' } of page.contents ?? []) {
           const name = key.slice(prefix.length)
           if (isDocumentName(name)) yield { name, bytes: size, at: Date.parse(lastModified) }
@@ -187,8 +190,9 @@ function watched(chunks: AsyncIterable<Uint8Array>, silentMs: number) {
     bytes: () => bytes,
     /** What the source itself failed of. */
     fault: () => fault,
+    /** Nobody waits any more. */
+    end: () => clearTimeout(timer),
     stop(error: unknown): void {
-      clearTimeout(timer)
       try {
         controller?.error(error)
       } catch {

@@ -33,8 +33,15 @@ export const documentDifference = (before: LendingDocument | undefined, after: L
   differenceOf(before && told(before), after && told(after), ['key', 'mimeType', 'size', 'store'])
 
 /** Which file it is, and what it is sealed under, is nobody's business. */
-const told = ({ applicationId: _, storageName: __, hash: ___, sealedKey: ____, uploadedAt: _____, uploadedBy: ______, ...document }: LendingDocument) =>
-  document
+const told = ({
+  applicationId: _,
+  storageName: __,
+  hash: ___,
+  sealedKey: ____,
+  uploadedAt: _____,
+  uploadedBy: ______,
+  ...document
+}: LendingDocument) => document
 
 /** A document as its owner sees it. */
 export const documentView = (document: LendingDocument) => ({
@@ -48,7 +55,10 @@ const gone = 'REMOVED'
 
 /** What is said of the documents of an application once one of them was taken back. */
 export const withoutUploaded = (said: Documentation | null, key: string): Documentation | null =>
-  said && { ...said, items: (said.items ?? []).map((item) => (item.key === key && item.status === taken ? { ...item, status: gone } : item)) }
+  said && {
+    ...said,
+    items: (said.items ?? []).map((item) => (item.key === key && item.status === taken ? { ...item, status: gone } : item)),
+  }
 
 const nameLengthMax = 150
 

@@ -69,12 +69,15 @@ export async function* documentFaults(
   }
 }
 
-async function faultOf(deps: KeepingDeps & Pick<LendingDocumentDeps, 'keyring'>, document: LendingDocument): Promise<DocumentFault['fault'] | undefined> {
+async function faultOf(
+  deps: KeepingDeps & Pick<LendingDocumentDeps, 'keyring'>,
+  document: LendingDocument,
+): Promise<DocumentFault['fault'] | undefined> {
   try {
     const store = deps.documentStores.of(document.store)
     if (!store) return 'UNREACHABLE'
     if (!(await store.get(document.storageName))) return 'MISSING'
-    for await (const _ of contentOf(deps, document, await fileOf(deps, document))) continue
+    for await (const _ of contentOf(deps, document, await fileOf(deps, document)));
     return undefined
   } catch {
     return 'ALTERED'

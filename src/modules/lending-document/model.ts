@@ -16,4 +16,8 @@ export const LendingDocument = t.Object(
 )
 
 /** The file itself. */
-export const DocumentFile = t.String({ contentMediaType: 'application/octet-stream', format: 'binary', description: 'The file, as it was sent.' })
+export const DocumentFile = t.String({
+  contentMediaType: 'application/octet-stream',
+  format: 'binary',
+  description: 'The file, as it was sent.',
+})

@@ -11,7 +11,10 @@ import { DocumentFile, DocumentPath, LendingDocument } from './model.ts'
 const bytesMax = 25 * 1024 * 1024
 
 const path = '/lending-application/:id/documents/:key'
-const whileOn = ({ config }: HttpDeps) => () => config.lendingPlatformEnabled
+const whileOn =
+  ({ config }: HttpDeps) =>
+  () =>
+    config.lendingPlatformEnabled
 
 export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
   routes(deps, 'Lending')
@@ -37,19 +40,15 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         },
       },
     )
-    .get(
-      path,
-      async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))),
-      {
-        access: { by: 'merchant', while: whileOn(deps) },
-        params: DocumentPath,
-        response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
-        detail: {
-          summary: 'A document that was handed in',
-          description: 'The file, always as an attachment, under the name that it came with.',
-        },
+    .get(path, async ({ params, shop }) => fileAnswer(await readDocument(deps, { merchantId: shop.merchantId }, whichOf(params))), {
+      access: { by: 'merchant', while: whileOn(deps) },
+      params: DocumentPath,
+      response: { 200: DocumentFile, ...errorResponses(401, 403, 404) },
+      detail: {
+        summary: 'A document that was handed in',
+        description: 'The file, always as an attachment, under the name that it came with.',
       },
-    )
+    })
     .delete(
       path,
       async ({ params, shop, actor, expected, set }) => {
@@ -57,7 +56,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         set.status = 204
       },
       {
-        access: { by: 'merchant', while: whileOn(deps) },
+        access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
         params: DocumentPath,
         response: { 204: t.Void({ description: 'The document is gone' }), ...errorResponses(401, 403, 404, 409) },

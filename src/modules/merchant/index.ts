@@ -5,6 +5,7 @@ export {
   createSuperAdmin,
   hasSuperAdmin,
   hasUsers,
+  isMerchant,
   login,
   merchantShops,
   readMerchant,

@@ -149,6 +149,10 @@ export async function readMerchant({ userStore }: MerchantDeps, id: string): Pro
   return user
 }
 
+/** Whether there is a merchant of this id: other accounts are none. */
+export const isMerchant = async ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> =>
+  (await userStore.find(id))?.role === 'MERCHANT'
+
 /** The account with this e-mail address; undefined when there is none. */
 export const userWithEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))

@@ -9,7 +9,8 @@ export type Fault = 'late' | 500 | 403 | 'cut'
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-const encoded = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+const encoded = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** AWS Signature Version 4 of a request, worked out anew. */
 function isSigned(request: Request): boolean {
@@ -23,7 +24,10 @@ function isSigned(request: Request): boolean {
   if (!names?.split(';').includes('host') || !names.split(';').includes('x-amz-content-sha256')) return false
   const query = [...url.searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).sort()
   const headers = names.split(';').map((name) => `${name}:${request.headers.get(name)?.trim()}\n`)
-  const path = url.pathname.split('/').map((part) => encoded(decodeURIComponent(part))).join('/')
+  const path = url.pathname
+    .split('/')
+    .map((part) => encoded(decodeURIComponent(part)))
+    .join('/')
   const canonical = [request.method, path, query.join('&'), headers.join(''), names, request.headers.get('x-amz-content-sha256')].join('\n')
   const toSign = ['AWS4-HMAC-SHA256', at, `${day}/${region}/s3/aws4_request`, sha256(canonical)].join('\n')
   const key = hmac(hmac(hmac(hmac(`AWS4${account.secret}`, day ?? ''), region), 's3'), 'aws4_request')
@@ -72,7 +76,9 @@ export function startS3({ pageSize = 1_000 }: { pageSize?: number } = {}) {
     if (method === 'POST' && query.has('uploads')) {
       const id = `upload-${++made}`
       uploads.set(id, new Map())
-      return xml(`<InitiateMultipartUploadResult><Bucket>${account.bucket}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+      return xml(
+        `<InitiateMultipartUploadResult><Bucket>${account.bucket}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+      )
     }
     if (uploadId !== null) return ofUpload(method, key, uploadId, query, body)
     const kept = objects.get(key)

@@ -52,7 +52,13 @@ for (const [where, open] of Object.entries(stores)) {
     for (const [key, declared, bytes, name, shown] of files) {
       const made = await put(app, merchant.token, id, key, bytes, { type: declared, ...(name ? { name } : {}) })
       expect([key, made.status]).toEqual([key, 200])
-      expect(made.body).toMatchObject({ applicationId: id, key, mimeType: declared, size: bytes.length, originalName: name ? shown.replace('statements.xlsx', 'statements') : null })
+      expect(made.body).toMatchObject({
+        applicationId: id,
+        key,
+        mimeType: declared,
+        size: bytes.length,
+        originalName: name ? shown.replace('statements.xlsx', 'statements') : null,
+      })
       expect(Object.keys(made.body)).toEqual(['id', 'applicationId', 'key', 'mimeType', 'size', 'originalName', 'uploadedAt'])
       for (const [token, path] of [
         [merchant.token, pathOf(id, key)],
@@ -92,12 +98,18 @@ test('on the disk there is nothing of a document but its sealed bytes under a ra
   expect(filesOf(app)).toEqual([row?.storageName ?? ''])
   expect(row?.storageName).toMatch(/^[0-9a-f]{40}$/)
   const bytes = readFileSync(join(app.database.dataDir, 'documents', row?.storageName ?? ''))
-  for (const text of ['%PDF', 'text text', 'planted', merchant.id, id, 'ein_letter']) expect([text, bytes.includes(text)]).toEqual([text, false])
+  for (const text of ['%PDF', 'text text', 'planted', merchant.id, id, 'ein_letter'])
+    expect([text, bytes.includes(text)]).toEqual([text, false])
   expect(row?.sealedKey).toStartWith(app.deps.keyring.encryption()[0]?.version ?? '?')
   expect(row?.hash).toMatch(/^[0-9a-f]{64}$/)
   const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'lending_document.uploaded'))
   expect(trail.map(({ actor, subject, before, after }) => ({ actor, subject, before, after }))).toEqual([
-    { actor: merchant.id, subject: id, before: null, after: { key: 'ein_letter', store: 'FILES', mimeType: type, size: 200_000, originalName: '[redacted]' } },
+    {
+      actor: merchant.id,
+      subject: id,
+      before: null,
+      after: { key: 'ein_letter', store: 'FILES', mimeType: type, size: 200_000, originalName: '[redacted]' },
+    },
   ])
 })
 
@@ -117,10 +129,22 @@ test('another file takes the place of the one before, in the row, on the disk an
 test('what else is said of documents stays, and a document that was only acknowledged is marked by its file', async () => {
   await using app = await testApp(lendingOn)
   const { merchant } = await borrower(app)
-  const documentationCompleted = { by: 'me', items: [{ key: 'owner_id', status: 'LATER', why: 'at the bank' }, { key: 'ein_letter', status: 'UPLOADED' }] }
+  const documentationCompleted = {
+    by: 'me',
+    items: [
+      { key: 'owner_id', status: 'LATER', why: 'at the bank' },
+      { key: 'ein_letter', status: 'UPLOADED' },
+    ],
+  }
   const id = await draftOf(app, merchant, { documentationCompleted })
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
-  expect(await saidOf(app, id)).toEqual({ by: 'me', items: [{ key: 'owner_id', status: 'UPLOADED', why: 'at the bank' }, { key: 'ein_letter', status: 'UPLOADED' }] })
+  expect(await saidOf(app, id)).toEqual({
+    by: 'me',
+    items: [
+      { key: 'owner_id', status: 'UPLOADED', why: 'at the bank' },
+      { key: 'ein_letter', status: 'UPLOADED' },
+    ],
+  })
 })
 
 test('a document is taken back while the application is a draft: its row, its file and its mark go together, on record', async () => {
@@ -134,9 +158,11 @@ test('a document is taken back while the application is a draft: its row, its fi
   expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   const events = await app.deps.db.read.select().from(lendingEvents).where(eq(lendingEvents.applicationId, id))
-  expect(events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus])).toEqual([
-    [1, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
-    [2, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+  expect(
+    events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus]),
+  ).toEqual([
+    [2, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+    [3, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
   ])
 })
 
@@ -181,7 +207,11 @@ test('a document is refused by who sends it, where, as what, how large and when,
     ['too large a statement', 413, merchant.token, id, 'bank_statements_12m', large(25 * mb + 1), type],
   ]
   for (const [what, status, token, application, key, bytes, declared] of cases) {
-    const answer = await app.call('PUT', pathOf(application, key), { ...(token ? { token } : {}), raw: bytes, headers: declared === '' ? {} : { 'content-type': declared } })
+    const answer = await app.call('PUT', pathOf(application, key), {
+      ...(token ? { token } : {}),
+      raw: bytes,
+      headers: declared === '' ? {} : { 'content-type': declared },
+    })
     expect([what, answer.status]).toEqual([what, status])
     expect(Object.keys(answer.body)).toEqual(['statusCode', 'message', 'error'])
   }
@@ -245,14 +275,20 @@ test('whoever leaves while a document is sent ends the reading of it', async () 
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'bank_statements_12m', pdf(25 * mb))
-  const openFiles = () => readdirSync('/proc/self/fd').flatMap((fd) => linkOf(fd)).filter((path) => path.includes(app.database.dataDir) && path.includes('/documents/')).length
+  const openFiles = () =>
+    readdirSync('/proc/self/fd')
+      .flatMap((fd) => linkOf(fd))
+      .filter((path) => path.includes(app.database.dataDir) && path.includes('/documents/')).length
   const connection = await rawConnection(server.port)
   connection.send(`GET ${pathOf(id, 'bank_statements_12m')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\n\r\n`)
   while (openFiles() === 0) await new Promise((resume) => setImmediate(resume))
   connection.close()
   while (openFiles() > 0) await new Promise((resume) => setImmediate(resume))
   for (let nth = 0; nth < 5; nth++)
-    await fetch(`${server.url}${pathOf(id, 'bank_statements_12m')}`, { method: 'HEAD', headers: { authorization: `Bearer ${merchant.token}` } })
+    await fetch(`${server.url}${pathOf(id, 'bank_statements_12m')}`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${merchant.token}` },
+    })
   expect(openFiles()).toBe(0)
 })
 
@@ -291,9 +327,15 @@ describe('documents that come at once', () => {
   test('for one place of the checklist leave one row, one file and one mark, and all of different places arrive', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
-    const same = await Promise.all(Array.from({ length: 4 }, () => put(app, merchant.token, id, 'owner_id', Buffer.concat([png, randomBytes(9)]), { type: 'image/png' })))
+    const same = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        put(app, merchant.token, id, 'owner_id', Buffer.concat([png, randomBytes(9)]), { type: 'image/png' }),
+      ),
+    )
     expect(same.map(({ status }) => status).filter((status) => status !== 200 && status !== 412)).toEqual([])
-    const different = await Promise.all(['ein_letter', 'lease_agreement', 'business_plan', 'special_licence'].map((key) => put(app, merchant.token, id, key, pdf())))
+    const different = await Promise.all(
+      ['ein_letter', 'lease_agreement', 'business_plan', 'special_licence'].map((key) => put(app, merchant.token, id, key, pdf())),
+    )
     expect(different.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const rows = await rowsOf(app)
     expect(rows.map(({ key }) => key).sort()).toEqual(['business_plan', 'ein_letter', 'lease_agreement', 'owner_id', 'special_licence'])
@@ -317,7 +359,14 @@ describe('a file behind our back', () => {
   const damages: [what: string, (file: string) => void][] = [
     ['gone', (file) => renameSync(file, `${file}.gone`)],
     ['cut', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
-    ['changed', (file) => { const bytes = readFileSync(file); bytes[20] = (bytes[20] ?? 0) ^ 1; writeFileSync(file, bytes) }],
+    [
+      'changed',
+      (file) => {
+        const bytes = readFileSync(file)
+        bytes[20] = (bytes[20] ?? 0) ^ 1
+        writeFileSync(file, bytes)
+      },
+    ],
     ['grown', (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from('x')]))],
   ]
   for (const [what, damage] of damages)
@@ -341,8 +390,14 @@ describe('a file behind our back', () => {
     writeFileSync(path(one), readFileSync(path(other)))
     expect((await app.call('GET', pathOf(id, one?.key ?? ''), { token: merchant.token })).status).toBe(500)
     await app.deps.db.write(async (tx) => {
-      await tx.update(lendingDocuments).set({ storageName: 'x'.repeat(40) }).where(eq(lendingDocuments.id, one?.id ?? ''))
-      await tx.update(lendingDocuments).set({ storageName: one?.storageName ?? '', sealedKey: one?.sealedKey ?? '' }).where(eq(lendingDocuments.id, other?.id ?? ''))
+      await tx
+        .update(lendingDocuments)
+        .set({ storageName: 'x'.repeat(40) })
+        .where(eq(lendingDocuments.id, one?.id ?? ''))
+      await tx
+        .update(lendingDocuments)
+        .set({ storageName: one?.storageName ?? '', sealedKey: one?.sealedKey ?? '' })
+        .where(eq(lendingDocuments.id, other?.id ?? ''))
     })
     expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
   })

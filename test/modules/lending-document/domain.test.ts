@@ -10,7 +10,13 @@ test('a file name is taken from content-disposition, in each of the forms that s
   expect(named(`attachment; filename="plain.pdf"; filename*=UTF-8''K%C3%B6ln.pdf`)).toBe('Köln.pdf')
   expect(named(Buffer.from('attachment; filename="Köln.pdf"').toString('latin1'))).toBe('Köln.pdf')
   expect(named('attachment; filename="K\u00f6ln.pdf"')).toBe('Köln.pdf')
-  for (const none of ['attachment', 'attachment; filename=""', 'attachment; filename="../"', `attachment; filename*=UTF-8''%ZZ`, 'nonsense'])
+  for (const none of [
+    'attachment',
+    'attachment; filename=""',
+    'attachment; filename="../"',
+    `attachment; filename*=UTF-8''%ZZ`,
+    'nonsense',
+  ])
     expect([none, named(none)]).toEqual([none, null])
   expect(fileNameOf(null)).toBeNull()
 })
@@ -25,20 +31,33 @@ test('a file name holds no path, no control and no invisible character, and is o
 
 test('whatever a file is called, what is sent with it is one header of printable ASCII that says attachment and ends as its type does', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.constantFrom('application/pdf', 'image/jpeg', 'text/csv'), (name, mimeType) => {
-      const originalName = fileNameOf(`attachment; filename="${name.replace(/["\\]/g, '')}"`)
-      const header = attachmentOf({ originalName, key: 'owner_id', mimeType })
-      expect(header).toMatch(/^attachment; filename="[ -~]*\.(pdf|jpe?g|csv)"; filename\*=UTF-8''[!-~]*\.(pdf|jpe?g|csv)$/i)
-      expect(header.split('"').length).toBe(3)
-    }),
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.constantFrom('application/pdf', 'image/jpeg', 'text/csv'),
+      (name, mimeType) => {
+        const originalName = fileNameOf(`attachment; filename="${name.replace(/["\\]/g, '')}"`)
+        const header = attachmentOf({ originalName, key: 'owner_id', mimeType })
+        expect(header).toMatch(/^attachment; filename="[ -~]*\.(pdf|jpe?g|csv)"; filename\*=UTF-8''[!-~]*\.(pdf|jpe?g|csv)$/i)
+        expect(header.split('"').length).toBe(3)
+      },
+    ),
   )
   expect(attachmentOf({ originalName: null, key: 'owner_id', mimeType: 'image/jpeg' })).toContain('filename="owner_id.jpg"')
-  expect(attachmentOf({ originalName: 'invoice.html', key: 'owner_id', mimeType: 'application/pdf' })).toContain('filename="invoice.html.pdf"')
+  expect(attachmentOf({ originalName: 'invoice.html', key: 'owner_id', mimeType: 'application/pdf' })).toContain(
+    'filename="invoice.html.pdf"',
+  )
   expect(attachmentOf({ originalName: 'Scan.JPEG', key: 'owner_id', mimeType: 'image/jpeg' })).toContain('filename="Scan.JPEG"')
 })
 
 test('taking a document back leaves all else that is said of documents as it was', () => {
-  const said = { note: 'mine', items: [{ key: 'a', status: 'UPLOADED', at: 1 }, { key: 'b', status: 'UPLOADED' }, { key: 'c', status: 'LATER' }] }
+  const said = {
+    note: 'mine',
+    items: [
+      { key: 'a', status: 'UPLOADED', at: 1 },
+      { key: 'b', status: 'UPLOADED' },
+      { key: 'c', status: 'LATER' },
+    ],
+  }
   expect(withoutUploaded(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
   expect(withoutUploaded(said, 'c')).toEqual(said)
   expect(withoutUploaded(null, 'a')).toBeNull()

@@ -43,7 +43,14 @@ test('a file of the type that it is declared as passes as it is, in whatever pie
 
 test('a file is refused under any type but its own, and before a byte of it is let through', async () => {
   const files: Record<string, Buffer> = { 'application/pdf': pdf(), 'image/jpeg': jpeg, 'image/png': png, [xlsxType]: xlsx }
-  const others = { exe: Buffer.concat([Buffer.from('MZ'), randomBytes(500)]), html: Buffer.from('<!doctype html><script>'), zip: zip([{ name: 'a.txt', content: csv }]), docx: zip([docxTypes, { name: 'word/document.xml', content: csv }]), gif: Buffer.from('GIF89a..........'), noise: Buffer.alloc(500, 7) }
+  const others = {
+    exe: Buffer.concat([Buffer.from('MZ'), randomBytes(500)]),
+    html: Buffer.from('<!doctype html><script>'),
+    zip: zip([{ name: 'a.txt', content: csv }]),
+    docx: zip([docxTypes, { name: 'word/document.xml', content: csv }]),
+    gif: Buffer.from('GIF89a..........'),
+    noise: Buffer.alloc(500, 7),
+  }
   for (const type of [...Object.keys(files), 'text/csv']) {
     for (const [what, bytes] of Object.entries({ ...files, ...others })) {
       // A page of HTML is text, and so a CSV as far as anybody can tell: it is never shown.
@@ -73,7 +80,11 @@ test('a CSV is UTF-8 to its end and holds no NUL, wherever in it that is', async
     ['surrogate', Buffer.from([0xed, 0xa0, 0x80])],
   ] as const) {
     for (const at of [0, 100, 150_000, 200_000])
-      expect([what, at, await taken('text/csv', Buffer.concat([long.subarray(0, at), wrong, ...(what === 'half a character' ? [] : [long.subarray(at)])]))]).toEqual([what, at, 'UNSUPPORTED_MEDIA'])
+      expect([
+        what,
+        at,
+        await taken('text/csv', Buffer.concat([long.subarray(0, at), wrong, ...(what === 'half a character' ? [] : [long.subarray(at)])])),
+      ]).toEqual([what, at, 'UNSUPPORTED_MEDIA'])
   }
 })
 
@@ -88,7 +99,14 @@ test('an xlsx is one by its entries, in the order in which any program writes th
   const rels = { name: '_rels/.rels', content: Buffer.from('<Relationships/>') }
   const big = { name: 'xl/worksheets/sheet1.xml', content: randomBytes(400_000), store: true as const }
   const bomb = { name: 'xl/worksheets/sheet1.xml', content: Buffer.alloc(64 * 1024 * 1024) }
-  for (const entries of [[workbookTypes, rels, sheet], [rels, workbookTypes, sheet], [rels, sheet, workbookTypes], [rels, big, workbookTypes], [workbookTypes, big], [workbookTypes, bomb]]) {
+  for (const entries of [
+    [workbookTypes, rels, sheet],
+    [rels, workbookTypes, sheet],
+    [rels, sheet, workbookTypes],
+    [rels, big, workbookTypes],
+    [workbookTypes, big],
+    [workbookTypes, bomb],
+  ]) {
     const bytes = zip(entries)
     const names = entries.map(({ name }) => name)
     expect([names, Buffer.isBuffer(await taken(xlsxType, bytes, 16_000))]).toEqual([names, true])
@@ -101,12 +119,26 @@ test('an xlsx is one by its entries, in the order in which any program writes th
 }, 120_000)
 
 test('no bytes whatever make the look at a file fail otherwise than by a refusal', async () => {
-  const starts = [pdf(20), png.subarray(0, 20), jpeg.subarray(0, 20), xlsx.subarray(0, 60), Buffer.from('PK\x03\x04'), Buffer.from('\x1f\x8b\x08'), Buffer.from('II*\0'), Buffer.from('ID3')]
+  const starts = [
+    pdf(20),
+    png.subarray(0, 20),
+    jpeg.subarray(0, 20),
+    xlsx.subarray(0, 60),
+    Buffer.from('PK\x03\x04'),
+    Buffer.from('\x1f\x8b\x08'),
+    Buffer.from('II*\0'),
+    Buffer.from('ID3'),
+  ]
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), fc.constantFrom(...accounts, ...identity), async (start, rest, type) => {
-      const out = await taken(type, Buffer.concat([start, rest]))
-      expect(Buffer.isBuffer(out) || out === 'UNSUPPORTED_MEDIA').toBe(true)
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...starts),
+      fc.uint8Array({ maxLength: 400 }),
+      fc.constantFrom(...accounts, ...identity),
+      async (start, rest, type) => {
+        const out = await taken(type, Buffer.concat([start, rest]))
+        expect(Buffer.isBuffer(out) || out === 'UNSUPPORTED_MEDIA').toBe(true)
+      },
+    ),
     { numRuns: 300 },
   )
 })

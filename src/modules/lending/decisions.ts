@@ -1,0 +1,75 @@
+import { AppError } from '../../core/errors.ts'
+import { assertExpected } from '../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { audited } from '../audit/index.ts'
+import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
+import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
+import type { LendingDeps } from './parts.ts'
+import type { QueueFilter } from './queue-store.ts'
+import { type AdminApplicationView, adminApplicationView, type QueuedView, queuedView } from './view.ts'
+
+/** A page of the queue: those that were submitted first, first; drafts have no such time and stand by their making. */
+export async function listQueue(
+  { queueStore }: LendingDeps,
+  filter: QueueFilter,
+  slice: Slice,
+): Promise<Page<QueuedView> & { totalCapped?: true }> {
+  const { rows, total } = await queueStore.list(filter, slice)
+  return {
+    ...pageOf(rows.map(queuedView), Math.min(total, queueTotalMax), slice),
+    ...(total > queueTotalMax ? { totalCapped: true } : {}),
+  }
+}
+
+/** An application with its documents, decisions and events. @throws AppError NOT_FOUND */
+export async function readWhole({ lendingStore }: LendingDeps, id: string): Promise<AdminApplicationView> {
+  const application = await lendingStore.find(id)
+  if (!application) throw noSuchApplication()
+  return adminApplicationView(await lendingStore.whole(application))
+}
+
+export type DecisionInput = { readonly decision: Decision; readonly reason: string | null; readonly partnerExternalRef: string | null }
+
+/**
+ * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft, and once it is decided or withdrawn
+ */
+export function decide(deps: LendingDeps, by: ByOperator, id: string, input: DecisionInput): Promise<AdminApplicationView> {
+  const { decision, reason, partnerExternalRef } = input
+  const { lendingStore, newId } = deps
+  const actor = by.actor.id
+  return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
+    const before = await lendingStore.find(id, tx)
+    if (!before) throw noSuchApplication()
+    assertExpected(by.expected, before.version)
+    const fields = { ...raised(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
+    const after =
+      decision !== 'UNDER_REVIEW'
+        ? await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason, decidedAt: fields.updatedAt })
+        : before.status === decision
+          ? await lendingStore.change(tx, id, [decision], { ...fields, reason: reason ?? before.reason })
+          : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
+    if (!after) throw new AppError('CONFLICT', refusalOf(before))
+    await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
+    const noAssessment = { assessment: null, envelope: null, ruleVersion: null }
+    await lendingStore.insertDecision(tx, {
+      id: newId('lendingDecision'),
+      applicationId: id,
+      decision,
+      ...noAssessment,
+      actor,
+      at: fields.updatedAt,
+    })
+    tell(applicationDifference(before, after))
+    return adminApplicationView(await lendingStore.whole(after, tx))
+  })
+}
+
+const actions = {
+  APPROVED: 'lending.approved',
+  REJECTED: 'lending.rejected',
+  UNDER_REVIEW: 'lending.under_review',
+} as const satisfies Record<Decision, string>
+
+const refusalOf = ({ status }: LendingApplication): string =>
+  status === 'DRAFT' ? 'The application is not submitted yet' : 'The application is decided already, or was withdrawn'

@@ -1,0 +1,62 @@
+import { asc, desc, eq } from 'drizzle-orm'
+import type { Database, Reader, Writer } from '../../../db/engine.ts'
+import { insertOf, rowsOf } from '../../../db/prepared.ts'
+import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../db/schema/lending.ts'
+import { selectSlice } from '../../../db/slice.ts'
+import { movesOf } from '../../core/moves.ts'
+import type { Slice } from '../../lib/page.ts'
+import { type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
+import type { WholeApplication } from './view.ts'
+
+const byId = rowsOf(lendingApplications, ['id'])
+const ofMerchant = rowsOf(lendingApplications, ['id', 'merchantId'])
+const documentsOf = rowsOf(lendingDocuments, ['applicationId'], asc(lendingDocuments.key))
+const decisionsOf = rowsOf(lendingDecisions, ['applicationId'], asc(lendingDecisions.id))
+const eventsOf = rowsOf(lendingEvents, ['applicationId'], asc(lendingEvents.position))
+const insert = insertOf(lendingApplications)
+const insertEvent = insertOf(lendingEvents)
+const insertDecision = insertOf(lendingDecisions)
+
+type From = Pick<Reader, 'first' | 'all'>
+
+export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
+  /** Moves an application on, and changes it where it is; each raises its version, which the caller gives. */
+  ...movesOf(lendingApplications, lendingTransitions),
+  async find(id: string, from: From = read): Promise<LendingApplication | undefined> {
+    return from.first(byId, { id })
+  },
+  /** Undefined also for another merchant's. */
+  async findOf(merchantId: string, id: string, from: From = read): Promise<LendingApplication | undefined> {
+    return from.first(ofMerchant, { id, merchantId })
+  },
+  /** A merchant's, newest first. */
+  list: (merchantId: string, slice: Slice) =>
+    selectSlice(read, lendingApplications, {
+      where: eq(lendingApplications.merchantId, merchantId),
+      order: [desc(lendingApplications.id)],
+      ...slice,
+    }),
+  async insert(tx: Writer, application: LendingApplication): Promise<void> {
+    await insert(tx, application)
+  },
+  async insertEvent(tx: Writer, event: LendingEvent): Promise<void> {
+    await insertEvent(tx, event)
+  },
+  async insertDecision(tx: Writer, decision: LendingDecision): Promise<void> {
+    await insertDecision(tx, decision)
+  },
+  /** The keys of the documents that there is a file of. */
+  async uploadedKeys(applicationId: string, from: From): Promise<string[]> {
+    return (await from.all(documentsOf, { applicationId })).map(({ key }) => key)
+  },
+  /** All that operators are shown of an application. */
+  async whole(application: LendingApplication, from: From = read): Promise<WholeApplication> {
+    const applicationId = application.id
+    const [documents, decisions, events] = await Promise.all([
+      from.all(documentsOf, { applicationId }),
+      from.all(decisionsOf, { applicationId }),
+      from.all(eventsOf, { applicationId }),
+    ])
+    return { application, documents, decisions, events }
+  },
+})

@@ -1,0 +1,215 @@
+/** What operators do with applications: the queue, and the decision. */
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { lendingApplications } from '../../../db/schema/lending.ts'
+import { tierOf } from '../../../src/modules/lending/domain.ts'
+import { type Answer, type TestApp, testApp } from '../../support/app.ts'
+import { decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
+import { ok } from '../../support/selling.ts'
+
+type Row = typeof lendingApplications.$inferSelect
+const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)
+
+/** An app with an operator and a merchant, and applications that were put there. */
+async function queueOf(changes: readonly Partial<Row>[]) {
+  const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
+  const operator = await app.superAdmin()
+  const { id: merchantId } = await app.merchant()
+  const rows = changes.map((change, nth): Row => {
+    const { cohort = 'US_COMPANY', submittedAt = null } = change
+    const row = { id: `loan_${String(nth).padStart(26, '0')}`, merchantId, cohort, tier: tierOf(cohort), status: 'UNDER_REVIEW' as const }
+    const asked = { requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null }
+    const partners = { selectedTier1Partner: null, selectedTier2Partner: null, partnerExternalRef: null }
+    const times = { decidedAt: null, queuedAt: submittedAt ?? 0, createdBy: merchantId, createdAt: 1, updatedAt: 1, version: 1 }
+    return { ...row, ...asked, ...partners, reason: null, submittedAt, ...times, ...change }
+  })
+  await app.deps.db.write(async (tx) => {
+    for (let at = 0; at < rows.length; at += 500) await tx.insert(lendingApplications).values(rows.slice(at, at + 500))
+  })
+  const queue = (query: string) => app.call('GET', `/admin/lending-application${query}`, { token: operator.token })
+  return { app, rows, queue, [Symbol.asyncDispose]: () => app.close() }
+}
+
+describe('the queue', () => {
+  test('the queue shows what is under review unless told otherwise, submitted first comes first, and of one moment by id', async () => {
+    await using list = await queueOf([
+      { submittedAt: 3_000 },
+      { submittedAt: 1_000 },
+      { submittedAt: 2_000 },
+      { submittedAt: 1_000 },
+      { submittedAt: 500, status: 'SUBMITTED' },
+      { status: 'DRAFT' },
+      { status: 'WITHDRAWN', submittedAt: 5 },
+      { status: 'WITHDRAWN' },
+    ])
+    const { queue, rows } = list
+    const ids = rows.map(({ id }) => id)
+    const all = ok(await queue('')).body
+    expect([idsOf(all), all.page, all.limit, all.total, all.pages, all.totalCapped]).toEqual([
+      [1, 3, 2, 0].map((nth) => ids[nth] ?? ''),
+      ...[1, 100, 4, 1, undefined],
+    ])
+    expect(all.data[0]).toMatchObject({ status: 'UNDER_REVIEW', submittedAt: '1970-01-01T00:00:01.000Z' })
+    expect(all.data[0]).not.toHaveProperty('documentationCompleted')
+    expect(all.data[0]).not.toHaveProperty('queuedAt')
+    expect(idsOf(ok(await queue('?status=SUBMITTED')).body)).toEqual([ids[4] ?? ''])
+    expect(idsOf(ok(await queue('?status=DRAFT')).body)).toEqual([ids[5] ?? ''])
+    // What was never submitted comes first, on either engine.
+    expect(idsOf(ok(await queue('?status=WITHDRAWN')).body)).toEqual([ids[7] ?? '', ids[6] ?? ''])
+    expect(ok(await queue('?limit=3&page=2')).body).toMatchObject({ data: [{ id: ids[0] }], page: 2, limit: 3, total: 4, pages: 2 })
+    expect(ok(await queue('?page=9')).body).toMatchObject({ data: [], total: 4 })
+    for (const query of [
+      '?status=OPEN',
+      '?tier=TIER_3',
+      '?cohort=MARS_LTD',
+      '?partner=',
+      '?partner=%20',
+      '?limit=x',
+      '?page=0',
+      '?sort=id',
+    ])
+      expect([query, (await queue(query)).status]).toEqual([query, 400])
+  })
+
+  test('the queue clamps its limit to 1..500, with 100 when none is said, and counts to 1,000', async () => {
+    await using list = await queueOf(Array.from({ length: 1_001 }, (_, nth) => ({ submittedAt: nth })))
+    const { queue, rows } = list
+    const lengthOf = async (query: string) => {
+      const { data, limit, total, totalCapped, pages } = ok(await queue(query)).body
+      return [data.length, limit, total, totalCapped, pages]
+    }
+    expect(await lengthOf('')).toEqual([100, 100, 1_000, true, 10])
+    expect(await lengthOf('?limit=0')).toEqual([1, 1, 1_000, true, 1_000])
+    expect(await lengthOf('?limit=-5')).toEqual([1, 1, 1_000, true, 1_000])
+    expect(await lengthOf('?limit=501')).toEqual([500, 500, 1_000, true, 2])
+    expect(await lengthOf('?limit=500&page=3')).toEqual([0, 500, 1_000, true, 2])
+    const last = ok(await queue('?limit=500&page=2')).body
+    expect(idsOf(last)).toEqual(rows.slice(500, 1_000).map(({ id }) => id))
+    await list.app.deps.db.write(async (tx) => void (await tx.update(lendingApplications).set({ status: 'APPROVED' }).where(isFirst())))
+    expect(await lengthOf('')).toEqual([100, 100, 1_000, undefined, 10])
+  })
+
+  test('the queue is narrowed by any combination of status, tier, cohort and partner of either tier, as by looking at each', async () => {
+    const statuses = ['UNDER_REVIEW', 'SUBMITTED'] as const
+    const cohorts = ['US_COMPANY', 'MN_SOLE', 'UK_LTD'] as const
+    const firsts = ['HARBOR_INVENTORY', 'CARAVAN_TRADE', null] as const
+    const seconds = ['acme', 'HARBOR_INVENTORY', null] as const
+    const changes = statuses.flatMap((status) =>
+      cohorts.flatMap((cohort) =>
+        firsts.flatMap((selectedTier1Partner) =>
+          seconds.flatMap((selectedTier2Partner) =>
+            [0, 1].map((nth) => ({ status, cohort, selectedTier1Partner, selectedTier2Partner, submittedAt: 7 - nth })),
+          ),
+        ),
+      ),
+    )
+    await using list = await queueOf(changes)
+    const { queue, rows } = list
+    for (const status of [undefined, ...statuses])
+      for (const tier of [undefined, 'TIER_1_REFERRAL', 'TIER_2_PARTNER'])
+        for (const cohort of [undefined, ...cohorts, 'SG_PTE'])
+          for (const partner of [undefined, 'HARBOR_INVENTORY', 'CARAVAN_TRADE', 'MERIDIAN_REVENUE', 'acme', 'nobody']) {
+            const asked = Object.entries({ status, tier, cohort, partner }).filter(([, value]) => value !== undefined)
+            const fits = rows
+              .filter((row) => row.status === (status ?? 'UNDER_REVIEW') && row.tier === (tier ?? row.tier))
+              .filter((row) => row.cohort === (cohort ?? row.cohort))
+              .filter((row) => !partner || row.selectedTier1Partner === partner || row.selectedTier2Partner === partner)
+              .sort((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1))
+            const query = `?limit=7&${new URLSearchParams(asked as [string, string][])}`
+            const { data, total } = ok(await queue(query)).body
+            expect([query, idsOf({ data }), total]).toEqual([query, fits.slice(0, 7).map(({ id }) => id), fits.length])
+            if (!partner || fits.length <= 7) continue
+            const next = ok(await queue(`${query}&page=2`)).body
+            expect([query, idsOf(next)]).toEqual([query, fits.slice(7, 14).map(({ id }) => id)])
+          }
+  })
+})
+
+const isFirst = () => eq(lendingApplications.submittedAt, 0)
+
+describe('the decision', () => {
+  const read = async (app: TestApp, { token }: { token: string }, id: string) =>
+    ok(await app.call('GET', `/admin${path(id)}`, { token })).body
+
+  test('a decision is kept with its reason and reference, for the merchant to read, and in the trail with who, when and from what to what', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    app.clock.advance(60_000)
+    const review = { reason: 'Statements are read', partnerExternalRef: 'HI-1' }
+    expect(ok(await decide(app, operator, id, 'UNDER_REVIEW', review)).body).toMatchObject({
+      ...{ status: 'UNDER_REVIEW', decidedAt: null, ...review },
+    })
+    app.clock.advance(60_000)
+    const decided = ok(await decide(app, operator, id, 'APPROVED')).body
+    // A new decision has a reason of its own, or none; the reference stays.
+    expect(decided).toMatchObject({ status: 'APPROVED', reason: null, partnerExternalRef: 'HI-1', decidedAt: '2026-01-06T12:02:00.000Z' })
+    expect(await read(app, operator, id)).toEqual(decided)
+    expect(decided.events.slice(-2)).toEqual([
+      {
+        ...{ type: 'DECIDED', at: '2026-01-06T12:01:00.000Z', fromStatus: 'SUBMITTED', toStatus: 'UNDER_REVIEW', subject: null },
+        ...{ actor: operator.id, ...review },
+      },
+      {
+        ...{ type: 'DECIDED', at: '2026-01-06T12:02:00.000Z', fromStatus: 'UNDER_REVIEW', toStatus: 'APPROVED', subject: null },
+        ...{ actor: operator.id, reason: null, partnerExternalRef: null },
+      },
+    ])
+    expect(decided.decisions.map(({ decision, actor }: Answer['body']) => [decision, actor])).toEqual([
+      ['UNDER_REVIEW', operator.id],
+      ['APPROVED', operator.id],
+    ])
+    const own = ok(await app.call('GET', path(id), { token: merchant.token })).body
+    expect(own).toMatchObject({ status: 'APPROVED', partnerExternalRef: 'HI-1' })
+    for (const name of ['events', 'decisions', 'documents', 'createdBy']) expect(own).not.toHaveProperty(name)
+  })
+
+  test('a review posted again leaves the state, and records a new reason or reference beside what was said before', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    ok(await decide(app, operator, id, 'UNDER_REVIEW', { reason: 'First look' }))
+    expect(ok(await decide(app, operator, id, 'UNDER_REVIEW', { partnerExternalRef: 'HI-2' })).body).toMatchObject({
+      ...{ status: 'UNDER_REVIEW', reason: 'First look', partnerExternalRef: 'HI-2' },
+    })
+    const again = ok(await decide(app, operator, id, 'UNDER_REVIEW', { reason: 'Second look', partnerExternalRef: null })).body
+    expect(again).toMatchObject({ status: 'UNDER_REVIEW', reason: 'Second look', partnerExternalRef: 'HI-2', decidedAt: null })
+    expect(again.events.map(({ type, reason }: Answer['body']) => [type, reason]).slice(-3)).toEqual([
+      ['DECIDED', 'First look'],
+      ['DECIDED', null],
+      ['DECIDED', 'Second look'],
+    ])
+  })
+
+  test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await drafted(app, merchant)
+    const body = (more: object) => app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, body: more })
+    for (const [sent, message] of [
+      [{}, /^decision \(body\)/],
+      [{ decision: 'WITHDRAWN' }, /^decision \(body\): Expected one of APPROVED, REJECTED, UNDER_REVIEW/],
+      [{ decision: 'DRAFT' }, /^decision \(body\)/],
+      [{ decision: 'APPROVED', reason: 5 }, /^reason \(body\)/],
+      [{ decision: 'APPROVED', reason: 'z'.repeat(2_001) }, /^reason \(body\)/],
+      [{ decision: 'APPROVED', partnerExternalRef: ' ' }, /^partnerExternalRef \(body\)/],
+      [{ decision: 'APPROVED', partnerExternalRef: 'z'.repeat(201) }, /^partnerExternalRef \(body\)/],
+      [{ decision: 'APPROVED', status: 'APPROVED' }, /^unknown field: status$/],
+    ] as const) {
+      const answer = await body(sent)
+      expect([JSON.stringify(sent).slice(0, 50), answer.status]).toEqual([JSON.stringify(sent).slice(0, 50), 400])
+      expect(answer.body.message).toMatch(message)
+    }
+    const nowhere = 'loan_00000000000000000000000000'
+    for (const headers of [{}, { 'if-match': '"v9"' }])
+      expect(
+        (await app.call('POST', `/admin${path(nowhere)}/decision`, { token: operator.token, body: { decision: 'APPROVED' }, headers }))
+          .status,
+      ).toBe(404)
+    expect((await app.call('GET', `/admin${path(nowhere)}`, { token: operator.token })).status).toBe(404)
+    const stale = { token: operator.token, body: { decision: 'APPROVED' }, headers: { 'if-match': '"v9"' } }
+    expect((await app.call('POST', `/admin${path(id)}/decision`, stale)).status).toBe(412)
+    const early = await decide(app, operator, id, 'APPROVED')
+    expect([early.status, early.body.message]).toEqual([409, 'The application is not submitted yet'])
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AppError } from '../../../src/core/errors.ts'
+import { reachable } from '../../../src/lib/transitions.ts'
+import { centsOfUsd, usdOfCents } from '../../../src/lib/usd.ts'
+import { kybCohorts } from '../../../src/modules/kyb/domain.ts'
+import {
+  type ApplicationChange,
+  allowedIn,
+  changesTo,
+  type LendingApplication,
+  lendingStatuses,
+  lendingTransitions,
+  requestedCents,
+  tierOf,
+} from '../../../src/modules/lending/domain.ts'
+
+test('an application changes as the contract says, and in no other way: what is decided or withdrawn stays so', () => {
+  const allowed = lendingStatuses.flatMap((from) => lendingTransitions[from].map((to) => `${from} → ${to}`))
+  expect(allowed.sort()).toEqual(
+    [
+      ...['DRAFT → SUBMITTED', 'DRAFT → WITHDRAWN'],
+      ...['SUBMITTED → UNDER_REVIEW', 'SUBMITTED → APPROVED', 'SUBMITTED → REJECTED', 'SUBMITTED → WITHDRAWN'],
+      ...['UNDER_REVIEW → APPROVED', 'UNDER_REVIEW → REJECTED', 'UNDER_REVIEW → WITHDRAWN'],
+    ].sort(),
+  )
+  expect(Object.fromEntries(Object.entries(allowedIn).map(([what, states]) => [what, states.join()]))).toEqual({
+    update: 'DRAFT',
+    submit: 'DRAFT',
+    withdraw: 'DRAFT,SUBMITTED,UNDER_REVIEW',
+    APPROVED: 'SUBMITTED,UNDER_REVIEW',
+    REJECTED: 'SUBMITTED,UNDER_REVIEW',
+    UNDER_REVIEW: 'SUBMITTED',
+  })
+})
+
+test('a state that nothing leads to keeps the program from starting', () => {
+  expect(() => reachable('DRAFT', { ...lendingTransitions, SUBMITTED: ['WITHDRAWN'] })).toThrow(
+    'unreachable states: UNDER_REVIEW, APPROVED, REJECTED',
+  )
+})
+
+test('cohorts of the Gulf, Mongolia and the US are referred to Tier-1 partners, the others are for partners of Tier 2', () => {
+  const referred = kybCohorts.filter((cohort) => tierOf(cohort) === 'TIER_1_REFERRAL')
+  expect(referred).toEqual(kybCohorts.slice(0, 8))
+  expect(kybCohorts.slice(8).map(tierOf)).toEqual(Array(4).fill('TIER_2_PARTNER'))
+})
+
+describe('dollars', () => {
+  test('dollars of two decimals are kept as cents and come back as they were sent, up to ten million millions', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 15 }), (cents) => {
+        const sent = Number(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`)
+        expect([centsOfUsd(sent), usdOfCents(cents)]).toEqual([cents, sent])
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('dollars with a fraction of a cent are refused and not rounded', () => {
+    for (const dollars of [1_000.001, 1_000.005, 1_000.999, 9_999_999.991, 0.1 + 0.2, 1e-7])
+      expect([dollars, centsOfUsd(dollars)]).toEqual([dollars, undefined])
+    expect(requestedCents(1_000.01)).toBe(100_001)
+    expect(() => requestedCents(1_000.001)).toThrow(new AppError('INVALID', 'requestedAmountUsd (body): at most two decimals'))
+  })
+})
+
+test('of what a change sets, what is so already is none', () => {
+  const before = { requestedAmountUsd: 100_000, purposeCode: null, documentationCompleted: { items: [] } } as unknown as LendingApplication
+  expect(changesTo(before, { requestedAmountUsd: 100_000, purposeCode: null, documentationCompleted: { items: [] } })).toEqual({})
+  const change: Partial<ApplicationChange> = {
+    requestedAmountUsd: null,
+    purposeCode: 'EXPANSION',
+    documentationCompleted: { items: [], more: 1 },
+  }
+  expect<object>(changesTo(before, change)).toEqual(change)
+})

@@ -37,7 +37,11 @@ export function createS3Store(
   { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
   { log, sleep, silentMs = silentMaxMs }: Port,
 ): DocumentStore {
-  const client = new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
+  let made: S3Client | undefined
+  const client = () => {
+    made ??= new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
+    return made
+  }
 
   const keyOf = (name: string): string => {
     if (!isDocumentName(name)) throw new Error('not a name of a document')
@@ -79,14 +83,14 @@ export function createS3Store(
   }
 
   const statOf = (key: string): Promise<{ size: number } | undefined> =>
-    asked('stat', () => client.stat(key)).catch((error: unknown) => {
+    asked('stat', () => client().stat(key)).catch((error: unknown) => {
       if (codeOf(error) !== 'NoSuchKey') throw error
       return undefined
     })
 
   async function* read(key: string, size: number): AsyncGenerator<Uint8Array> {
     let left = size
-    const reader = client.file(key).stream().getReader()
+    const reader = client().file(key).stream().getReader()
     try {
       for (;;) {
         const { done, value } = await inTime(reader.read())
@@ -110,7 +114,7 @@ export function createS3Store(
       const source = watched(chunks, silentMs)
       try {
         // As a stream, since Bun's writer waits for nobody and holds all that it was given. One that breaks off makes Bun abort the parts.
-        const sent = client.write(key, new Response(source.stream), { partSize: partBytes, queueSize: 1, retry: retries })
+        const sent = client().write(key, new Response(source.stream), { partSize: partBytes, queueSize: 1, retry: retries })
         sent.catch(() => undefined)
         await Promise.race([sent, source.failed])
         const kept = await statOf(key)
@@ -119,7 +123,7 @@ export function createS3Store(
       } catch (error) {
         source.stop(error)
         // Whatever of it may be there: nobody knows its name.
-        await inTime(client.delete(key)).catch(() => undefined)
+        await inTime(client().delete(key)).catch(() => undefined)
         throw source.fault() ?? unavailable('put', error)
       } finally {
         source.end()
@@ -131,13 +135,13 @@ export function createS3Store(
       return found && { bytes: found.size, chunks: () => read(key, found.size) }
     },
     async delete(name) {
-      await asked('delete', () => client.delete(keyOf(name))).catch((error: unknown) => {
+      await asked('delete', () => client().delete(keyOf(name))).catch((error: unknown) => {
         if (codeOf(error) !== 'NoSuchKey') throw error
       })
     },
     async *list() {
       for (let startAfter: string | undefined; ; ) {
-        const page = await asked('list', () => client.list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }))
+        const page = await asked('list', () => client().list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }))
         for (const { key, size = 0, lastModified = '' } of page.contents ?? []) {
           const name = key.slice(prefix.length)
           if (isDocumentName(name)) yield { name, bytes: size, at: Date.parse(lastModified) }

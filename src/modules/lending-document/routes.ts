@@ -29,7 +29,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
           chunks: upload.chunks,
         }),
       {
-        access: { by: 'merchant', while: whileOn(deps) },
+        access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
         upload: { types: documentTypes, bytesMax },
         params: DocumentPath,

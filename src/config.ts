@@ -221,13 +221,7 @@ export const settings = {
   ),
   API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
-  LENDING_PLATFORM_ENABLED: setting(
-    'lendingPlatformEnabled',
-    'boolean',
-    'false',
-    'Whether the lending routes exist. Checked, and without effect as yet',
-    boolean,
-  ),
+  LENDING_PLATFORM_ENABLED: setting('lendingPlatformEnabled', 'boolean', 'false', 'Whether the lending routes exist', boolean),
   OPERATOR_IP_ALLOWLIST: setting(
     'operatorIpAllowlist',
     'list',

@@ -5,11 +5,14 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { auditLog } from '../../db/schema/people.ts'
+import { system } from '../../src/core/change.ts'
+import { decideKyb } from '../../src/modules/kyb/index.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
 import { approved, business, filed } from '../support/kyb.ts'
+import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
@@ -151,6 +154,26 @@ const changes: Record<string, Prepare> = {
     body: { decision: 'REJECTED', reason: planted },
     shopId: null,
   }),
+  'POST /lending-application': async (shop) => {
+    await borrowing(shop)
+    return { path: '/lending-application' }
+  },
+  'PATCH /lending-application/:id': async (shop) => ({
+    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id),
+    body: { selectedTier2Partner: planted, documentationCompleted: { note: planted } },
+  }),
+  'POST /lending-application/:id/submit': async (shop) => ({
+    path: lendingPath((await completed(shop.app, await borrowing(shop))).id, '/submit'),
+  }),
+  'POST /lending-application/:id/withdraw': async (shop) => ({
+    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/withdraw'),
+    body: { reason: planted },
+  }),
+  'POST /admin/lending-application/:id/decision': async (shop) => ({
+    path: `/admin${lendingPath((await submitted(shop.app, await borrowing(shop))).id, '/decision')}`,
+    body: { decision: 'APPROVED', reason: planted, partnerExternalRef: planted },
+    shopId: null,
+  }),
   'PUT /admin/partnerships': ({ shop }) => ({
     path: '/admin/partnerships',
     body: { data: [{ name: 'Malls', defaultCardProcessor: 'tap', shopIds: [shop.id] }] },
@@ -164,8 +187,16 @@ const changes: Record<string, Prepare> = {
   'PATCH /admin/shops/:id': ({ shop }) => ({ path: `/admin/shops/${shop.id}`, body: { status: 'SUSPENDED' } }),
 }
 
+/** A merchant whose business is approved. */
+async function borrowing(shop: Selling): Promise<Selling> {
+  const { id } = await filed(shop.app, shop)
+  await decideKyb(shop.app.deps, { actor: system }, id, { decision: 'APPROVED', reason: null })
+  return shop
+}
+
 /** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
-const audited = new Set(['loggedIn', 'merchant', 'management', 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
+const ofMerchants = ['loggedIn', 'merchant', 'approvedMerchant', 'approvedMerchantOrSuperAdmin', 'management']
+const audited = new Set([...ofMerchants, 'secretKey', 'secretKeyOrCustomer', 'order', 'superAdmin'])
 
 const from = '203.0.113.7'
 
@@ -182,7 +213,7 @@ test('every route by which a merchant, a secret key or an operator changes somet
 
 for (const [route, prepare] of Object.entries(changes))
   test(`${route} leaves a row of the audit trail that names who did it, the request, its address and what changed, and nothing of a person`, async () => {
-    await using app = await testApp({ STRIPE_API_URL: stripe.url, DNS_SERVER: dns.address })
+    await using app = await testApp({ STRIPE_API_URL: stripe.url, DNS_SERVER: dns.address, LENDING_PLATFORM_ENABLED: 'true' })
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
     const { path, body, contentType, shopId: none } = await prepare(shop)
@@ -194,7 +225,7 @@ for (const [route, prepare] of Object.entries(changes))
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     }
     const operator = access === 'superAdmin' ? await app.superAdmin() : undefined
-    const isMerchants = access === 'loggedIn' || access === 'merchant' || access === 'management'
+    const isMerchants = ofMerchants.includes(access ?? '')
     const who = operator ?? (isMerchants ? shop : undefined)
     const caller = who ? { token: who.token } : { key: shop.secretKey }
     const answer = await app.call(method, path, {

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import { kybRecords } from '../../db/schema/kyb.ts'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
 import type { SafeFetch } from '../../src/core/outgoing.ts'
@@ -16,7 +17,8 @@ import { accepted, type CredentialKind, type Credentials, credentialKinds, every
 import { type NameServer, nameServer } from '../support/dns.ts'
 import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
-import { filed } from '../support/kyb.ts'
+import { approved, filed } from '../support/kyb.ts'
+import { completed, drafted, submitted } from '../support/lending.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
@@ -50,6 +52,15 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /shops/v2/hosts/{host}/verify': async () => ({ host: await listedHosts() }),
   'DELETE /shops/v2/hosts/{host}': async () => ({ host: await listedHosts() }),
   'POST /kyb': noLiveRecord,
+  'POST /lending-application': ownBusiness,
+  'GET /lending-application': ownBusiness,
+  'GET /lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'PATCH /lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'GET /lending-application/{id}/checklist': async () => ({ id: await loans(drafted) }),
+  'POST /lending-application/{id}/submit': async () => ({ id: await loans(completed) }),
+  'POST /lending-application/{id}/withdraw': async () => ({ id: await loans(drafted) }),
+  'GET /admin/lending-application/{id}': async () => ({ id: await loans(drafted) }),
+  'POST /admin/lending-application/{id}/decision': async () => ({ id: await loans(submitted) }),
   'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
   // Not the shop that the run goes on with.
   'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
@@ -335,13 +346,31 @@ async function listedHosts(): Promise<string[]> {
   return names
 }
 
-/** A merchant files anew once a record was rejected. */
+/** A merchant files anew once a record was rejected; one that is approved stays so, but for this run. */
 async function noLiveRecord(): Promise<Given> {
-  const { app, everyone } = world
-  const { superAdmin } = everyone.credentials
-  const { data } = (await app.call('GET', '/admin/kyb?status=PENDING&limit=100', superAdmin)).body
-  for (const { id } of data) await app.call('POST', `/admin/kyb/${id}/decision`, { ...superAdmin, body: { decision: 'REJECTED' } })
+  await world.app.deps.db.write(async (tx) => void (await tx.update(kybRecords).set({ status: 'REJECTED' })))
   return {}
+}
+
+/** The merchant's business, approved; and by its name whose it is. */
+async function ownBusiness(): Promise<Given> {
+  const { app, everyone } = world
+  const { merchant, admin } = everyone
+  const own = { ...merchant, token: everyone.credentials.merchant.token ?? '' }
+  const known = await app.call('GET', '/kyb', own)
+  if (known.body.status !== 'APPROVED') {
+    await noLiveRecord()
+    await approved(app, own, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
+  }
+  return { merchantId: [merchant.id] }
+}
+
+/** Applications of the merchant's. */
+async function loans(make: typeof drafted): Promise<string[]> {
+  await ownBusiness()
+  const { app, everyone } = world
+  const token = everyone.credentials.merchant.token ?? ''
+  return Promise.all(Array.from({ length: 10 }, async () => (await make(app, { token })).id))
 }
 
 async function recordsToDecide(): Promise<string[]> {

@@ -5,6 +5,7 @@ import type { accessRules } from '../../src/http/access-rules.ts'
 import { shapeOf } from '../../src/http/shape.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
 import { accepted, everyCredential } from '../support/credentials.ts'
+import { approved } from '../support/kyb.ts'
 
 type Hooks = { detail?: Record<string, unknown>; body?: TSchema; query?: TSchema; params?: TSchema; headers?: TSchema }
 type Route = { method: string; path: string; hooks: Hooks }
@@ -19,7 +20,8 @@ const pathOf = ({ path }: Route) => path.replace(/:\w+/g, 'none_0000000000000000
 
 /** Sends a request to a route under a credential that opens it. */
 async function asAllowed(app: TestApp) {
-  const { credentials } = await everyCredential(app)
+  const { credentials, merchant, admin } = await everyCredential(app)
+  await approved(app, merchant, admin)
   return async (route: Route, path: string, options: CallOptions = {}) => {
     const access = route.hooks.detail?.['x-access'] as keyof typeof accessRules
     const [kind] = accepted(access)
@@ -242,8 +244,13 @@ describe('how much JSON a route takes', () => {
     expect(await login({ email: 'a', password: 'b', other: some(1_100) })).toBe('The body holds more than 1006 values')
   })
 
-  test('how much JSON a route takes is 64 KB, and a megabyte where products, collections, blogs and settings are written', async () => {
+  test('how much JSON a route takes is 64 KB, and a megabyte where products, collections, blogs, settings and lending applications are written', async () => {
     await using app = await testApp()
+    const lending = [
+      ...[['POST', '/lending-application'] as const, ['PATCH', '/lending-application/:id'] as const],
+      ...['/submit', '/withdraw'].map((rest) => ['POST', `/lending-application/:id${rest}`] as const),
+      ['POST', '/admin/lending-application/:id/decision'] as const,
+    ]
     const large = (await routesOf(app)).filter(({ hooks }) => hooks.detail?.['x-large-json']).map(nameOf)
     expect(large.sort()).toEqual(
       [
@@ -256,6 +263,7 @@ describe('how much JSON a route takes', () => {
         ],
         ...['POST /blogs', 'PATCH /blogs/:id', 'PUT /shops/v2/tax-rates', 'PUT /shops/v2/shipping-methods'],
         ...['PUT /shops/v2/payment-methods', 'PUT /shops/v2/processor-accounts/:processor', 'PUT /admin/partnerships'],
+        ...lending.flatMap(([method, path]) => [`${method} ${path}`, `${method} /api/v3${path}`]),
       ].sort(),
     )
     const { token } = await app.merchant()
@@ -270,7 +278,7 @@ describe('how much JSON a route takes', () => {
 })
 
 test('a parameter that is given twice is refused by its name, on every route that knows its query, and never taken by halves', async () => {
-  await using app = await testApp()
+  await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const ask = await asAllowed(app)
   const withQuery = (await routesOf(app)).filter(({ method, hooks }) => method === 'GET' && hooks.query && !hooks.detail?.['x-any-query'])
   expect(withQuery.length).toBeGreaterThan(10)

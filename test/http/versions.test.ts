@@ -8,6 +8,8 @@ import { expectedOf } from '../../src/http/versions.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
+import { approved } from '../support/kyb.ts'
+import { drafted, path as lendingPath } from '../support/lending.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 
 type Subject = {
@@ -118,6 +120,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host: 'shop.example.com' } }), 201)
     return { path: '/shops/v2/hosts/shop.example.com', raises: false }
   },
+  'PATCH /lending-application/:id': async (shop) => {
+    await approved(shop.app, shop, await shop.app.superAdmin())
+    const path = lendingPath((await drafted(shop.app, shop)).id)
+    return { read: path, path, body: (nth) => ({ requestedTermMonths: nth }) }
+  },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()
     const path = `/admin/shops/${id}`
@@ -125,7 +132,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   },
 }
 
-const management = new Set(['merchant', 'management', 'secretKey', 'superAdmin'])
+const management = new Set(['merchant', 'approvedMerchant', 'management', 'secretKey', 'superAdmin'])
 
 test('every route by which somebody manages a record has its place in this test', async () => {
   await using app = await testApp()
@@ -141,7 +148,7 @@ for (const [route, prepare] of Object.entries(subjects))
   describe(route, () => {
     const [method = ''] = route.split(' ')
     async function subject() {
-      const app = await testApp({ STRIPE_API_URL: stripe.url })
+      const app = await testApp({ STRIPE_API_URL: stripe.url, LENDING_PLATFORM_ENABLED: 'true' })
       const shop = await sellingIn(app)
       const { read, path, body, raises, token = shop.token } = await prepare(shop)
       const change = (nth: number, headers: Record<string, string>) =>

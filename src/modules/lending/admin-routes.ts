@@ -34,25 +34,19 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
     })
     .post(
       '/admin/lending-application/:id/decision',
-      ({ params, body: { decision, reason, partnerExternalRef }, actor, expected, once }) =>
-        once(
-          200,
-          (write) =>
-            decide(deps, { actor, expected, write }, params.id, {
-              decision,
-              reason: reason ?? null,
-              partnerExternalRef: partnerExternalRef ?? null,
-            }),
-          { sees: () => readWhole(deps, params.id) },
-        ),
+      ({ params, body: { decision, reason, partnerExternalRef }, actor, expected }) =>
+        decide(deps, { actor, expected }, params.id, {
+          decision,
+          reason: reason ?? null,
+          partnerExternalRef: partnerExternalRef ?? null,
+        }),
       {
         access: superAdmin,
         versioned: true,
-        idempotent: true,
         largeJson: true,
         params: RecordId,
         body: DecideApplication,
-        response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
           summary: 'Decide about an application',
           description:

@@ -1,11 +1,14 @@
 /** Sends a file again and again, as fast as it is taken, until it is killed. Told where, as whom and which file by its arguments. */
 const [url = '', token = '', file = ''] = Bun.argv.slice(2)
-const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/pdf' }
+const sent = { authorization: `Bearer ${token}`, 'content-type': 'application/pdf' }
 process.stdout.write('sending\n')
-for (;;) {
-  const answer = await fetch(url, { method: 'PUT', headers, body: Bun.file(file) })
+/** Sends it once more. */
+async function send(): Promise<void> {
+  const answer = await fetch(url, { method: 'PUT', headers: sent, body: Bun.file(file) })
   if (answer.status !== 200) throw new Error(`the upload answered ${answer.status} ${await answer.text()}`)
   await answer.arrayBuffer()
 }
+
+for (;;) await send()
 
 export {}

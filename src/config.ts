@@ -314,10 +314,10 @@ export const settings = {
     'Where the S3-compatible store is that keeps the documents of lending applications; unset: DATA_DIR does',
     apiUrl,
   ),
-  DOCUMENTS_S3_BUCKET: setting('documentsS3Bucket', 'text', undefined, 'Its bucket, which is there already', bucketName),
-  DOCUMENTS_S3_KEY_ID: setting('documentsS3KeyId', 'text', undefined, 'Id of the access key to it', token),
-  DOCUMENTS_S3_SECRET: secret('documentsS3Secret', 'text', 'The secret access key', token),
-  DOCUMENTS_S3_REGION: setting('documentsS3Region', 'text', 'us-east-1', 'Its region', bucketName),
+  DOCUMENTS_S3_BUCKET: setting('documentsS3Bucket', 'text', undefined, 'The bucket of that store, which is there already', bucketName),
+  DOCUMENTS_S3_KEY_ID: setting('documentsS3KeyId', 'text', undefined, 'Id of the access key to that bucket', token),
+  DOCUMENTS_S3_SECRET: secret('documentsS3Secret', 'text', 'The secret access key to that bucket', token),
+  DOCUMENTS_S3_REGION: setting('documentsS3Region', 'text', 'us-east-1', 'Region of that bucket', bucketName),
   DOCUMENTS_S3_PREFIX: setting(
     'documentsS3Prefix',
     'text',
@@ -379,7 +379,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
-  problems.push(...mixedModes(config), ...halfStore(config))
+  problems.push(...mixedModes(config), ...halfStore(env))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
@@ -404,15 +404,8 @@ function mixedModes(config: Config): string[] {
 }
 
 /** A store of documents that is named in part would leave them in the data directory without a word. */
-function halfStore(config: Config): string[] {
-  const parts = {
-    DOCUMENTS_S3_ENDPOINT: config.documentsS3Endpoint,
-    DOCUMENTS_S3_BUCKET: config.documentsS3Bucket,
-    DOCUMENTS_S3_KEY_ID: config.documentsS3KeyId,
-    DOCUMENTS_S3_SECRET: config.documentsS3Secret,
-  }
-  const missing = Object.entries(parts).filter(([, value]) => value === undefined)
-  return missing.length === Object.keys(parts).length
-    ? []
-    : missing.map(([name]) => `${name} must be set when another DOCUMENTS_S3_ setting is`)
+function halfStore(env: Readonly<Record<string, string | undefined>>): string[] {
+  const names = ['DOCUMENTS_S3_ENDPOINT', 'DOCUMENTS_S3_BUCKET', 'DOCUMENTS_S3_KEY_ID', 'DOCUMENTS_S3_SECRET']
+  const missing = names.filter((name) => !env[name]?.trim())
+  return missing.length === names.length ? [] : missing.map((name) => `${name} must be set when another of ${names.join(', ')} is`)
 }

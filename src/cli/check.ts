@@ -10,7 +10,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
-import { documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
+import { countDocuments, documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import type { Input } from './command.ts'
@@ -114,7 +114,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }),
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
   }
-  const total = await parts.lendingDocumentStore.count()
+  const total = await countDocuments(parts)
   const problems: string[] = []
   if (total > 0) {
     const progress = createProgress({ total, label: 'Opening documents', stream: process.stderr, unit: 'documents' })

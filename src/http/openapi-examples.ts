@@ -29,6 +29,7 @@ const kindsBySegment: Record<string, IdKind> = {
 const words: Record<string, string> = {
   handle: 'brass-coffee-scoop',
   host: 'shop.example.com',
+  key: 'bank_statements_12m',
   processor: 'sandbox',
   shopName: 'demo',
   shopUrl: 'demo',

@@ -295,14 +295,16 @@ function withExample(one: Parameter, routePath: string): Parameter {
 /** The body of a request: what its schema says, or a file of one of the media types that the route takes. */
 function bodyOf({ hooks }: DocumentedRoute, drafted: Body | undefined, shared: SharedSchemas): Body | undefined {
   const upload = hooks.detail?.['x-upload']
-  if (upload) return { required: true, content: Object.fromEntries(upload.types.map((type) => [type, { schema: { type: 'string' } }])) }
+  if (upload) return { required: true, content: Object.fromEntries(upload.types.map((type) => [type, { schema: fileSchema(type) }])) }
   const schema = drafted?.content['application/json']?.schema
   if (!schema) return undefined
   const required = Array.isArray(schema['required']) && schema['required'].length > 0
   return { required, content: { 'application/json': { schema: documentSchema(schema, shared) } } }
 }
 
-/** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`. */
+const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' })
+
+/** Text that is not JSON says so: `t.String({ contentMediaType: 'text/html' })`; a file, of which types it may be: `{ 'x-media-types': […] }`. */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
 /** Of a versioned route. One without an id or a shop in its path makes a record, of which nobody knows a version. */
@@ -343,5 +345,7 @@ function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boole
 function contentOf(schema: Schema, shared: SharedSchemas): Pick<Response, 'content'> {
   if (schema['type'] === 'void') return {}
   if (schema['$ref'] !== undefined) return { content: { 'application/json': { schema: errorRef } } }
+  const files = schema['x-media-types']
+  if (Array.isArray(files)) return { content: Object.fromEntries(files.map((type: string) => [type, { schema: fileSchema(type) }])) }
   return { content: { [mediaTypeOf(schema)]: { schema: documentSchema(schema, shared) } } }
 }

@@ -1,6 +1,6 @@
 /** A full disk refuses writes, honestly and for as long as it is full, and nothing else. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
@@ -15,6 +15,7 @@ import { allThere, newOutside, playOn } from '../support/played.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/promises.ts'
 import { ok, sellingIn } from '../support/selling.ts'
+import { borrower, lendingOn, pathOf, pdf, saidOf } from '../support/lending-documents.ts'
 
 const mounted: string[] = []
 
@@ -245,5 +246,30 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect((await shop.get('/product-v2')).status).toBe(401)
     expect(ok(await goLive(), 200).body.publishableKey).toStartWith('pk_live_')
     expect(await it.wrong()).toEqual([])
+  })
+
+  test('a disk that fills up while a document comes leaves nothing of it, the application as it was, and everything else at work', async () => {
+    const dataDir = smallDisk(12) ?? ''
+    await using app = await testApp({ ...lendingOn, DATA_DIR: dataDir, DISK_FREE_MIN_MB: '0' })
+    const { merchant, id } = await borrower(app)
+    const put = (bytes: number) =>
+      app.call('PUT', pathOf(id, 'bank_statements_12m'), {
+        token: merchant.token,
+        raw: pdf(bytes),
+        headers: { 'content-type': 'application/pdf', 'content-length': String(bytes) },
+      })
+    ok(await put(100_000))
+    const before = await saidOf(app, id)
+    // Enough by what is free when it begins, and not any more once it is there.
+    const free = app.deps.documentStores.current.free
+    Object.assign(app.deps.documentStores.current, { free: async () => undefined })
+    const refused = await put(20_000_000)
+    expect([refused.status, refused.body.message]).toEqual([503, 'The disk is full: nothing was changed, try again later'])
+    Object.assign(app.deps.documentStores.current, { free })
+    expect(readdirSync(join(dataDir, 'documents')).length).toBe(1)
+    expect(await saidOf(app, id)).toEqual(before)
+    expect((await app.call('GET', pathOf(id, 'bank_statements_12m'), { token: merchant.token })).text.length).toBe(100_000)
+    expect((await put(20_000_000)).status).toBe(503)
+    ok(await put(200_000))
   })
 })

@@ -51,6 +51,9 @@ export const accessManifest: Record<string, Access> = {
   'POST /lending-application/:id/submit': 'approvedMerchant',
   'POST /lending-application/:id/withdraw': 'approvedMerchant',
   'GET /lending-application/:id/checklist': 'merchant',
+  'PUT /lending-application/:id/documents/:key': 'approvedMerchant',
+  'GET /lending-application/:id/documents/:key': 'merchant',
+  'DELETE /lending-application/:id/documents/:key': 'approvedMerchant',
 
   'GET /product-v2/public/shop/:shopName': 'public',
   'GET /product-v2/public/:id': 'public',
@@ -132,6 +135,7 @@ export const accessManifest: Record<string, Access> = {
   'GET /admin/lending-application': 'superAdmin',
   'GET /admin/lending-application/:id': 'superAdmin',
   'POST /admin/lending-application/:id/decision': 'superAdmin',
+  'GET /admin/lending-application/:id/documents/:key': 'superAdmin',
 
   'GET /admin/kyb': 'superAdmin',
   'GET /admin/kyb/:id': 'superAdmin',

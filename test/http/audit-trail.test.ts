@@ -173,6 +173,17 @@ const changes: Record<string, Prepare> = {
     path: lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/withdraw'),
     body: { reason: planted },
   }),
+  'PUT /lending-application/:id/documents/:key': async (shop) => ({
+    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/documents/ein_letter'),
+    body: `%PDF-1.7 ${planted}`,
+    contentType: 'application/pdf',
+  }),
+  'DELETE /lending-application/:id/documents/:key': async (shop) => {
+    const path = lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/documents/ein_letter')
+    const headers = { 'content-type': 'application/pdf', 'content-disposition': `attachment; filename="${planted}.pdf"` }
+    ok(await shop.app.call('PUT', path, { token: shop.token, raw: '%PDF-1.7', headers }))
+    return { path }
+  },
   'POST /admin/lending-application/:id/decision': async (shop) => ({
     path: `/admin${lendingPath((await submitted(shop.app, await borrowing(shop))).id, '/decision')}`,
     body: { decision: 'APPROVED', reason: planted, partnerExternalRef: planted },

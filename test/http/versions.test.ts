@@ -18,6 +18,8 @@ type Subject = {
   read?: string
   path: string
   body?: (nth: number) => unknown
+  /** Of a route that takes a PDF. */
+  file?: (nth: number) => string
   /** The record is gone then, or the change leaves its version alone. */
   raises?: false
   /** Of who may; without it, the merchant's. */
@@ -131,6 +133,18 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     const path = `/admin/lenders/${await lenderIn(app, operator)}`
     return { read: path, path, body: (nth) => ({ displayName: `Bank ${nth}` }), token: operator.token }
   },
+  'PUT /lending-application/:id/documents/:key': async (shop) => {
+    await approved(shop.app, shop, await shop.app.superAdmin())
+    const read = lendingPath((await drafted(shop.app, shop)).id)
+    return { read, path: `${read}/documents/ein_letter`, file: (nth) => `%PDF-1.7 ${nth}` }
+  },
+  'DELETE /lending-application/:id/documents/:key': async (shop) => {
+    await approved(shop.app, shop, await shop.app.superAdmin())
+    const read = lendingPath((await drafted(shop.app, shop)).id)
+    const path = `${read}/documents/ein_letter`
+    ok(await shop.app.call('PUT', path, { token: shop.token, raw: '%PDF-1.7', headers: { 'content-type': 'application/pdf' } }))
+    return { read, path, raises: false }
+  },
   'PATCH /admin/shops/:id': async ({ app, shop: { id } }) => {
     const { token } = await app.superAdmin()
     const path = `/admin/shops/${id}`
@@ -156,9 +170,14 @@ for (const [route, prepare] of Object.entries(subjects))
     async function subject() {
       const app = await testApp({ STRIPE_API_URL: stripe.url, LENDING_PLATFORM_ENABLED: 'true' })
       const shop = await sellingIn(app)
-      const { read, path, body, raises, token = shop.token } = await prepare(shop)
+      const { read, path, body, file, raises, token = shop.token } = await prepare(shop)
       const change = (nth: number, headers: Record<string, string>) =>
-        app.call(method, path, { token, headers, ...(body ? { body: body(nth) } : {}) })
+        app.call(method, path, {
+          token,
+          headers: file ? { ...headers, 'content-type': 'application/pdf' } : headers,
+          ...(body ? { body: body(nth) } : {}),
+          ...(file ? { raw: file(nth) } : {}),
+        })
       const look = async () => (read ? ok(await app.call('GET', read, { token })) : undefined)
       return {
         [Symbol.asyncDispose]: () => app.close(),
@@ -171,6 +190,7 @@ for (const [route, prepare] of Object.entries(subjects))
         /** Of the record as it is; of one that is only listed, of its first version. */
         etag: async () => etagOf((await look()) ?? ({ headers: new Headers({ etag: '"v1"' }) } as Answer)),
         body,
+        file,
       }
     }
 
@@ -215,9 +235,10 @@ for (const [route, prepare] of Object.entries(subjects))
       const { app, token, path } = one
       const gone = path.replace(/_[0-9a-z]{26}/g, `_${'0'.repeat(26)}`)
       if (gone === path) return
-      const body = one.body ? { body: one.body(1) } : {}
+      const body = one.file ? { raw: one.file(1) } : one.body ? { body: one.body(1) } : {}
+      const type: Record<string, string> = one.file ? { 'content-type': 'application/pdf' } : {}
       for (const tag of ['"v0"', '*'])
-        expect((await app.call(method, gone, { token, headers: { 'if-match': tag }, ...body })).status).toBe(404)
+        expect((await app.call(method, gone, { token, headers: { 'if-match': tag, ...type }, ...body })).status).toBe(404)
     })
 
     test(`${route} by two who hold the same version, at once, has one winner`, async () => {

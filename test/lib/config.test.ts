@@ -2,10 +2,23 @@ import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Config, ConfigError, parseConfig, settings } from '../../src/config.ts'
 
-type Case = { field: keyof Config; byDefault: unknown; good: [text: string, value: unknown][]; bad: string[] }
+type Case = {
+  field: keyof Config
+  byDefault: unknown
+  good: [text: string, value: unknown][]
+  bad: string[]
+  /** What must be set with it. */
+  beside?: Record<string, string>
+}
 
 const long = (character: string) => character.repeat(32)
 
+const bucket = {
+  DOCUMENTS_S3_ENDPOINT: 'https://s3.example',
+  DOCUMENTS_S3_BUCKET: 'bucket',
+  DOCUMENTS_S3_KEY_ID: 'key',
+  DOCUMENTS_S3_SECRET: 'secret',
+}
 const spaced = 'with spaces in it'
 /** A setting that is sent as it is. */
 const plain = (field: keyof Config, good: string, ...bad: string[]): Case => ({
@@ -203,6 +216,23 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   BTCPAY_API_KEY: plain('btcpayApiKey', 'abc'),
   BTCPAY_WEBHOOK_SECRET: plain('btcpayWebhookSecret', 'abc'),
   BTCPAY_API_URL: apiUrl('btcpayApiUrl', undefined),
+  DOCUMENTS_S3_ENDPOINT: { ...apiUrl('documentsS3Endpoint', undefined), beside: bucket },
+  DOCUMENTS_S3_BUCKET: {
+    field: 'documentsS3Bucket',
+    byDefault: undefined,
+    good: [['my-bucket.1', 'my-bucket.1']],
+    bad: ['My_Bucket', 'ab', '-a-'],
+    beside: bucket,
+  },
+  DOCUMENTS_S3_KEY_ID: { ...plain('documentsS3KeyId', 'AKIA1'), beside: bucket },
+  DOCUMENTS_S3_SECRET: { ...plain('documentsS3Secret', 'a/b+c'), beside: bucket },
+  DOCUMENTS_S3_REGION: { field: 'documentsS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
+  DOCUMENTS_S3_PREFIX: {
+    field: 'documentsS3Prefix',
+    byDefault: 'souk/',
+    good: [['a/b-1/', 'a/b-1/']],
+    bad: ['souk', '/souk/', 'a//', '../up/'],
+  },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
   DRAIN_SECONDS: {
     field: 'drainSeconds',
@@ -244,13 +274,13 @@ describe('the settings', () => {
 
   for (const name of names) {
     test(`the setting ${name} has its default, what it takes, and a refusal that names it and never repeats the value`, () => {
-      const { field, byDefault, good, bad } = cases[name] as Case
+      const { field, byDefault, good, bad, beside } = cases[name] as Case
       expect(parseConfig({})[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '' })[field]).toEqual(byDefault as never)
       expect(parseConfig({ [name]: '  ' })[field]).toEqual(byDefault as never)
-      for (const [text, value] of good) expect(parseConfig({ [name]: text })[field]).toEqual(value as never)
+      for (const [text, value] of good) expect(parseConfig({ ...beside, [name]: text })[field]).toEqual(value as never)
       for (const text of bad) {
-        const problems = problemsOf({ [name]: text })
+        const problems = problemsOf({ ...beside, [name]: text })
         expect([text, problems.length]).toEqual([text, 1])
         expect(problems[0]).toStartWith(`${name} must be `)
         // Short values may well be part of a rule ("-1", "postgres:"); a real one never is.
@@ -278,6 +308,15 @@ describe('the settings', () => {
     const { message } = new ConfigError(problems)
     for (const value of Object.values(env)) expect(message).not.toContain(value)
     expect(message).toStartWith('The settings have 5 problems:')
+  })
+
+  test('the settings of a bucket for documents are set together or not at all', () => {
+    expect(parseConfig(bucket).documentsS3Bucket).toBe('bucket')
+    const { DOCUMENTS_S3_BUCKET: _, DOCUMENTS_S3_SECRET: __, ...half } = bucket
+    expect(problemsOf(half).map((problem) => problem.split(' ').slice(0, 4).join(' '))).toEqual([
+      'DOCUMENTS_S3_BUCKET must be set',
+      'DOCUMENTS_S3_SECRET must be set',
+    ])
   })
 
   test('the settings for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {
@@ -312,7 +351,15 @@ describe('the settings', () => {
   test('the settings mark what is secret, so that no listing shows a default for it', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect<string[]>(secrets.sort()).toEqual([
-      ...['BTCPAY_API_KEY', 'BTCPAY_WEBHOOK_SECRET', 'CHECKOUT_SECRET_KEY', 'CHECKOUT_WEBHOOK_SECRET', 'ENCRYPTION_KEY', 'FX_RATES_URL'],
+      ...[
+        'BTCPAY_API_KEY',
+        'BTCPAY_WEBHOOK_SECRET',
+        'CHECKOUT_SECRET_KEY',
+        'CHECKOUT_WEBHOOK_SECRET',
+        'DOCUMENTS_S3_SECRET',
+        'ENCRYPTION_KEY',
+      ],
+      'FX_RATES_URL',
       ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])

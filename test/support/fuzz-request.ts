@@ -19,8 +19,8 @@ export function allowed({ path, operation }: Target, hints: Hints): fc.Arbitrary
   const [media = '', content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   const json = content ? valid(content.schema, hints) : fc.constant(undefined)
   const body =
-    media === 'text/csv'
-      ? fc.constantFrom(...files).map((raw) => ({ raw, type: media }))
+    media === 'text/csv' || media === 'application/pdf'
+      ? fc.constantFrom(...(media === 'text/csv' ? files : documents)).map((raw) => ({ raw, type: media }))
       : content
         ? json.map((value) => ({ json: value }))
         : fc.constant(undefined)
@@ -79,6 +79,8 @@ const files = [
   'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\nmer_1,lend_1,L-1,DEFAULT,1,2025-12-01,\n',
 ]
 
+const documents = ['%PDF-1.7\n', `%PDF-1.4\n${'x'.repeat(100_000)}`, '%PDF-2.0\n%%EOF\n']
+
 const wrongText: fc.Arbitrary<unknown> = fc.oneof(
   garbage.filter((value) => typeof value !== 'object' || value === null),
   fc.constantFrom('%', '%zz', '%00', '..%2f', '0x10', '1e1', '-1', '1.5', '٣', ' 1', `${marker}`),
@@ -100,6 +102,8 @@ const wrongBytes: fc.Arbitrary<Draft['body']> = fc.constantFrom(
   { raw: `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${marker}\r\n--b--`, type: 'multipart/form-data; boundary=b' },
   { raw: marker, type: 'text/plain' },
   { raw: '{}', type: 'text/csv' },
+  { raw: marker, type: 'application/pdf' },
+  { raw: '', type: 'image/png' },
   { raw: `{"a":"${'x'.repeat(1_100_000)}"}`, type: 'application/json' },
 )
 

@@ -30,15 +30,18 @@ const retryAfterSeconds = 5
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown'
 /** What asking again does not change. */
-const isFinal = (error: unknown) =>
-  ['NoSuchKey', 'NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
+const isFinal = (error: unknown) => ['NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
 /** A bucket of an S3-compatible service, by Bun's client: path style, in parts where it is longer than one. */
 export function createS3Store(
   { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
   { log, sleep, silentMs = silentMaxMs }: Port,
 ): DocumentStore {
-  const client = new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
+  let made: S3Client | undefined
+  const client = () => {
+    made ??= new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
+    return made
+  }
 
   const keyOf = (name: string): string => {
     if (!isDocumentName(name)) throw new Error('not a name of a document')
@@ -66,26 +69,28 @@ export function createS3Store(
     }
   }
 
+  /** Asks again while that may help. @throws AppError UNAVAILABLE; NoSuchKey as it came */
   async function asked<T>(operation: string, ask: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await inTime(ask())
       } catch (error) {
-        if (isFinal(error) || attempt > retries) throw error
+        if (codeOf(error) === 'NoSuchKey') throw error
+        if (isFinal(error) || attempt > retries) throw unavailable(operation, error)
         await sleep(retryAfterMs * 2 ** attempt)
       }
     }
   }
 
   const statOf = (key: string): Promise<{ size: number } | undefined> =>
-    asked('stat', () => client.stat(key)).catch((error: unknown) => {
-      if (codeOf(error) !== 'NoSuchKey') throw unavailable('stat', error)
+    asked('stat', () => client().stat(key)).catch((error: unknown) => {
+      if (codeOf(error) !== 'NoSuchKey') throw error
       return undefined
     })
 
   async function* read(key: string, size: number): AsyncGenerator<Uint8Array> {
     let left = size
-    const reader = client.file(key).stream().getReader()
+    const reader = client().file(key).stream().getReader()
     try {
       for (;;) {
         const { done, value } = await inTime(reader.read())
@@ -109,7 +114,7 @@ export function createS3Store(
       const source = watched(chunks, silentMs)
       try {
         // As a stream, since Bun's writer waits for nobody and holds all that it was given. One that breaks off makes Bun abort the parts.
-        const sent = client.write(key, new Response(source.stream), { partSize: partBytes, queueSize: 1, retry: retries })
+        const sent = client().write(key, new Response(source.stream), { partSize: partBytes, queueSize: 1, retry: retries })
         sent.catch(() => undefined)
         await Promise.race([sent, source.failed])
         const kept = await statOf(key)
@@ -118,8 +123,10 @@ export function createS3Store(
       } catch (error) {
         source.stop(error)
         // Whatever of it may be there: nobody knows its name.
-        await inTime(client.delete(key)).catch(() => undefined)
+        await inTime(client().delete(key)).catch(() => undefined)
         throw source.fault() ?? unavailable('put', error)
+      } finally {
+        source.end()
       }
     },
     async get(name) {
@@ -128,17 +135,13 @@ export function createS3Store(
       return found && { bytes: found.size, chunks: () => read(key, found.size) }
     },
     async delete(name) {
-      await asked('delete', () => client.delete(keyOf(name))).catch((error: unknown) => {
-        if (codeOf(error) !== 'NoSuchKey') throw unavailable('delete', error)
+      await asked('delete', () => client().delete(keyOf(name))).catch((error: unknown) => {
+        if (codeOf(error) !== 'NoSuchKey') throw error
       })
     },
     async *list() {
       for (let startAfter: string | undefined; ; ) {
-        const page = await asked('list', () => client.list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) })).catch(
-          (error: unknown) => {
-            throw unavailable('list', error)
-          },
-        )
+        const page = await asked('list', () => client().list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }))
         for (const { key, size = 0, lastModified = '' } of page.contents ?? []) {
           const name = key.slice(prefix.length)
           if (isDocumentName(name)) yield { name, bytes: size, at: Date.parse(lastModified) }
@@ -191,8 +194,9 @@ function watched(chunks: AsyncIterable<Uint8Array>, silentMs: number) {
     bytes: () => bytes,
     /** What the source itself failed of. */
     fault: () => fault,
+    /** Nobody waits any more. */
+    end: () => clearTimeout(timer),
     stop(error: unknown): void {
-      clearTimeout(timer)
       try {
         controller?.error(error)
       } catch {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { DocumentStore } from '../../core/documents.ts'
 import { createFileStore } from './files.ts'
@@ -12,7 +11,7 @@ export type DocumentStores = {
 }
 
 /** The directory below the data directory. */
-export const documentsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'documents')
+export const documentsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/documents`
 
 /** The stores that the settings name. Nothing is opened, made or called. */
 export function documentStores(config: Config, port: Parameters<typeof createS3Store>[1]): DocumentStores {

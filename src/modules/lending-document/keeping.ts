@@ -48,6 +48,10 @@ export async function sweepDocuments(deps: KeepingDeps & Pick<LendingDocumentDep
   return removed
 }
 
+/** How many documents there are. */
+export const countDocuments = ({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): Promise<number> =>
+  lendingDocumentStore.count()
+
 /** A document whose file is not as it was handed in. */
 export type DocumentFault = { readonly document: LendingDocument; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
 

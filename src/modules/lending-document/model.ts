@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, nullable, text } from '../../http/schema.ts'
+import { documentTypes } from './domain.ts'
 
 export const DocumentPath = t.Object({ id: text(64), key: text(64) })
 
@@ -16,8 +17,4 @@ export const LendingDocument = t.Object(
 )
 
 /** The file itself. */
-export const DocumentFile = t.String({
-  contentMediaType: 'application/octet-stream',
-  format: 'binary',
-  description: 'The file, as it was sent.',
-})
+export const DocumentFile = t.String({ 'x-media-types': documentTypes, description: 'The file, as it was sent' })

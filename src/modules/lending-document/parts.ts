@@ -1,7 +1,7 @@
 import { createFileStore } from '../../clients/documents/files.ts'
 import { type DocumentStores, documentStores, documentsDirectory } from '../../clients/documents/stores.ts'
 import type { Deps } from '../../core/deps.ts'
-import type { KybDeps } from '../kyb/index.ts'
+import type { LendingDeps } from '../lending/index.ts'
 import { createLendingDocumentStore } from './store.ts'
 import { createUploadSlots } from './upload-slots.ts'
 
@@ -10,7 +10,7 @@ export const lendingDocumentParts = ({ db, config, log, sleep }: Pick<Deps, 'db'
   documentStores: documentStores(config, { log, sleep }),
   uploadSlots: createUploadSlots(),
 })
-export type LendingDocumentDeps = KybDeps & ReturnType<typeof lendingDocumentParts>
+export type LendingDocumentDeps = LendingDeps & ReturnType<typeof lendingDocumentParts>
 
 /** For commands, which copy files from and to wherever the settings say. */
 export { createFileStore, type DocumentStores, documentStores, documentsDirectory }

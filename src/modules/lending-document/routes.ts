@@ -29,7 +29,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
           chunks: upload.chunks,
         }),
       {
-        access: { by: 'merchant', while: whileOn(deps) },
+        access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
         upload: { types: documentTypes, bytesMax },
         params: DocumentPath,
@@ -56,7 +56,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
         set.status = 204
       },
       {
-        access: { by: 'merchant', while: whileOn(deps) },
+        access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
         params: DocumentPath,
         response: { 204: t.Void({ description: 'The document is gone' }), ...errorResponses(401, 403, 404, 409) },

@@ -6,7 +6,6 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { hashing, openStream, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
 import { audited } from '../audit/index.ts'
-import { approvedCohortOf } from '../kyb/index.ts'
 import { checklistOf, withUploaded } from '../lending/index.ts'
 import {
   type Application,
@@ -52,12 +51,6 @@ async function applicationOf({ lendingDocumentStore }: LendingDocumentDeps, read
   return application
 }
 
-/** @throws AppError FORBIDDEN */
-async function assertApproved(deps: LendingDocumentDeps, { merchantId }: ShopContext): Promise<void> {
-  if ((await approvedCohortOf(deps, merchantId)) === undefined)
-    throw new AppError('FORBIDDEN', 'This needs an approved KYB record: file one by POST /kyb')
-}
-
 /** What an application asks for under a key. @throws AppError NOT_FOUND */
 function askedOf(application: Application, key: string) {
   const item = checklistOf(application).items.find((one) => one.key === key)
@@ -82,7 +75,7 @@ async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes
 /**
  * Takes a file as a document of an application, in the place of the one that was there, and marks it as handed in: in one write, once the
  * file is kept. Nothing of it is read before it is known that it may come.
- * @throws AppError FORBIDDEN without an approved KYB record; NOT_FOUND for an application that is none of the merchant's, and for a key that
+ * @throws AppError NOT_FOUND for an application that is none of the merchant's, and for a key that
  *   its checklist does not have; PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document;
  *   RATE_LIMITED; UNAVAILABLE when the disk is full; what the chunks throw
  */
@@ -92,7 +85,6 @@ export async function putDocument(
   which: Which,
   file: Incoming,
 ): Promise<DocumentView & { version: number }> {
-  await assertApproved(deps, by.shop)
   const application = await applicationOf(deps, by.shop, which.applicationId)
   const asked = askedOf(application, which.key)
   const accepted: readonly string[] = asked.acceptedMimeTypes
@@ -197,9 +189,10 @@ async function note(
 ): Promise<number> {
   const [now, version] = [clock.now(), application.version + 1]
   unlessStale((await lendingDocumentStore.noteOn(tx, application, { documentationCompleted: said, updatedAt: now, version })) || undefined)
-  await lendingDocumentStore.appendEvent(tx, {
+  await lendingDocumentStore.insertEvent(tx, {
     id: newId('event'),
     applicationId: application.id,
+    position: version,
     type,
     fromStatus: application.status,
     toStatus: application.status,
@@ -214,10 +207,9 @@ async function note(
 
 /**
  * Takes a document back, while the application is a draft.
- * @throws AppError FORBIDDEN without an approved KYB record; NOT_FOUND; PRECONDITION_FAILED; CONFLICT once it was submitted
+ * @throws AppError NOT_FOUND; PRECONDITION_FAILED; CONFLICT once it was submitted
  */
 export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopContext>, { applicationId, key }: Which): Promise<void> {
-  await assertApproved(deps, by.shop)
   const entry = { action: 'lending_document.removed', subject: applicationId }
   const removed = await audited(deps, by, entry, async (tx, tell) => {
     const application = await applicationOf(deps, by.shop, applicationId, tx)

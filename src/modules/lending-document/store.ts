@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, max } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../db/prepared.ts'
 import { lendingApplications, lendingDocuments, lendingEvents } from '../../../db/schema/lending.ts'
@@ -32,13 +32,8 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
     return rows.length === 1
   },
-  /** Puts an event behind those that the application has. */
-  async appendEvent(tx: Writer, event: Omit<LendingEvent, 'position'>): Promise<void> {
-    const [last] = await tx
-      .select({ position: max(lendingEvents.position) })
-      .from(lendingEvents)
-      .where(eq(lendingEvents.applicationId, event.applicationId))
-    await insertEvent(tx, { ...event, position: (last?.position ?? 0) + 1 })
+  async insertEvent(tx: Writer, event: LendingEvent): Promise<void> {
+    await insertEvent(tx, event)
   },
   /** Of these names of files, those that a document has. */
   async known(storageNames: readonly string[]): Promise<Set<string>> {

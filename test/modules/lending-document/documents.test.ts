@@ -161,8 +161,8 @@ test('a document is taken back while the application is a draft: its row, its fi
   expect(
     events.map(({ position, type: what, actor, subject, fromStatus, toStatus }) => [position, what, actor, subject, fromStatus, toStatus]),
   ).toEqual([
-    [1, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
-    [2, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+    [2, 'DOCUMENT_UPLOADED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
+    [3, 'DOCUMENT_REMOVED', merchant.id, 'owner_id', 'DRAFT', 'DRAFT'],
   ])
 })
 

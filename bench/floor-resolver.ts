@@ -1,12 +1,16 @@
-/** The bare floor of the resolver: `Bun.serve` with one route, and the bytes and headers of souk's answer from memory. It limits nobody. */
+/**
+ * The bare floor of the resolver: `Bun.serve` with one route, and the bytes and headers of souk's answer from memory, to whatever is asked:
+ * a request id that came is kept, and 304 is for those who hold the ETag. It limits nobody, and looks at nothing else.
+ * `/smallest` answers 304 to everybody, and looks at nothing at all: what Bun itself costs.
+ */
 const [body = '', etag = ''] = Bun.argv.slice(2)
 
-const headers = () => ({
+const headers = (requestId: string | null = null) => ({
   etag,
   'cache-control': 'public, max-age=0, s-maxage=60',
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'etag, idempotent-replayed, retry-after, x-request-id',
-  'x-request-id': crypto.randomUUID(),
+  'x-request-id': requestId ?? crypto.randomUUID(),
   'x-content-type-options': 'nosniff',
 })
 
@@ -14,9 +18,12 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   routes: {
-    '/checkout/:shopUrl/payment-intent-resolver': () =>
-      new Response(body, { headers: { 'content-type': 'application/json;charset=utf-8', ...headers() } }),
-    /** The smallest answer with the headers that a 304 has. */
+    '/checkout/:shopUrl/payment-intent-resolver': ({ headers: sent }) => {
+      const all = headers(sent.get('x-request-id'))
+      return sent.get('if-none-match') === etag
+        ? new Response(null, { status: 304, headers: all })
+        : new Response(body, { headers: { 'content-type': 'application/json;charset=utf-8', ...all } })
+    },
     '/smallest/:id': () => new Response(null, { status: 304, headers: headers() }),
   },
   fetch: () => new Response(null, { status: 404 }),

@@ -1,6 +1,7 @@
 import type { BunRequest, Server } from 'bun'
 import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
+import type { Edge } from './http/edge.ts'
 import { answerTo, asAppError } from './http/errors.ts'
 import { orderPath, resolverPath } from './http/hot.ts'
 import { idleTimeoutSeconds } from './http/peers.ts'
@@ -12,15 +13,16 @@ const drainLookMs = 20
 const quietLooks = { afterRequests: 50, atFirst: 8 }
 const gatherLooksMax = 150
 
-type HotPath = [path: string, param: string, answer: 'fetchRecord' | 'fetchOrder' | 'fetchResolved']
+type HotPath = [path: string, answer: (request: BunRequest<string>, server: Server<undefined>) => Response | Promise<Response>]
 
-/** The paths of the records that are read most, and what answers them. */
-const hotPaths = ({ apiV3Prefix }: Config): HotPath[] => [
-  ['/product-v2/public/:id', 'id', 'fetchRecord'],
-  [`${apiV3Prefix}/product-v2/public/:id`, 'id', 'fetchRecord'],
-  [orderPath, 'id', 'fetchOrder'],
-  [resolverPath, 'shopUrl', 'fetchResolved'],
+/** The paths of what is read most, and what answers them. */
+const hotPaths = ({ apiV3Prefix }: Config, edge: Edge): HotPath[] => [
+  ['/product-v2/public/:id', (request, self) => edge.fetchRecord(request, idOf(request), self)],
+  [`${apiV3Prefix}/product-v2/public/:id`, (request, self) => edge.fetchRecord(request, idOf(request), self)],
+  [orderPath, (request, self) => edge.fetchOrder(request, idOf(request), self)],
+  [resolverPath, (request, self) => edge.fetchResolved(request, self)],
 ]
+const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''
 
 /** Says in words why an address cannot be listened on. */
 function orRefused<T>({ host, port }: { host: string; port: number }, serve: () => T): T {
@@ -84,12 +86,12 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
       routes: Object.fromEntries(
-        hotPaths(deps.config).map(([path, param, answer]) => [
+        hotPaths(deps.config, edge).map(([path, answer]) => [
           path,
           {
             GET: (request: BunRequest<string>, self: Server<undefined>) => {
               count()
-              return edge[answer](request, request.params[param] ?? '', self)
+              return answer(request, self)
             },
           },
         ]),

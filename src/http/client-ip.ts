@@ -65,6 +65,8 @@ export function createClientAddress(trustedProxies: readonly string[]): {
     const { socket, isTrusted } = known(peer)
     const header = isTrusted ? request.headers.get('x-forwarded-for') : null
     if (header === null) return socket
+    // One hop is what most proxies tell of.
+    if (isIpv4(header)) return header
     for (let end = header.length; ; ) {
       const start = header.lastIndexOf(',', end - 1) + 1
       const hop = addressOfHop(header.slice(start, end))

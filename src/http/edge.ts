@@ -1,14 +1,14 @@
 import { AppError } from '../core/errors.ts'
 import { inRequest } from '../core/request.ts'
 import type { Log } from '../lib/log.ts'
-import { isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import { answerTo, asAppError, overdue } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
 import type { Peer, Peers } from './peers.ts'
-import type { RouteTable, StatedRoute } from './route-table.ts'
+import { hostRefusal, pathnameOf, urlRefusal } from './request-url.ts'
+import { isOpenPath, type RouteTable, type StatedRoute } from './route-table.ts'
 
 export type Edge = {
   fetch(request: Request, server?: Peer): Response | Promise<Response>
@@ -17,7 +17,7 @@ export type Edge = {
   /** The same for a request whose path is that of an order. */
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of a shop's payment page. */
-  fetchResolved(request: Request, shopUrl: string, server?: Peer): Response | Promise<Response>
+  fetchResolved(request: Request, server?: Peer): Response | Promise<Response>
   /** From now on every answer ends its connection, and requests that come wait for `drain`. */
   hold(): void
   /** Answers those that wait, and refuses new work from now on. */
@@ -51,9 +51,7 @@ export function answerDeadline(): Deadline {
   return { passed, callOff: () => clearTimeout(timer) }
 }
 
-const urlLengthMax = 8_192
 const knownHostsMax = 100
-const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const requestIdPattern = /^[\w.:-]{1,128}$/
 const drainRetrySeconds = 5
 const slowMs = 1_000
@@ -79,15 +77,19 @@ export function createEdge({
 
   /** The route that would answer a request. */
   const routeOf = ({ method, url }: Request): StatedRoute | undefined =>
-    routeTable.match(method === 'HEAD' ? 'GET' : method, URL.parse(url)?.pathname ?? '')
+    routeTable.match(method === 'HEAD' ? 'GET' : method, pathnameOf(url))
+
+  /** A refusal before the route was asked, or in its place: pages that may read its answers read this one too. */
+  const refusalTo = (request: Request, refusal: AppError): Response =>
+    answerTo(refusal, isOpenPath(routeTable, request) ? browserHeaders : {})
 
   async function answer(request: Request): Promise<Response> {
     const refused = phase === 'draining'
     if (phase === 'holding') await held.promise
     const refusal = refused
       ? new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
-      : (refusalOf(request, allowedHosts) ?? lengthRefusal(request))
-    if (refusal) return answerTo(refusal, isForBrowsers(routeOf(request)?.access) ? browserHeaders : {})
+      : (hostRefusalOf(request) ?? urlRefusal(request.url) ?? lengthRefusal(request))
+    if (refusal) return refusalTo(request, refusal)
     if (request.method !== 'HEAD') return handle(request)
     // The server leaves the body away, and says how long it would have been.
     const get = asGet(request)
@@ -102,10 +104,7 @@ export function createEdge({
    */
   async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
     const { passed, callOff } = deadline()
-    const tooLate = passed.then(() => {
-      const route = routeOf(request)
-      return route?.upload ? answering : answerTo(overdue(request), isForBrowsers(route?.access) ? browserHeaders : {})
-    })
+    const tooLate = passed.then(() => (routeOf(request)?.upload ? answering : refusalTo(request, overdue(request))))
     try {
       return await Promise.race([answering, tooLate])
     } finally {
@@ -123,13 +122,13 @@ export function createEdge({
 
   const hosts = new Set<string>()
   /** Host names that passed before need not be looked at again. */
-  function isKnownHost(host: string | null): boolean {
-    if (host === null) return false
-    if (hosts.has(host)) return true
-    if (hostRefusal(host, allowedHosts)) return false
-    if (hosts.size < knownHostsMax) hosts.add(host)
-    return true
+  function refusalOfHost(host: string): AppError | undefined {
+    if (hosts.has(host)) return undefined
+    const refusal = hostRefusal(host, allowedHosts)
+    if (!refusal && hosts.size < knownHostsMax) hosts.add(host)
+    return refusal
   }
+  const hostRefusalOf = ({ headers, url }: Request) => refusalOfHost(headers.get('host') ?? URL.parse(url)?.host ?? '')
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
     const answering = () =>
@@ -137,7 +136,7 @@ export function createEdge({
         request,
         answer(request).catch((error: unknown) => {
           log.error('request.failed', { requestId, error })
-          return answerTo(asAppError(error))
+          return refusalTo(request, asAppError(error))
         }),
       )
     const response = await inRequest(requestId, answering, startedAt)
@@ -165,12 +164,12 @@ export function createEdge({
     const presented = headers.get('x-request-id')
     const given = presented !== null && requestIdPattern.test(presented)
     const requestId = given ? presented : newRequestId()
-    if (method === 'GET' && phase === 'serving' && isKnownHost(headers.get('host'))) {
+    if (method === 'GET' && phase === 'serving' && !refusalOfHost(headers.get('host') ?? '')) {
       const answered = quick(requestId)
       if (answered) {
         const elapsedMs = monotonicMs() - startedAt
         requestCounts.finished('GET', answered.status, elapsedMs)
-        tell(log, request, answered.status, elapsedMs, requestId)
+        if (elapsedMs >= slowMs) tell(log, request, answered.status, elapsedMs, requestId)
         return answered
       }
     }
@@ -183,7 +182,7 @@ export function createEdge({
     fetch: (request, server) => respond(request, server, (requestId) => hot.again(request, requestId)),
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
-    fetchResolved: (request, shopUrl, server) => respond(request, server, (requestId) => hot.resolved(request, shopUrl, requestId, server)),
+    fetchResolved: (request, server) => respond(request, server, (requestId) => hot.resolved(request, requestId, server)),
     hold() {
       phase = 'holding'
     },
@@ -204,32 +203,7 @@ function tell(log: Log, request: Request, status: number, elapsedMs: number, req
 /** Whoever has a cart's id has the cart: it is left out, also where somebody put it into another path. */
 const cartId = /cart_[0-9a-z]{26}/gi
 const cartPath = /(\/cart\/)[^/]+/i
-const pathOf = (url: string) => (URL.parse(url)?.pathname ?? '').replace(cartPath, '$1:id').replace(cartId, ':id')
-
-function hostRefusal(host: string, allowedHosts: readonly string[]): AppError | undefined {
-  if (!hostPattern.test(host)) return new AppError('INVALID', 'host (header): not a host name')
-  if (allowedHosts.length > 0 && !allowedHosts.includes(host.replace(/:\d+$/, '').toLowerCase()))
-    return new AppError('INVALID', 'host (header): not served here')
-  return undefined
-}
-
-function refusalOf(request: Request, allowedHosts: readonly string[]): AppError | undefined {
-  const host = request.headers.get('host') ?? URL.parse(request.url)?.host ?? ''
-  const refusal = hostRefusal(host, allowedHosts)
-  if (refusal) return refusal
-  const { url } = request
-  if (url.length > urlLengthMax) return new AppError('INVALID', `The URL is longer than ${urlLengthMax} characters`)
-  if (url.includes('%') && !decodes(url)) return new AppError('INVALID', 'The URL is not percent-encoded UTF-8, or holds a NUL character')
-  return undefined
-}
-
-function decodes(url: string): boolean {
-  try {
-    return !decodeURIComponent(url.replaceAll('+', ' ')).includes('\0')
-  } catch {
-    return false
-  }
-}
+const pathOf = (url: string) => pathnameOf(url).replace(cartPath, '$1:id').replace(cartId, ':id')
 
 /** HEAD is GET without the body (RFC 9110, 9.3.2). */
 const asGet = (request: Request) => new Request(request.url, { method: 'GET', headers: request.headers, signal: request.signal })

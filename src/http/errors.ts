@@ -3,10 +3,9 @@ import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
 import { outcome } from '../core/request.ts'
-import { isForBrowsers } from './access-rules.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
-import { noSuchPath } from './route-table.ts'
+import { isOpenPath, noSuchPath } from './route-table.ts'
 
 const unavailableRetrySeconds = 5
 /** What was accepted goes on as soon as it is sent again. */
@@ -75,7 +74,7 @@ export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>
     const known = translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
-    return answerTo(known, isForBrowsers(routeTable.get(request.method, route)?.access) ? browserHeaders : {})
+    return answerTo(known, isOpenPath(routeTable, request) ? browserHeaders : {})
   })
 
 function translate(code: unknown, error: unknown): AppError {

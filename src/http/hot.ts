@@ -3,6 +3,7 @@ import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { Peer } from './peers.ts'
+import { urlLengthMax } from './request-url.ts'
 import type { RouteTable } from './route-table.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
@@ -33,7 +34,7 @@ export type HotReads = {
   /** An order by its id, for a key of its shop. */
   order(request: Request, id: string, requestId: string): Response | undefined
   /** What a payment page of a shop was told before, while its caller may ask. */
-  resolved(request: Request, shopUrl: string, requestId: string, peer: Peer | undefined): Response | undefined
+  resolved(request: Request, requestId: string, peer: Peer | undefined): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
 }
@@ -56,6 +57,20 @@ type HotDeps<Kept extends HotRecord> = {
 export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
 /** The route of orders, as it is declared. */
 export const orderPath = '/v2/orders/:id'
+
+const [beforeShopUrl = '', afterShopUrl = ''] = resolverPath.split(':shopUrl')
+
+/**
+ * The shop that the URL of a payment page names. Undefined where there is something to decode or to refuse in it, also in the query: what is
+ * ignored may still be no URL.
+ */
+function shopUrlIn(url: string): string | undefined {
+  if (url.length > urlLengthMax || url.includes('%')) return undefined
+  const at = url.indexOf(beforeShopUrl, 8)
+  const from = at + beforeShopUrl.length
+  const to = url.indexOf('/', from)
+  return at >= 0 && url.startsWith(afterShopUrl, to) ? url.slice(from, to) : undefined
+}
 
 const idLengthMax = 40
 
@@ -86,8 +101,9 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
     },
-    resolved(request, shopUrl, requestId, peer) {
-      const kept = resolver.answers.kept(shopUrl)
+    resolved(request, requestId, peer) {
+      const shopUrl = shopUrlIn(request.url)
+      const kept = shopUrl === undefined ? undefined : resolver.answers.kept(shopUrl)
       // Whoever is one too many is not counted here: the route refuses them. It also asks whoever else counts.
       const limit = kept && resolver.limit.local()
       if (!limit || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined

@@ -1,6 +1,7 @@
 import { anonymous } from '../core/principal.ts'
 import { actorOf } from './actor.ts'
 import type { HttpDeps } from './deps.ts'
+import { pathnameOf } from './request-url.ts'
 
 type Handle = (request: Request) => Response | Promise<Response>
 type NotingDeps = Pick<HttpDeps, 'trail' | 'routeTable' | 'callers' | 'originOf'>
@@ -12,7 +13,7 @@ export function notingLimits(deps: NotingDeps, handle: Handle): Handle {
   async function noted(request: Request, response: Response): Promise<Response> {
     const { principal, shop } = deps.callers.get(request) ?? { principal: anonymous, shop: undefined }
     // Never the path itself: it may hold the id of a cart, which is a secret.
-    const path = deps.routeTable.match(request.method, URL.parse(request.url)?.pathname ?? '')?.path ?? 'unknown'
+    const path = deps.routeTable.match(request.method, pathnameOf(request.url))?.path ?? 'unknown'
     await deps.trail.limitHit({ actor: actorOf(deps, principal, request), route: `${request.method} ${path}`, shopId: shop?.id })
     return response
   }

@@ -1,7 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { AppError } from '../core/errors.ts'
-import type { Access } from './access-rules.ts'
+import { type Access, isForBrowsers } from './access-rules.ts'
 import { jsonBytesMax, jsonValuesMax, largeJsonBytesMax } from './body.ts'
+import { pathnameOf } from './request-url.ts'
 import { type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
@@ -126,6 +127,16 @@ const parametersLast = (path: string) => path.replaceAll(':', '\uffff')
 
 const fits = (segments: readonly string[], path: readonly string[]) =>
   segments.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
+
+/**
+ * Whether pages of any origin may read that a request is refused: as they may read the answers of its route, or, where its method has
+ * none at that path, of the route that reads there.
+ */
+export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'method' | 'url'>): boolean {
+  const path = pathnameOf(url)
+  const route = routes.match(method === 'HEAD' ? 'GET' : method, path) ?? routes.match('GET', path)
+  return isForBrowsers(route?.access)
+}
 
 /** Says that no route answers here; also of one that is switched off. */
 export const noSuchPath = () => new AppError('NOT_FOUND', 'There is nothing at this path')

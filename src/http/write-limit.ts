@@ -27,13 +27,15 @@ type Counts = {
  * @param now milliseconds since the epoch
  */
 export function createWriteLimit({ most, now, keysMax = callersMax }: { most: number; now: () => number; keysMax?: number }): WriteLimit {
-  /** The one who was quiet the longest comes first. Those that are counted more widely have a name before their key. */
+  /** The one who was quiet the longest, to the second, comes first. Those that are counted more widely have a name before their key. */
   const callers = new Map<string, Counts>()
   /** Stands behind those that were forgotten: to begin anew each time would walk over the places of all that are gone. */
   const quietest = callers.keys()
 
   function countsOf(key: string, second: number): Counts {
     const known = callers.get(key)
+    // As late as can be, to the second: what comes most costs no more than a look.
+    if (known?.newest === second) return known
     const counts = known ?? { bySecond: undefined, newest: second, total: 0 }
     if (known) callers.delete(key)
     callers.set(key, counts)

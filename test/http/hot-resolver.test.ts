@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { bothWays } from '../support/both-ways.ts'
 import { everySetting } from '../support/processor-settings.ts'
-import { serveTestApp } from '../support/server.ts'
+import { sendRaw, serveTestApp } from '../support/server.ts'
 
 const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
 
@@ -23,6 +23,65 @@ test('what a payment page is told is the same by the server and by the route: pl
   expect(await on.same(path, { headers: { origin: 'https://elsewhere.example', authorization: 'Bearer nonsense' } })).toEqual(plain)
   expect((await on.same(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
   for (const name of ['no-such-shop', 'x'.repeat(300), 'toString', '%2F']) expect((await on.same(pathOf(name))).status).not.toBe(200)
+})
+
+test('what a payment page is told is refused alike before it is in memory and after, for what no URL may hold in its query either', async () => {
+  await using app = await testApp(everySetting)
+  await using on = bothWays(app)
+  const refused = ['?y=%00', '?y=%zz', '?y=%ff', `?${'y'.repeat(8_200)}`]
+  for (const query of refused) {
+    const path = pathOf((await app.merchant()).shop.name)
+    const cold = await on.same(path + query)
+    expect([query, cold.status, cold.headers['access-control-allow-origin']]).toEqual([query, 400, '*'])
+    expect((await on.same(path)).status).toBe(200)
+    expect(await on.same(path + query)).toEqual(cold)
+    expect((await on.same(`${path}?y=%20&y=/a?b`)).status).toBe(200)
+  }
+})
+
+test('what a payment page is told when it is refused may be read by the page, whatever it is refused for', async () => {
+  await using app = await testApp(everySetting)
+  const { shop } = await app.merchant()
+  await using serving = serveTestApp(app)
+  const ask = async (method: string, path: string, host = 'shop.example') => {
+    const { status, headers } = await sendRaw(serving.port, `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    return [status, headers.get('access-control-allow-origin'), headers.get('access-control-expose-headers')?.includes('retry-after')]
+  }
+  const path = pathOf(shop.name)
+  for (let nth = 0; nth < 2; nth++) {
+    for (const host of ['', 'a b', 'a/b', 'http://x', '[::', '[::::]', 'a:65536', '1.2.3.999', 'a?b'])
+      for (const query of ['', '?y=%00'])
+        expect([host, query, ...(await ask('GET', path + query, host))]).toEqual([host, query, 400, '*', true])
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      expect([method, ...(await ask(method, path))]).toEqual([method, 404, '*', true])
+      expect([method, ...(await ask(method, `${path}?y=%00`))]).toEqual([method, 400, '*', true])
+    }
+    expect(await ask('OPTIONS', `${path}?y=%00`)).toEqual([400, '*', true])
+    for (const name of ['%00', '%ff', 'x'.repeat(254), 'x'.repeat(9_000)])
+      expect([name.length, ...(await ask('GET', pathOf(name)))]).toEqual([name.length, 400, '*', true])
+    for (const name of ['no-such-shop', '..%2f', 'a%5Cb', '%20'])
+      expect([name, ...(await ask('GET', pathOf(name)))]).toEqual([name, 404, '*', true])
+    expect(await ask('GET', path)).toEqual([200, '*', true])
+  }
+  const statuses = new Set<unknown>()
+  while (!statuses.has(429)) {
+    const [status, ...readable] = await ask('GET', path)
+    statuses.add(status)
+    expect(readable).toEqual(['*', true])
+  }
+  app.edge.drain()
+  expect(await ask('GET', path)).toEqual([503, '*', true])
+})
+
+test('what a payment page is told is never that of a shop that the Host header names', async () => {
+  await using app = await testApp(everySetting)
+  const { shop } = await app.merchant()
+  await using serving = serveTestApp(app)
+  const ask = (path: string, host: string) => sendRaw(serving.port, `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+  expect((await ask(pathOf(shop.name), 'a')).status).toBe(200)
+  for (let skipped = 0; skipped < 12; skipped++)
+    for (const path of ['/checkout/../payment-intent-resolver', '/checkout/.%2e/payment-intent-resolver', '/payment-intent-resolver'])
+      expect((await ask(path, 'x'.repeat(skipped) + shop.name)).status).toBe(404)
 })
 
 test('what a payment page is told counts once a request by the server, and the sixty-first of a minute is refused', async () => {

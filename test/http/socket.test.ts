@@ -29,6 +29,9 @@ describe('the path of a request is the path that was asked for', () => {
       'localhost, evil',
       'loc alhost',
       'localhost:',
+      'localhost:65536',
+      '1.2.3.999',
+      '[::::]',
     ]) {
       expect([host, await status('GET /shops/v2 HTTP/1.1', `host: ${host}`, authorization)]).toEqual([host, 400])
     }

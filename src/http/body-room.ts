@@ -11,6 +11,11 @@ export type BodyRoom = {
    * @param drop called at most once, when the place is needed: what is there of the body is to be forgotten
    */
   enter(sender: string, drop: () => void): Place
+  /**
+   * Sets so many bytes aside for a body that is not held here: some room is kept for such, which nobody is thrown out of.
+   * @returns what gives them back; undefined where so many are not left
+   */
+  setAside(bytes: number): (() => void) | undefined
   /** How many bodies and bytes of them are held at the moment. */
   held(): { readonly bodies: number; readonly bytes: number }
 }
@@ -26,12 +31,16 @@ const mb = 1024 * 1024
 
 type Entry = { readonly sender: string; readonly drop: () => void; bytes: number }
 
-/** @param bytesMax how much is held of bodies that are not whole */
-export function createBodyRoom(bytesMax = 16 * mb): BodyRoom {
+/**
+ * @param bytesMax how much is held of bodies that are not whole
+ * @param asideMax how much may be set aside besides
+ */
+export function createBodyRoom(bytesMax = 16 * mb, asideMax = 2 * mb): BodyRoom {
   /** The oldest first. */
   const entries = new Set<Entry>()
   const bySender = new Map<string, number>()
   let total = 0
+  let aside = 0
 
   function add(sender: string, bytes: number): void {
     total += bytes
@@ -67,6 +76,13 @@ export function createBodyRoom(bytesMax = 16 * mb): BodyRoom {
           }
         },
         leave: () => remove(entry),
+      }
+    },
+    setAside(bytes) {
+      if (aside + bytes > asideMax) return undefined
+      aside += bytes
+      return () => {
+        aside -= bytes
       }
     },
     held: () => ({ bodies: entries.size, bytes: total }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseObject, readBody, readPieces } from '../../src/http/body.ts'
+import fc from 'fast-check'
+import { parseObject, readBody, readJson, readPieces } from '../../src/http/body.ts'
 import { createBodyRoom } from '../../src/http/body-room.ts'
 
 const stalled = (first: Uint8Array) =>
@@ -138,6 +139,50 @@ describe('bodies that are still arriving', () => {
   })
 })
 
+describe('what is set aside for small bodies', () => {
+  test("what is set aside for small bodies has an end, is given back, and takes nobody's room", async () => {
+    const room = createBodyRoom(100, 100)
+    const place = room.enter('a', () => {
+      throw new Error('thrown out')
+    })
+    place.hold(100)
+    const [first, second] = [room.setAside(60), room.setAside(40)]
+    expect([first, second, room.setAside(1)]).toEqual([expect.any(Function), expect.any(Function), undefined])
+    first?.()
+    expect(room.setAside(61)).toBeUndefined()
+    expect(room.setAside(60)).toBeDefined()
+    expect(room.held()).toEqual({ bodies: 1, bytes: 100 })
+  })
+
+  test('what is set aside for small bodies is free again whatever became of them', async () => {
+    const room = createBodyRoom(0, 64 * 1024)
+    const read = (body: BodyInit, length: number, bytesMax = 64 * 1024) =>
+      readJson(
+        new Request('http://localhost/', {
+          method: 'POST',
+          body,
+          headers: { 'content-length': String(length), 'content-type': 'application/json' },
+        }),
+        { bytesMax, valuesMax: 9 },
+        { room, sender: 'a' },
+      ).catch((error: Error) => error.message)
+    const broken = () =>
+      new ReadableStream({
+        start(controller) {
+          controller.error(new Error('the wire was cut'))
+        },
+      })
+    const all = 64 * 1024
+    expect(await read('{"a":1}', all)).toEqual({ a: 1 })
+    expect(await read(broken(), all)).toBe('The body broke off')
+    expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
+    expect(await read('{"a":', all)).toBe('The body is not valid JSON')
+    expect(room.setAside(all)).toBeDefined()
+    // Nothing is left: it is read as it comes, and there is no room for that here.
+    expect(await read('{"a":1}', 7)).toBe('Too many bodies were on their way at once: send it again')
+  })
+})
+
 describe('what a body of JSON may hold', () => {
   const refusal = (text: string): string | undefined => {
     try {
@@ -160,6 +205,24 @@ describe('what a body of JSON may hold', () => {
     expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
     // What stands in a text is no value.
     expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
+  })
+
+  test('what a body of JSON may hold is counted past texts of any length, quotes and backslashes', () => {
+    const holds = (text: string, valuesMax: number) => parseObject(new TextEncoder().encode(text), valuesMax)
+    const sign = fc.constantFrom('a', 'é', '"', '\\', '[', ',', ':', '{', ' ')
+    const long = fc.tuple(fc.integer({ max: 130, min: 0 }), fc.array(sign, { maxLength: 12 }), fc.integer({ max: 130, min: 0 }))
+    const text = long.map(([before, signs, after]) => 'x'.repeat(before) + signs.join('') + 'y'.repeat(after))
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 6 }), (texts) => {
+        const body = { texts, [texts.join('')]: [1, 2] }
+        const json = JSON.stringify(body)
+        const values = 5 + texts.length
+        expect(holds(json, values)).toEqual(body)
+        expect(() => holds(json, values - 1)).toThrow(`The body holds more than ${values - 1} values`)
+        expect(() => holds(json.slice(0, -1), values)).toThrow('The body is not valid JSON')
+      }),
+      { seed: 8, numRuns: 300 },
+    )
   })
 
   test('what a body of JSON may hold is 32 levels, however much is sent', () => {

@@ -120,9 +120,11 @@ describe('a body', () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const half = `${post('content-length: 60000')}\r\n\r\n${' '.repeat(50_000)}`
+    // What is set aside for those that come at once is theirs first.
+    const { held, setAside } = app.deps.bodyRoom
+    while (setAside(1_024)) {}
     const first = await rawConnection(server.port)
     first.send(half)
-    const { held } = app.deps.bodyRoom
     while (held().bytes < 50_000) await new Promise((resolve) => setImmediate(resolve))
     // More than 16 MB, of which none is whole.
     const others: RawConnection[] = []
@@ -147,6 +149,29 @@ describe('a body', () => {
     for (const other of others) other.close()
     while (held().bodies > 0) await new Promise((resolve) => setTimeout(resolve, 1))
     expect(held()).toEqual({ bodies: 0, bytes: 0 })
+  })
+
+  test('a body that stalls is waited for beside others without holding more than was set aside for such, and ends well when it goes on', async () => {
+    await using app = await testApp()
+    const { email, password } = await app.merchant()
+    await using server = serveTestApp(app)
+    const whole = JSON.stringify({ email, password }).padEnd(60_000)
+    const halves: RawConnection[] = []
+    const setAsideFor = Math.floor((2 * 1024 * 1024) / whole.length)
+    for (let nth = 0; nth < setAsideFor + 6; nth++) {
+      const one = await rawConnection(server.port)
+      one.send(`${post('content-length: 60000')}\r\n\r\n${whole.slice(0, 30_000)}`)
+      halves.push(one)
+    }
+    const { held, setAside } = app.deps.bodyRoom
+    while (held().bytes < 6 * 30_000) await new Promise((resolve) => setImmediate(resolve))
+    expect([setAside(whole.length), held().bodies]).toEqual([undefined, 6])
+    for (const one of [halves.at(0), halves.at(-1)]) {
+      one?.send(whole.slice(30_000))
+      expect((await one?.answer())?.status).toBe(200)
+    }
+    for (const one of halves) one.close()
+    while (!setAside(2 * 1024 * 1024)) await new Promise((resolve) => setTimeout(resolve, 1))
   })
 
   test('a body that is too large closes the connection too: nobody waits for its end', async () => {

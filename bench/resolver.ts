@@ -32,7 +32,7 @@ export async function measureResolver(): Promise<void> {
   report(`resolver, 304, ${figure(few)} addresses`, '≥ 0.80', await compare(souk, floor, holding(path, few), holding(path, few)))
   // Beside it: to answer 304 to whoever asks is no floor of ours, but the least that Bun can do.
   const blind = await compare(souk, floor, holding(path, few), holding('/smallest/1', few))
-  report(`resolver, 304, to a floor that does not look at the request`, '', blind)
+  report('resolver, 304, to a floor that does not look at the request', '', blind)
   const warm = residentMb(souk.pid)
   const byMany = report(`resolver, ${figure(many)} addresses`, '≥ 0.80', await compare(souk, floor, asking(many), asking(many)))
   only(`resolver, ${figure(many)} to ${figure(few)} addresses`, (byMany / byFew).toFixed(2), '≥ 0.67')

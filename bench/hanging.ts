@@ -77,7 +77,6 @@ async function configure(dataDir: string, { shopId }: Seeded, processor: 'stripe
 }
 
 const p99 = (loads: readonly Load[]) => median(loads.map(({ p99Ms }) => p99Ms))
-const rate = (loads: readonly Load[]) => median(loads.map(({ perSecond }) => perSecond))
 
 export async function measureHanging(): Promise<void> {
   say('a payment processor that hangs')
@@ -126,16 +125,20 @@ export async function measureHanging(): Promise<void> {
     }
     return median(all)
   }
-  const resolver = { paths: [`/checkout/${buyer.shop.shopName}/payment-intent-resolver`] }
-  const product = { paths: [`/product-v2/public/${buyer.shop.ids[0]}`] }
+  // From as many addresses as it takes for none to be refused.
+  const resolver = { clients: 9_000, paths: [`/checkout/${buyer.shop.shopName}/payment-intent-resolver`] }
+  const productOf = ({ shop }: Buyer) => ({ paths: [`/product-v2/public/${shop.ids[0]}`] })
   const measured = async () => {
     const asked: Load[] = []
-    const read: Load[] = []
+    const shares: number[] = []
     for (let round = 0; round < rounds; round++) {
       asked.push(await load(souk.url, resolver, reading))
-      read.push(await load(souk.url, product, reading))
+      // In turn with the server that never meets a processor that hangs, so that what else the machine does falls on both.
+      const elsewhere = await load(never.souk.url, productOf(never.buyer), reading)
+      const here = await load(souk.url, productOf(buyer), reading)
+      shares.push(here.perSecond / elsewhere.perSecond)
     }
-    return { asked, read }
+    return { asked, share: median(shares) }
   }
 
   const before = await measured()
@@ -149,8 +152,10 @@ export async function measureHanging(): Promise<void> {
   const refundDuring = await refunds()
   at.hang(false)
 
+  const refused = [...before.asked, ...during.asked].reduce((sum, { errors }) => sum + errors, 0)
+  if (refused > 0) throw new Error(`${refused} requests of the resolver were refused`)
   compare('resolver p99, one processor hanging', p99(during.asked), p99(before.asked), 'ms', '≤ 1.50')
-  compare('product by id, one processor hanging', rate(during.read), rate(before.read), '/s', '≥ 0.90')
+  compare('product by id, one processor hanging, to a server beside it', during.share, before.share, '×', '≥ 0.90')
   const slowest = Math.max(...fellOver.map(({ ms }) => ms))
   only(`checkout that falls over to ${fellOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
   const [met, unmet] = [open_.slice(1, 1 + samples), open_.slice(1 + samples)]
@@ -171,6 +176,6 @@ async function inTurnly(one: Buyer, other: Buyer, count: number) {
 
 function compare(what: string, now: number, before: number, unit: string, target: string): void {
   const ratio = now / before
-  const shown = (value: number) => `${figure(value, unit === 'ms' ? 2 : 0)} ${unit}`
+  const shown = (value: number) => `${figure(value, 2)} ${unit}`
   rows.push({ what, souk: shown(now), floor: `before ${shown(before)}`, ratio: ratio.toFixed(2), spread: spreadOf([ratio]), target })
 }

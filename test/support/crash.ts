@@ -187,7 +187,7 @@ export async function goOn(stage: Stage, database: TestDatabase, outside: Outsid
       states.push(await booksOf(app))
     }
     const errors = app.logged.filter(({ level }) => level === 'error')
-    const [also, wrong] = doing.length > 0 ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
+    const [also, wrong] = doing.includes('untilQuiet') ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
     return { found, answers, states, errors, also, wrong, outside: played?.outside }
   } finally {
     await app.close()

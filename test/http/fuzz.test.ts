@@ -261,7 +261,7 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
     return
   }
   const media = headers.get('content-type')?.split(';')[0]
-  expect(medias, about).toContain(media)
+  expect(medias, about).toContain(media ?? '')
   const problem = world.validators(target, status, media === 'application/json' ? body : text)
   if (problem) throw new Error(`${about}: ${problem}`)
   if (status < 300) harvest(body)

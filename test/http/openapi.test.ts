@@ -66,7 +66,7 @@ test('every operation states a success, what may always go wrong, and a schema f
       expect(description, `${name} ${status}`).toBeTruthy()
       const schemas = Object.values(content ?? {}).map(({ schema }) => schema)
       // A file may be of several types.
-      const isFile = schemas.length > 1 && schemas.every((schema) => schema.type === 'string')
+      const isFile = schemas.length > 1 && schemas.every((schema) => schema['type'] === 'string')
       if (!isFile) expect(schemas.length, `${name} ${status}`).toBe(withoutBody.has(status) ? 0 : 1)
       if (status >= '400') expect(schemas, `${name} ${status}`).toEqual([{ $ref: '#/components/schemas/Error' }])
     }

@@ -2,6 +2,7 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { nameOf } from '../compile.ts'
 import type { Prepared, Reader, Values, Writer } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
@@ -58,7 +59,9 @@ export function readerOn(pool: Pool): Reader {
     let broken = false
     try {
       session = await pool.session()
-      await (reads.length > 1 || session.isPooled ? answerAsOfOneMoment(session, reads) : answerEach(session.query, reads))
+      const isOne = reads.length === 1 && !session.isPooled
+      const joint = isOne || session.isPooled ? undefined : jointOf(reads)
+      await (joint ? answerJointly(session, joint, reads) : isOne ? answerEach(session.query, reads) : answerAsOfOneMoment(session, reads))
     } catch (error) {
       broken = isUnavailable(error)
       for (const { reject } of reads) reject(refusalOf(error))
@@ -71,13 +74,14 @@ export function readerOn(pool: Pool): Reader {
     ...buildersOn(query),
     ...readingOn(query),
     together<T>(reads: () => T): T {
-      const outer = together
+      // What is asked within it belongs to it.
+      if (together) return reads()
       const asked: Asked[] = []
       together = asked
       try {
         return reads()
       } finally {
-        together = outer
+        together = undefined
         if (asked.length > 0) void answer(asked)
       }
     },
@@ -86,6 +90,35 @@ export function readerOn(pool: Pool): Reader {
 
 async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {
   await Promise.all(reads.map(async (read) => read.resolve(await query(read.query, read.values))))
+}
+
+/** Several statements as one, by their names: each is a column of its rows as JSON. */
+const joints = new Map<string, Pick<Statement, 'text' | 'name'>>()
+
+/** Undefined where one of them is not a prepared query: what its columns are called, or are made of, is not known. */
+function jointOf(reads: readonly Asked[]): Pick<Statement, 'text' | 'name'> | undefined {
+  let key = ''
+  for (const { query } of reads) {
+    if (query.name === undefined || query.rowMode !== undefined || query.types !== undefined) return undefined
+    key += ` ${query.name}`
+  }
+  return joints.getOrInsertComputed(key, () => {
+    let before = 0
+    const columns = reads.map(({ query, values }, nth) => {
+      const text = query.text.replace(/\$(\d+)/g, (_, mark) => `$${Number(mark) + before}`)
+      before += (values ?? query.values ?? []).length
+      return `(select coalesce(json_agg("rows"), '[]') from (${text}) as "rows") as "${nth}"`
+    })
+    const text = `select ${columns.join(', ')}`
+    return { text, name: nameOf(text) }
+  })
+}
+
+/** One statement is as of one moment: it costs less than a transaction around them. */
+async function answerJointly({ query }: Session, joint: Pick<Statement, 'text' | 'name'>, reads: readonly Asked[]): Promise<void> {
+  const { rows } = await query({ ...joint, values: reads.flatMap(({ query, values }) => values ?? query.values ?? []) })
+  const [found] = rows as Record<string, unknown[]>[]
+  for (const [nth, { resolve }] of reads.entries()) resolve({ rows: found?.[nth] ?? [], command: 'SELECT' })
 }
 
 /** All are sent at once, begin and end with them: it costs one round trip. */

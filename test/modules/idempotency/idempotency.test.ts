@@ -299,7 +299,9 @@ describe('over HTTP', () => {
     expect(await says({ begins: true, fail: 'BUSY' }, 'b')).toBe(
       'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
     )
-    expect(await says({ begins: true, fail: 'BUSY' })).toBe('The database is busy, and a part of what was asked for was done: read first, then send it again')
+    expect(await says({ begins: true, fail: 'BUSY' })).toBe(
+      'The database is busy, and a part of what was asked for was done: read first, then send it again',
+    )
     expect(await says({ fail: 'LOST' }, 'c')).toBe(
       'The database was lost at work, outcome unknown: send it again under the same Idempotency-Key, or read first',
     )

@@ -187,9 +187,11 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
   return db.write(async (tx) => {
     const taken = await store.leaseRefund(tx, refund, holder, now)
     const isDue = refund.resumeAt !== null && refund.resumeAt <= now
-    if (!taken && isDue && !isFree(refund, holder, now))
-      await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: refund.leaseUntil })
-    return taken
+    if (taken || !isDue || isFree(refund, holder, now)) return taken
+    // Whoever has it may have settled it since it was read: then there is nothing to look at.
+    const current = await store.lockRefund(tx, refund.id)
+    if (current?.resumeAt === refund.resumeAt) await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: refund.leaseUntil })
+    return undefined
   }, locking)
 }
 

@@ -182,10 +182,12 @@ async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refun
   const now = clock.now()
   return db.write(async (tx) => {
     const taken = await store.leaseRefund(tx, refund, holder, now)
-    const isDue = refund.resumeAt !== null && refund.resumeAt <= now
-    if (!taken && isDue && !isFree(refund, holder, now))
-      await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: refund.leaseUntil })
-    return taken
+    if (taken) return taken
+    // As it stands by now: whoever had it may have come to an end with it.
+    const current = await store.lockRefund(tx, refund.id)
+    const isDue = current !== undefined && current.resumeAt !== null && current.resumeAt <= now
+    if (isDue && !isFree(current, holder, now)) await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: current.leaseUntil })
+    return undefined
   }, locking)
 }
 

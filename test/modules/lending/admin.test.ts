@@ -2,12 +2,21 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lendingApplications } from '../../../db/schema/lending.ts'
+import { currentRules, ruleVersion } from '../../../src/modules/credit/domain.ts'
+import { backtest, replay } from '../../../src/modules/credit/index.ts'
 import { tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
 
 type Row = typeof lendingApplications.$inferSelect
+const assessment = {
+  cohort: 'US_COMPANY',
+  monthlyAvgRevenueUsd: 10_000,
+  verifiedCollateralUsd: 20_000,
+  operationalRisk: 'LOW',
+  hardComplianceFlags: [],
+}
 const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)
 
 /** An app with an operator and a merchant, and applications that were put there. */
@@ -211,5 +220,59 @@ describe('the decision', () => {
     expect((await app.call('POST', `/admin${path(id)}/decision`, stale)).status).toBe(412)
     const early = await decide(app, operator, id, 'APPROVED')
     expect([early.status, early.body.message]).toEqual([409, 'The application is not submitted yet'])
+  })
+
+  test('figures are kept beside the decision to the byte, with the envelope and the version of the rules, and judged again they come out the same', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    ok(await decide(app, operator, id, 'UNDER_REVIEW', { assessment: null }))
+    const { hardComplianceFlags: _, ...figures } = assessment
+    const { decisions } = ok(await decide(app, operator, id, 'APPROVED', { assessment: figures })).body
+    const envelope = { tier: 'T1', ceilingUsd: 23_000, reason: 'FORMULA' }
+    expect(decisions).toMatchObject([
+      { decision: 'UNDER_REVIEW', assessment: null, envelope: null, ruleVersion: null },
+      { decision: 'APPROVED', assessment: { ...figures, hardComplianceFlags: null }, envelope, ruleVersion },
+    ])
+    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toEqual(decisions)
+    expect(await Array.fromAsync(replay(app.deps))).toEqual([{ decisionId: expect.any(String), applicationId: id }])
+    expect(await backtest(app.deps, currentRules, () => undefined)).toMatchObject({ decisions: 1, changed: 0 })
+    // The figures tell the operator, and decide nothing.
+    const flagged = await submitted(app, merchant)
+    const approved = ok(
+      await decide(app, operator, flagged.id, 'APPROVED', { assessment: { ...assessment, hardComplianceFlags: ['PEP'] } }),
+    )
+    expect([approved.body.status, approved.body.decisions[0].envelope.tier]).toEqual(['APPROVED', 'T0'])
+  })
+
+  test('figures of another cohort, or that are no amounts, are 400 and leave nothing, and those of a decision that is refused are not kept', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    for (const [change, message] of [
+      [{ cohort: 'UK_LTD' }, /^assessment\.cohort \(body\): it must be the application's$/],
+      [{ monthlyAvgRevenueUsd: 0.125 }, /^assessment\.monthlyAvgRevenueUsd \(body\): .* at most two decimals$/],
+      [{ verifiedCollateralUsd: -1 }, /^assessment\.verifiedCollateralUsd \(body\)/],
+      [{ operationalRisk: null }, /^assessment\.operationalRisk \(body\)/],
+      [{ limit: 5 }, /^unknown field: assessment\.limit$/],
+    ] as const) {
+      const { status, body } = await decide(app, operator, id, 'APPROVED', { assessment: { ...assessment, ...change } })
+      expect([change, status, body.message]).toEqual([change, 400, expect.stringMatching(message)])
+    }
+    // No JSON number tells it from $10,000.
+    const raw = JSON.stringify({ decision: 'APPROVED', assessment }).replace('10000', '10000.000000000000001')
+    const headers = { 'content-type': 'application/json' }
+    const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
+    expect([inexact.status, inexact.body.message]).toEqual([
+      400,
+      expect.stringMatching(/^monthlyAvgRevenueUsd \(body\): .* cannot be kept exactly$/),
+    ])
+    const draft = await drafted(app, merchant)
+    expect((await decide(app, operator, draft.id, 'APPROVED', { assessment })).status).toBe(409)
+    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body).toMatchObject({
+      status: 'SUBMITTED',
+      decisions: [],
+    })
+    expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
   })
 })

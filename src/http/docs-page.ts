@@ -76,7 +76,8 @@ window.SwaggerUIBundle({
   url: '/docs/json',
   dom_id: '#docs',
   deepLinking: true,
-  docExpansion: 'list',
+  // Parts are unfolded by whoever reads them: all operations at once take a browser seconds, and some of them down.
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,

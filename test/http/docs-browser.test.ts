@@ -36,7 +36,7 @@ async function visitDocumentation() {
     const serving = await serveApp()
     const page = await openPage()
     await page.open(`${serving.origin}/docs`)
-    expect(await page.evaluate(appears('.opblock-summary'))).toBe(true)
+    expect(await page.evaluate(appears('.opblock-tag'))).toBe(true)
     return { ...serving, page }
   })()
   return visit
@@ -107,14 +107,30 @@ test.skipIf(!hasBrowser)('in a browser the documentation has nothing for axe to 
   expect(await breachesOf(page)).toEqual([])
 })
 
+/** Folds a part of the documentation open, or together again. */
+const turn = (page: Page, id: string, how: 'open' | 'shut') =>
+  page.evaluate(`(async () => {
+    document.querySelector('#${id} button.expand-operation').click()
+    await ${appears(`#${id}[data-is-open="${how === 'open'}"]`)}
+  })()`)
+
 test.skipIf(!hasBrowser)('in a browser the documentation shows an operation with its answers, and lists every one', async () => {
   const { app, page } = await visitDocumentation()
+  await turn(page, 'operations-tag-Login', 'open')
   await page.evaluate(appears('#operations-Login-postMerchantLogin .opblock-summary'))
   await page.evaluate(`document.querySelector('#operations-Login-postMerchantLogin .opblock-summary-control').click()`)
   await page.evaluate(appears('#operations-Login-postMerchantLogin .responses-table'))
+  await turn(page, 'operations-tag-Login', 'shut')
   const { paths, webhooks } = (await app.call('GET', '/docs/json')).body as Record<string, Record<string, object>>
   const all = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})].flatMap((methods) => Object.keys(methods))
-  expect(await page.evaluate(`document.querySelectorAll('.opblock').length`)).toBe(all.length)
+  let listed = Number(await page.evaluate(`document.querySelectorAll('.opblock').length`))
+  for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[]) {
+    const before = Number(await page.evaluate(`document.querySelectorAll('.opblock').length`))
+    await turn(page, id, 'open')
+    listed += Number(await page.evaluate(`document.querySelectorAll('.opblock').length`)) - before
+    await turn(page, id, 'shut')
+  }
+  expect(listed).toBe(all.length)
   expect(complaints(page.events)).toEqual([])
 })
 
@@ -133,6 +149,9 @@ test.skipIf(!hasBrowser)(
     })
     await using page = await openPage()
     await page.open(`${server.url.origin}/docs`)
+    await page.evaluate(appears('.opblock-tag'))
+    for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[])
+      await turn(page, id, 'open')
     await page.evaluate(appears('.opblock-summary'))
     const closed = '.opblock:not(.is-open)'
     while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {

@@ -32,7 +32,8 @@ export async function copyFiles(
         missing.push(storageName)
         continue
       }
-      if (there) await target.delete(storageName)
+      // What an earlier copy left of it half-way is in the way of another one.
+      await target.delete(storageName)
       await target.put(storageName, file.chunks())
     }
     count++

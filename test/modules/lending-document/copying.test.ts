@@ -1,0 +1,34 @@
+/** Copies of the files of documents, as backups and restores make them. */
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFileStore } from '../../../src/clients/documents/files.ts'
+import { documentName } from '../../../src/core/documents.ts'
+import { sealedLength } from '../../../src/lib/sealed-stream.ts'
+import { copyFiles } from '../../../src/modules/lending-document/copying.ts'
+import { temporaryDir } from '../../support/database.ts'
+
+/** Two documents of a thousand bytes in a directory, and an empty one. */
+async function world() {
+  const [source, directory] = [createFileStore(temporaryDir()), temporaryDir()]
+  const names = [documentName(randomBytes), documentName(randomBytes)] as const
+  const bytes = randomBytes(sealedLength(1_000))
+  async function* whole() {
+    yield bytes
+  }
+  for (const name of names) await source.put(name, whole())
+  const files = names.map((storageName) => ({ store: 'FILES' as const, storageName, size: 1_000 }))
+  const target = createFileStore(directory)
+  const copy = () => copyFiles(files, { from: { of: () => source }, to: { of: () => target } })
+  return { source, directory, names, bytes, copy }
+}
+
+test('a copy goes on over what one before it left half-way when it was killed', async () => {
+  const { directory, names, bytes, copy } = await world()
+  writeFileSync(join(directory, `${names[0]}.tmp`), bytes.subarray(0, 100))
+  writeFileSync(join(directory, names[1]), bytes.subarray(0, 100))
+  expect(await copy()).toMatchObject({ files: 2, missing: [] })
+  expect(readdirSync(directory).sort()).toEqual([...names].sort())
+  for (const name of names) expect(readFileSync(join(directory, name)).equals(bytes)).toBe(true)
+})

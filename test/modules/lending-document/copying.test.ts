@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFileStore } from '../../../src/clients/documents/files.ts'
-import { documentName } from '../../../src/core/documents.ts'
+import { type DocumentStore, documentName } from '../../../src/core/documents.ts'
 import { sealedLength } from '../../../src/lib/sealed-stream.ts'
 import { copyFiles } from '../../../src/modules/lending-document/copying.ts'
 import { temporaryDir } from '../../support/database.ts'
@@ -20,7 +20,7 @@ async function world() {
   for (const name of names) await source.put(name, whole())
   const files = names.map((storageName) => ({ store: 'FILES' as const, storageName, size: 1_000 }))
   const target = createFileStore(directory)
-  const copy = () => copyFiles(files, { from: { of: () => source }, to: { of: () => target } })
+  const copy = (from: DocumentStore = source) => copyFiles(files, { from: { of: () => from }, to: { of: () => target } })
   return { source, directory, names, bytes, copy }
 }
 
@@ -31,4 +31,18 @@ test('a copy goes on over what one before it left half-way when it was killed', 
   expect(await copy()).toMatchObject({ files: 2, missing: [] })
   expect(readdirSync(directory).sort()).toEqual([...names].sort())
   for (const name of names) expect(readFileSync(join(directory, name)).equals(bytes)).toBe(true)
+})
+
+test('a document that is removed just before it is read is missing from a copy, and the others are in it', async () => {
+  const { source, directory, names, copy } = await world()
+  const from: DocumentStore = {
+    ...source,
+    get: async (name) => {
+      const file = await source.get(name)
+      if (name === names[0]) await source.delete(name)
+      return file
+    },
+  }
+  expect(await copy(from)).toMatchObject({ files: 1, missing: [names[0]] })
+  expect(readdirSync(directory)).toEqual([names[1]])
 })

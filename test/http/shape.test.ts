@@ -42,6 +42,7 @@ describe('the shape of a body', () => {
       [{ items: [{ address: null }, 'x'] }, 'items.1 (body): Expected object'],
       [{ items: [[]] }, 'items.0 (body): Expected object'],
       [{ free: [] }, 'free (body): Expected object'],
+      [JSON.parse('{"free":{"a":1,"__proto__":{"b":1}}}'), 'unknown field: free.__proto__'],
       ['text', 'body (body): Expected object'],
     ]
     for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)

@@ -44,6 +44,7 @@ test('the good rows of a tape are recorded with the signals they add up to, each
     row('L-3', 'ON_TIME', '1', '2026-01-07', '2025-10-01'),
     row('L-3', 'ON_TIME', '1', '2025-10-01', ''),
     row('', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
+    row('"L-3\u2028a"', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
     row('L-3', 'ON_TIME', '1', '2025-10-01', '2025-10-01', 'more'),
     `mer_00000000000000000000000000,${lenderId},L-4,DEFAULT,1,2025-10-01,`,
     `${merchantId},lend_00000000000000000000000000,L-4,DEFAULT,1,2025-10-01,`,
@@ -55,10 +56,10 @@ test('the good rows of a tape are recorded with the signals they add up to, each
     200,
     {
       complete: true,
-      rows: 19,
+      rows: 20,
       recorded: 4,
       known: 2,
-      failed: 13,
+      failed: 14,
       errors: [
         { row: 6, column: 'loanRef', message: expect.stringMatching(/says something else: reverse that one first$/) },
         { row: 8, column: 'loanRef', message: expect.stringMatching(/says something else/) },
@@ -69,10 +70,11 @@ test('the good rows of a tape are recorded with the signals they add up to, each
         { row: 13, column: 'dueAt', message: expect.stringMatching(/^must be a day/) },
         { row: 14, column: 'dueAt', message: 'must not be after now' },
         { row: 15, column: 'settledAt', message: 'must be given: only a DEFAULT may have none' },
-        { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters' },
-        { row: 17, message: 'has more cells than the header, which has 7' },
-        { row: 18, column: 'merchantId', message: 'is no merchant' },
-        { row: 19, column: 'lenderId', message: 'is no lender' },
+        { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 17, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 18, message: 'has more cells than the header, which has 7' },
+        { row: 19, column: 'merchantId', message: 'is no merchant' },
+        { row: 20, column: 'lenderId', message: 'is no lender' },
       ],
       errorsTruncated: false,
     },
@@ -91,7 +93,7 @@ test('the good rows of a tape are recorded with the signals they add up to, each
   ])
   const before = (await previewOf(app, merchantId)).body
   expect(before.signals).toMatchObject({ totalSettledOnTime: 3, totalLate: 1, totalDefaults: 1, lenderCount: 1 })
-  expect((await send(tape)).body).toMatchObject({ rows: 19, recorded: 0, known: 6, failed: 13 })
+  expect((await send(tape)).body).toMatchObject({ rows: 20, recorded: 0, known: 6, failed: 14 })
   expect((await previewOf(app, merchantId)).body).toEqual(before)
   const audited = (await app.deps.db.read.select().from(auditLog)).filter(({ action }) => action === 'repayment.recorded')
   expect(audited).toHaveLength(5)

@@ -161,3 +161,15 @@ test('an import that is stopped says so and keeps what was recorded, and a tape 
   expect(more).toBe('The file has more than 150 rows: 64 before them were recorded. Send it in parts')
   expect(await importTape(app.deps, { actor: operator }, file)).toMatchObject({ complete: true, recorded: 200 - 128, known: 128 })
 })
+
+test('a file that turns out to be none in its middle says how much of it was recorded, and mended it goes on from there', async () => {
+  await using app = await testApp()
+  const { merchantId, lenderId, send } = await world(app)
+  const rows = Array.from({ length: 1_000 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
+  const { status, body } = await send(lines(header, ...rows, '"never closed'))
+  const recorded = (await previewOf(app, merchantId)).body.signals.totalSettledOnTime
+  expect(recorded).toBeGreaterThan(0)
+  const told = `Row 1002: a quote opens that is never closed. ${recorded} of the rows before it were recorded: mend the file and send it again`
+  expect([status, body.message]).toEqual([400, told])
+  expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
+})

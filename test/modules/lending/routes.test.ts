@@ -244,7 +244,7 @@ describe('a change of a draft', () => {
       ['{"requestedTermMonths":1.0000000000000000001}', 'requestedTermMonths'],
       ['{"documentationCompleted":{"pages":12345678901234567890}}', 'pages'],
       ['{"documentationCompleted":{"pages":1e400}}', 'pages'],
-    ])
+    ] as const)
       expect([raw, ...refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw, headers }))]).toEqual([
         raw,
         400,

@@ -48,7 +48,7 @@ const server = Bun.serve({
     '/admin/lending-application/credit-tier/preview': {
       POST: async (request) => {
         const claims = await tokens.verify((request.headers.get('authorization') ?? '').slice('Bearer '.length), required)
-        if (!claims || claims.role !== 'SUPER_ADMIN' || !session.get(String(claims.sid), Date.now())) return refused()
+        if (claims === false || claims.role !== 'SUPER_ADMIN' || !session.get(String(claims.sid), Date.now())) return refused()
         return new Response(JSON.stringify(judge((await request.json()) as never)), {
           headers: { ...headers, 'cache-control': 'no-store', 'x-request-id': crypto.randomUUID() },
         })

@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -29,11 +29,9 @@ try {
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
-  if (isWanted('lending')) {
-    await measureLending(server)
-    await measureLendingCredit()
-    await measureLendingDocuments()
-  }
+  if (isWanted('lending')) await measureLending(server)
+  if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
+  if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()
   process.stdout.write(`${table()}\n`)

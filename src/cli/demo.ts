@@ -13,7 +13,9 @@ const stoppedEarly = 'Stopped: the demo is not filled yet. Nothing is lost: `sou
 /** `souk demo`: shops with a year behind them, on the air, with processors of their own on this machine. Run again, it serves what is there. */
 export async function demo(given: Config): Promise<void> {
   const payments = await startPayments()
-  const { config, leftOut } = payments.configured(given)
+  const { config: paid, leftOut } = payments.configured(given)
+  // Documents stay on this machine as all else does.
+  const config = Object.freeze({ ...paid, lendingPlatformEnabled: true, documentsS3Endpoint: undefined })
   try {
     await serve(config, {
       processors: pastProcessors,
@@ -45,6 +47,7 @@ async function welcome({ deps }: Instance, { url, payments: { pages }, leftOut }
   Products          ${url}/product-v2/public/shop/${shop.name}
   Ways to pay       ${url}/checkout/${shop.name}/payment-intent-resolver
   Orders            ${url}/v2/orders  (${orders}, with the secret key)
+  Loans             ${url}/admin/lending-application  (as the super admin)
   Merchant          ${email}  /  ${password}
   More merchants    ${others.join(', ')}  /  ${password}
   Super admin       ${demoOperator.email}  /  ${demoOperator.password}

@@ -13,7 +13,7 @@ type Signer = {
 
 /** Tokens that were verified lately: a signature costs more than all else of a small request. */
 const verifiedMax = 1_000
-type Verified = { readonly claims: Claims; /** Seconds. */ readonly exp: number; readonly version: string }
+type Verified = { readonly claims: Claims /** Seconds. */; readonly exp: number; readonly version: string }
 
 /**
  * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.

@@ -1,9 +1,16 @@
 /** The main shop of the demo and who logs in where. What it sells is enough of everything that each page has something to show. */
-import { type DemoShop, type Line, peopleOf, productsOf } from './shop.ts'
+import { type DemoShop, type Line, peopleOf, productsOf, times } from './shop.ts'
 
 export const demoOperator = { email: 'operator@demo.example', password: 'demo-operator' }
 /** A customer of the main shop, with a password; the others have none. */
 export const demoCustomer = { email: 'customer@demo.example', password: 'demo-customer', name: 'Noor Haddad' }
+
+/** One of them is still to show its papers. */
+export const demoLenders = [
+  { name: 'Harbour Lending', isActive: true },
+  { name: 'Caravan Capital', isActive: true },
+  { name: 'Kamo Credit Union', isActive: false },
+]
 
 const sizes = { name: 'Size', values: ['Small', 'Medium', 'Large'] }
 const ringSizes = { name: 'Size', values: ['50', '54', '58'] }
@@ -109,7 +116,59 @@ export const demoShop: DemoShop = {
       paypal: { enabled: true },
       crypto: { enabled: true },
     },
+    kyb: {
+      cohort: 'US_COMPANY',
+      legalName: 'Bazaar Supply Co.',
+      registrationNumber: 'US-DEMO-1',
+      country: 'US',
+      owners: [
+        { name: 'Grace Whitlock', share: 70 },
+        { name: 'Mateo Alvarez', share: 30 },
+      ],
+    },
   },
+  loans: [
+    {
+      day: 60,
+      asks: {
+        requestedAmountUsd: 40_000,
+        requestedTermMonths: 12,
+        purposeCode: 'INVENTORY',
+        selectedTier1Partner: 'HARBOR_INVENTORY',
+      },
+      submittedDay: 61,
+      decisions: [
+        { day: 63, decision: 'UNDER_REVIEW', reason: 'The stock count is with the partner' },
+        {
+          day: 66,
+          decision: 'APPROVED',
+          reason: 'Stock counted, twelve instalments',
+          partnerExternalRef: 'HI-2207',
+          assessment: {
+            cohort: 'US_COMPANY',
+            monthlyAvgRevenueUsd: 21_500,
+            verifiedCollateralUsd: 35_000,
+            operationalRisk: 'LOW',
+          },
+        },
+      ],
+    },
+    {
+      day: 350,
+      asks: {
+        requestedAmountUsd: 120_000,
+        requestedTermMonths: 24,
+        purposeCode: 'EXPANSION',
+        selectedTier1Partner: 'MERIDIAN_REVENUE',
+      },
+      documents: 3,
+    },
+  ],
+  // T3: ten on time, and never a default.
+  repaid: [
+    { lender: 'Harbour Lending', loanRef: 'HL-1001', amountUsd: 3_500, firstDay: 80, everyDays: 24, outcomes: times(11, 'ON_TIME') },
+    { lender: 'Caravan Capital', loanRef: 'CC-17', amountUsd: 900, firstDay: 200, everyDays: 30, outcomes: ['LATE'] },
+  ],
   payments: [
     { processor: 'stripe', method: 'card', percent: 58 },
     { processor: 'paypal', method: 'paypal', percent: 24 },

@@ -15,6 +15,7 @@ import { createMerchant, createSuperAdmin, hasSuperAdmin, hasUsers, userWithEmai
 import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shopNamed } from '../modules/shop/index.ts'
 import type { AppDeps } from '../parts.ts'
 import { demoOperator, demoShop } from './data.ts'
+import { fillLending } from './lending.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
@@ -72,7 +73,10 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
     ])
     await makePartnerships(deps, markets)
     const embedded = deps.config.databaseUrl.startsWith('file:')
-    await sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done })
+    await Promise.all([
+      sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done }),
+      fillLending(deps, markets, start, until),
+    ])
     await Promise.all(markets.map((market) => afterSales(deps, market, until)))
   } finally {
     progress.end()

@@ -3,10 +3,13 @@ import type { ShippingMethod, TaxRate } from '../../db/schema/shop.ts'
 import type { Money } from '../lib/money.ts'
 import { handleOf } from '../lib/words.ts'
 import type { ProductInput, VariantInput } from '../modules/catalog/domain.ts'
+import type { Assessment } from '../modules/credit/domain.ts'
 import type { AddressFields } from '../modules/customer/domain.ts'
 import type { KybInput } from '../modules/kyb/domain.ts'
+import type { ApplicationChange, Decision } from '../modules/lending/domain.ts'
 import type { PaymentChoice } from '../modules/payment/domain.ts'
 import type { Partnership, ShopMethods } from '../modules/payment-method/domain.ts'
+import type { Repayment } from '../modules/repayment/domain.ts'
 import { bytesOf } from './past.ts'
 
 export type DemoProduct = Omit<ProductInput, 'variants'> & {
@@ -45,6 +48,27 @@ export type DemoCard = {
   /** By an order that leaves something on it, one that takes all of it, or one whose money went back. */
   used?: 'in part' | 'up' | 'and refunded'
 }
+/** An application for a loan, by the days on which something becomes of it. */
+export type DemoLoan = {
+  day: number
+  /** An amount in dollars. */
+  asks: Partial<Omit<ApplicationChange, 'documentationCompleted'>>
+  /** How many of those that are required are handed in; all when it does not say. */
+  documents?: number
+  submittedDay?: number
+  withdrawn?: { day: number; reason: string }
+  decisions?: readonly { day: number; decision: Decision; reason?: string; partnerExternalRef?: string; assessment?: Assessment }[]
+}
+/** What became of the instalments of a loan. */
+export type DemoRepaid = {
+  lender: string
+  loanRef: string
+  /** Of each instalment, in dollars. */
+  amountUsd: number
+  firstDay: number
+  everyDays: number
+  outcomes: readonly Repayment['outcome'][]
+}
 export type DemoShop = {
   name: string
   title: string
@@ -77,6 +101,8 @@ export type DemoShop = {
     kyb?: KybInput
     partnership?: Omit<Partnership, 'shopIds'>
   }
+  loans?: readonly DemoLoan[]
+  repaid?: readonly DemoRepaid[]
   /** How they paid, and how many out of a hundred. */
   payments: readonly { processor: string; method: PaymentChoice['method']; percent: number }[]
   partners?: readonly Partner[]
@@ -85,6 +111,9 @@ export type DemoShop = {
   collections?: readonly { title: string; type: string }[]
   blogs?: readonly { title: string; excerpt: string; bodyHtml: string; tags: string[] }[]
 }
+
+/** So many instalments with one outcome. */
+export const times = (count: number, outcome: Repayment['outcome']): Repayment['outcome'][] => Array.from({ length: count }, () => outcome)
 
 /** A product on a line: title, type, vendor, price in minor units, tags, a sentence, and the option it comes in. */
 export type Line = readonly [

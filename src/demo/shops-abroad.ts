@@ -1,5 +1,5 @@
 /** Three small shops in other currencies: one of three decimals, one of two that runs to large numbers, one of none. */
-import { type DemoShop, peopleOf, productsOf } from './shop.ts'
+import { type DemoShop, peopleOf, productsOf, times } from './shop.ts'
 
 /** Short enough to remember beside the main one's. */
 const password = 'demo-merchant'
@@ -58,6 +58,42 @@ const kuwait: DemoShop = {
       owners: [{ name: 'Salem Al Awadi', share: 100 }],
     },
   },
+  loans: [
+    {
+      day: 300,
+      asks: {
+        requestedAmountUsd: 60_000,
+        requestedTermMonths: 18,
+        purposeCode: 'INVENTORY',
+        selectedTier1Partner: 'CARAVAN_TRADE',
+      },
+      submittedDay: 302,
+      decisions: [
+        {
+          day: 310,
+          decision: 'UNDER_REVIEW',
+          reason: 'Asked for more than the figures allow: a guarantor is looked for',
+          assessment: {
+            cohort: 'KUWAIT_WLL',
+            monthlyAvgRevenueUsd: 33_000,
+            verifiedCollateralUsd: 12_000,
+            operationalRisk: 'MEDIUM',
+          },
+        },
+      ],
+    },
+  ],
+  // T2: three on time; a late one does not matter.
+  repaid: [
+    {
+      lender: 'Caravan Capital',
+      loanRef: 'CC-9',
+      amountUsd: 1_250.5,
+      firstDay: 100,
+      everyDays: 30,
+      outcomes: [...times(2, 'ON_TIME'), 'LATE', ...times(3, 'ON_TIME')],
+    },
+  ],
   payments: [
     { processor: 'tap', method: 'card', percent: 80 },
     { processor: 'checkout', method: 'card', percent: 20 },
@@ -119,6 +155,30 @@ const mongolia: DemoShop = {
       ],
     },
   },
+  loans: [
+    {
+      day: 200,
+      asks: { requestedAmountUsd: 8_000, requestedTermMonths: 6, purposeCode: 'WORKING_CAPITAL' },
+      documents: 2,
+      withdrawn: { day: 214, reason: 'The shearing paid for itself' },
+    },
+    {
+      day: 353,
+      asks: { requestedAmountUsd: 15_000, requestedTermMonths: 12, purposeCode: 'EQUIPMENT' },
+      submittedDay: 355,
+    },
+  ],
+  // T1, whatever was paid on time: a default within twelve months.
+  repaid: [
+    {
+      lender: 'Caravan Capital',
+      loanRef: 'CC-12',
+      amountUsd: 600,
+      firstDay: 120,
+      everyDays: 25,
+      outcomes: [...times(5, 'ON_TIME'), 'DEFAULT'],
+    },
+  ],
   payments: [{ processor: 'qpay', method: 'card', percent: 100 }],
   cards: [{ name: 'tsagaan-sar', amount: 90_000_000, note: 'For Tsagaan Sar', issuedDay: 160, used: 'in part' }],
 }
@@ -161,7 +221,43 @@ const japan: DemoShop = {
   people: peopleOf(
     'Misaki Aoyama, Haruto Ishikawa, Chiyo Matsuda, Ren Okazaki, Emi Shirakawa, Kenji Morimoto, Yui Tachibana, Sora Kitagawa',
   ),
-  ways: { partnership: { name: 'Kyoto Makers', defaultCardProcessor: 'checkout' } },
+  ways: {
+    partnership: { name: 'Kyoto Makers', defaultCardProcessor: 'checkout' },
+    kyb: {
+      cohort: 'INTL_OTHER',
+      legalName: 'Kumo Paper KK',
+      registrationNumber: 'JP-DEMO-1',
+      country: 'JP',
+      owners: [{ name: 'Chiyo Matsuda', share: 100 }],
+    },
+  },
+  loans: [
+    {
+      day: 250,
+      asks: {
+        requestedAmountUsd: 20_000,
+        requestedTermMonths: 36,
+        purposeCode: 'EXPANSION',
+        selectedTier2Partner: 'Kamo Credit Union',
+      },
+      submittedDay: 252,
+      decisions: [
+        {
+          day: 260,
+          decision: 'REJECTED',
+          reason: 'Revenue and collateral are both under what is lent on',
+          assessment: {
+            cohort: 'INTL_OTHER',
+            monthlyAvgRevenueUsd: 4_200,
+            verifiedCollateralUsd: 0,
+            operationalRisk: 'LOW',
+          },
+        },
+      ],
+    },
+  ],
+  // T1: on the way to three.
+  repaid: [{ lender: 'Kamo Credit Union', loanRef: 'KC-3', amountUsd: 400, firstDay: 180, everyDays: 60, outcomes: times(2, 'ON_TIME') }],
   payments: [
     { processor: 'checkout', method: 'card', percent: 70 },
     { processor: 'paypal', method: 'paypal', percent: 30 },

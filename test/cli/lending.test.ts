@@ -1,38 +1,51 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { currentRules, ruleVersion, textOfRules } from '../../src/modules/credit/domain.ts'
+import { currentRules, textOfRules } from '../../src/modules/credit/domain.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, servedOnce, souk, withFile } from './souk.ts'
+import { business } from '../support/kyb.ts'
+import { allUploaded } from '../support/lending.ts'
+import { describeProcesses, logIn, serve, signUp, souk, withFile } from './souk.ts'
 
+const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
 const envelope = (ceilingUsd: number) => `{"tier":"T1","ceilingUsd":${ceilingUsd},"reason":"FORMULA"}`
-/** One decision by the rules as they are, of an application for $30,000. */
-const fill = (database: string, ceilingUsd = 23_000) =>
-  withFile(database, (connection) => {
-    connection.run(
-      `insert into lending_rule_versions (version, rules, first_used_at) values ('${ruleVersion}', '${textOfRules(currentRules).replaceAll("'", "''")}', 0)`,
-    )
-    connection.run(
-      `insert into lending_applications (id, merchant_id, cohort, tier, status, requested_amount_usd, queued_at, created_by, created_at, updated_at, version)
-       select 'loan_1', id, 'US_COMPANY', 'TIER_1_REFERRAL', 'APPROVED', 3000000, 0, id, 0, 0, 1 from users limit 1`,
-    )
-    connection.run(
-      `insert into lending_decisions (id, application_id, decision, assessment, envelope, rule_version, actor, at)
-       values ('ldec_1', 'loan_1', 'APPROVED', '{"cohort":"US_COMPANY","monthlyAvgRevenueUsd":10000,"verifiedCollateralUsd":20000,"operationalRisk":"LOW","hardComplianceFlags":null}', '${envelope(ceilingUsd)}', '${ruleVersion}', 'usr_1', 0)`,
-    )
-  })
+
+/** A data directory whose server has ended, with an application for $30,000 that was approved over HTTP by these figures. */
+async function decidedOnce() {
+  const dataDir = temporaryDir()
+  const root = { email: 'root@example.com', password: 'password-of-root' }
+  await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
+  await using server = await serve(dataDir, { LENDING_PLATFORM_ENABLED: 'true' })
+  const { token } = await signUp(server)
+  const operator = await logIn(server, root)
+  const post = async (path: string, by: string, body: object, method = 'POST') => {
+    const answer = await server.call(method, path, { token: by, body })
+    if (answer.status > 201) throw new Error(`${path} answered ${answer.status}: ${answer.body.message}`)
+    return answer.body
+  }
+  const kyb = await post('/kyb', token, business)
+  await post(`/admin/kyb/${kyb.id}/decision`, operator, { decision: 'APPROVED' })
+  const { id } = await post('/lending-application', token, {})
+  const documentationCompleted = allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null })
+  await post(`/lending-application/${id}`, token, { requestedAmountUsd: 30_000, documentationCompleted }, 'PATCH')
+  await post(`/lending-application/${id}/submit`, token, {})
+  await post(`/admin/lending-application/${id}/decision`, operator, { decision: 'APPROVED', assessment: figures })
+  await server.end('SIGTERM')
+  const database = join(dataDir, 'souk.db')
+  const decisionId = withFile(database, (file) => file.query<{ id: string }, []>('select id from lending_decisions').get()?.id)
+  return { dataDir, database, decision: `${decisionId} of ${id}` }
+}
 
 describeProcesses('souk lending', () => {
   test('souk lending rules prints the table, and a backtest by it changes nothing', async () => {
-    const { dataDir, database } = await servedOnce()
-    fill(database)
+    const { dataDir, decision } = await decidedOnce()
     const rules = await souk(['lending', 'rules'], temporaryDir())
     expect([rules.status, rules.stderr, JSON.parse(rules.stdout)]).toEqual([0, '', JSON.parse(textOfRules(currentRules))])
     const file = join(temporaryDir(), 'rules.json')
     writeFileSync(file, rules.stdout)
     expect(await souk(['lending', 'backtest', file, '--all'], dataDir)).toEqual({
       status: 0,
-      stdout: `ldec_1 of loan_1, APPROVED for $30,000: T1 $23,000 FORMULA, as it was
+      stdout: `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA, as it was
 1 decisions were given figures; 0 would come out otherwise: 0 with a higher ceiling, 0 with a lower one
 Tiers: all as they were
 Ceilings together: $23,000 → $23,000
@@ -48,7 +61,7 @@ Approved for more than the ceiling: 1 → 1
     expect([changed.status, changed.stdout.split('\n').slice(0, 3)]).toEqual([
       0,
       [
-        'ldec_1 of loan_1, APPROVED for $30,000: T1 $23,000 FORMULA → T2 $28,000 FORMULA',
+        `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA → T2 $28,000 FORMULA`,
         '1 decisions were given figures; 1 would come out otherwise: 1 with a higher ceiling, 0 with a lower one',
         'Tiers: 1 from T1 to T2',
       ],
@@ -65,19 +78,17 @@ Approved for more than the ceiling: 1 → 1
   })
 
   test('souk lending replay says how many came out as they were, and names each that did not with exit status 1', async () => {
-    const sound = await servedOnce()
-    fill(sound.database)
-    expect(await souk(['lending', 'replay'], sound.dataDir)).toEqual({
+    const { dataDir, database, decision } = await decidedOnce()
+    expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 0,
       stdout: '1 decisions were judged again, 1 came out as they were, to the byte\n',
       stderr: '',
     })
-    const other = await servedOnce()
-    fill(other.database, 23_100)
-    expect(await souk(['lending', 'replay'], other.dataDir)).toEqual({
+    withFile(database, (file) => file.run(`update lending_decisions set envelope = '${envelope(23_100)}'`))
+    expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 1,
       stdout: '1 decisions were judged again, 0 came out as they were, to the byte\n',
-      stderr: `WRONG ldec_1 of loan_1: was ${envelope(23_100)}, and is ${envelope(23_000)}\n`,
+      stderr: `WRONG ${decision}: was ${envelope(23_100)}, and is ${envelope(23_000)}\n`,
     })
   })
 })

@@ -2,8 +2,9 @@
 import { expect, test } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createTokens } from '../../src/clients/tokens.ts'
+import type { MasterKey } from '../../src/lib/seal.ts'
 
-const keyOf = (version: string) => ({ version, bytes: randomBytes(32) })
+const keyOf = (version: string): MasterKey => ({ version, bytes: randomBytes(32), fingerprint: version })
 const claims = { sub: 'usr_1', sid: 'ses_1', role: 'SUPER_ADMIN' } as const
 
 test('a token is verified as often as it is shown, to its last second and not beyond, and only as it was signed', async () => {

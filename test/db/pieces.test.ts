@@ -13,7 +13,7 @@ const found = rowsOf(attempts, ['id'])
 const ofBucket = rowsOf(attempts, ['bucket'])
 const setAt = sureChangeOf(attempts, eq(attempts.id, sql.placeholder('which')))
 const lockAsKnown = lockAsKnownOf(attempts, ['id'], ['bucket', 'at'])
-const broken = prepare((queries) => queries.select({ at: sql<number>`cast(${attempts.id} as integer) / 0` }).from(attempts))
+const broken = prepare((queries) => queries.select({ at: sql<number | null>`cast(${attempts.id} as integer) / 0` }).from(attempts))
 
 test('a work that waits for nothing is kept whole or not at all, and runs its effects once it is', async () => {
   await using opened = await openTestDatabase()
@@ -60,7 +60,7 @@ test('reads that leave together are answered each for itself: rows are nobody el
   const [one, other, failed, behind, none] = asked.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.status))
   expect([one, other, behind, none]).toEqual([row('a', 5), row('a', 5), row('a', 5), undefined])
   expect(one).not.toBe(other)
-  // SQLite has no number there, and says so.
+  // SQLite has null for it.
   expect(failed).toEqual(db.version() === undefined ? 'rejected' : [{ at: null }])
 })
 

@@ -2,17 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
-import { demoCustomer, demoShop } from '../../src/demo/data.ts'
+import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
+import { replay } from '../../src/modules/credit/index.ts'
+import { documentsOf } from '../../src/modules/lending/checklist.ts'
+import { lendingStatuses } from '../../src/modules/lending/domain.ts'
 import { keySeal } from '../../src/modules/shop/domain.ts'
 import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
 
-const demoApp = () => testApp({}, { processors: pastProcessors })
+const demoApp = () => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { processors: pastProcessors })
 
 /** The program up to a write at which it dies: that one never happens, nor anything after it. */
 async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {
@@ -67,6 +70,8 @@ async function all(path: string, key: string): Promise<Json[]> {
     }
   }
 }
+const tokenOf = async ({ email, password }: { email: string; password: string }): Promise<string> =>
+  ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken
 const ordersOf = (name: string = demoShop.name): Json[] => ordersByShop.get(name) ?? []
 const countBy = (rows: readonly Json[], of: (row: Json) => string): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(rows, of)].map(([word, some]) => [word, some.length]).sort())
@@ -95,6 +100,12 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
     'affiliate_clicks',
     'commissions',
     'fx_rates',
+    'lending_applications',
+    'lending_documents',
+    'lending_events',
+    'lending_decisions',
+    'lenders',
+    'repayments',
     'outbox',
   ]
   const rows = tables.map((table) => `select '${table}' as what, cast(count(*) as integer) as n from ${table}`)
@@ -106,7 +117,8 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
   const customers = 'select email, orders, spent from customers join customer_totals on customer_id = id order by email'
   const books = `select kind, processor, currency, cast(sum(usd_cents) as integer) as cents from unified_transactions
     group by kind, processor, currency order by kind, processor, currency`
-  const found = [rows.join(' union all '), orders, events, stock, cards, customers, books]
+  const loans = 'select id, status, reason, version from lending_applications order by id'
+  const found = [rows.join(' union all '), orders, events, stock, cards, customers, books, loans]
   return Promise.all(found.map((query) => deps.db.read.rows(sql.raw(query))))
 }
 
@@ -249,6 +261,49 @@ describe('the filled demo has', () => {
     ])
     // A parcel of any shop is worth some tens of dollars: a rate that stands the wrong way round would be far off.
     for (const { currency, cents } of rows) expect([currency, cents > 50_000 && cents < 10_000_000]).toEqual([currency, true])
+  })
+
+  test('the filled demo has applications for loans in every state, of four cohorts, those that were submitted with every document', async () => {
+    const token = await tokenOf(demoOperator)
+    const queues = lendingStatuses.map((status) => app.call('GET', `/admin/lending-application?status=${status}`, { token }))
+    const listed = (await Promise.all(queues)).flatMap((answer) => ok(answer).body.data)
+    expect(countBy(listed, ({ status }) => status)).toEqual({
+      ...{ APPROVED: 1, DRAFT: 1, REJECTED: 1, SUBMITTED: 1, UNDER_REVIEW: 1, WITHDRAWN: 1 },
+    })
+    expect([...new Set(listed.map(({ cohort }) => cohort))].sort()).toEqual(['INTL_OTHER', 'KUWAIT_WLL', 'MN_LLC', 'US_COMPANY'])
+    for (const { id, status, submittedAt, cohort, selectedTier1Partner } of listed) {
+      const { documents, decisions, events } = ok(await app.call('GET', `/admin/lending-application/${id}`, { token })).body
+      const required = documentsOf({ cohort, selectedTier1Partner }).filter((one) => one.required)
+      expect([status, documents.length]).toEqual([status, submittedAt ? required.length : status === 'DRAFT' ? 3 : 2])
+      const times = events.map(({ at }: Json) => at)
+      expect(times).toEqual(times.toSorted())
+      // What is read comes back as it was sealed.
+      const file = await app.call('GET', `/admin/lending-application/${id}/documents/${documents[0].key}`, { token })
+      expect([status, file.status, file.text.length]).toEqual([status, 200, documents[0].size])
+      const envelopes = decisions.map(({ envelope }: Json) => envelope?.reason)
+      expect(envelopes).toEqual(
+        { APPROVED: [undefined, 'FORMULA'], UNDER_REVIEW: ['FORMULA'], REJECTED: ['BELOW_COHORT_FLOOR'] }[status as string] ?? [],
+      )
+    }
+    expect((await Array.fromAsync(replay(app.deps))).filter(({ problem }) => problem !== undefined)).toEqual([])
+  })
+
+  test('the filled demo has merchants on each rung of credit, one of whom a default keeps down, and lenders they paid back to', async () => {
+    const standings: Json = {}
+    for (const { name } of demoShops) {
+      const shop = await app.deps.shopStore.findByName(name)
+      const path = `/v2/merchant/credit-tier/upgrade-preview/${shop?.merchantId}`
+      const { observedTier, signals, nextTierGap } = ok(await app.call('GET', path)).body
+      standings[name] = [observedTier, signals.totalSettledOnTime, signals.totalLate, nextTierGap?.blockingDefaultCount]
+    }
+    expect(standings).toEqual({
+      demo: ['T3', 11, 1, undefined],
+      'diwan-coffee': ['T2', 5, 1, 0],
+      'steppe-felt': ['T1', 5, 0, 1],
+      'kumo-paper': ['T1', 2, 0, 0],
+    })
+    const { data } = ok(await app.call('GET', '/admin/lenders', { token: await tokenOf(demoOperator) })).body
+    expect(countBy(data, ({ status }) => status)).toEqual({ ACTIVE: 2, PENDING_KYB: 1 })
   })
 
   test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {

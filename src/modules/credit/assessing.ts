@@ -13,6 +13,7 @@ export const textOfEnvelope = ({ tier, ceilingUsd, reason }: Envelope): string =
 
 /**
  * Judges a merchant's figures inside the write of a decision, and keeps the rules as they are, so that the same can be done again later.
+ * @param assessment the field `assessment` of a body
  * @throws AppError INVALID as `judge` does
  */
 export async function assess(
@@ -20,7 +21,7 @@ export async function assess(
   { creditStore, clock }: Pick<CreditDeps, 'creditStore' | 'clock'>,
   assessment: Assessment,
 ): Promise<Assessed> {
-  const envelope = judge(assessment)
+  const envelope = judge(assessment, currentRules, 'assessment.')
   await creditStore.keepRules(tx, ruleVersion, textOfRules(currentRules), clock.now())
   return { assessment: textOf(assessment), envelope: textOfEnvelope(envelope), ruleVersion }
 }

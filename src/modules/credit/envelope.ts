@@ -19,9 +19,10 @@ const one = 10n ** BigInt(factorDecimals)
  * An input in cents.
  * @throws AppError INVALID
  */
-function inputCents(assessment: Assessment, name: 'monthlyAvgRevenueUsd' | 'verifiedCollateralUsd'): bigint {
+function inputCents(assessment: Assessment, name: 'monthlyAvgRevenueUsd' | 'verifiedCollateralUsd', within: string): bigint {
   const amount = centsOf(assessment[name])
-  if (amount === undefined) throw new AppError('INVALID', `${name} (body): dollars below 10,000,000,000,000, with at most two decimals`)
+  if (amount === undefined)
+    throw new AppError('INVALID', `${within}${name} (body): dollars below 10,000,000,000,000, with at most two decimals`)
   return BigInt(amount)
 }
 
@@ -31,12 +32,13 @@ const refused = (reason: EnvelopeReason): Envelope => ({ tier: 'T0', ceilingUsd:
  * How much may be lent, by one set of rules. Exact: cents and factors are whole numbers, and nothing is rounded but the ceiling, down.
  * Never less for more revenue or collateral, never more for more risk; rules-file.ts says what rules must have for that.
  * @param assessment dollars
+ * @param within the path of the assessment in the body that it came in, as `assessment.`
  * @returns `reason` is the first of its list that decided: a cap that the formula just reaches did
  * @throws AppError INVALID for amounts of more than two decimals, below nothing, or from 10^13 on
  */
-export function judge(assessment: Assessment, rules: LendingRules = currentRules): Envelope {
-  const revenue = inputCents(assessment, 'monthlyAvgRevenueUsd')
-  const collateral = inputCents(assessment, 'verifiedCollateralUsd')
+export function judge(assessment: Assessment, rules: LendingRules = currentRules, within = ''): Envelope {
+  const revenue = inputCents(assessment, 'monthlyAvgRevenueUsd', within)
+  const collateral = inputCents(assessment, 'verifiedCollateralUsd', within)
   if ((assessment.hardComplianceFlags ?? []).length > 0) return refused('HARD_COMPLIANCE_FLAG')
   const cohort = rules.cohorts[assessment.cohort]
   const [minRevenue, minCollateral] = [cents(cohort.minRevenueUsd), cents(cohort.minCollateralUsd)]

@@ -34,23 +34,25 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
     })
     .post(
       '/admin/lending-application/:id/decision',
-      ({ params, body: { decision, reason, partnerExternalRef }, actor, expected }) =>
+      ({ params, body: { decision, reason, partnerExternalRef, assessment }, actor, expected }) =>
         decide(deps, { actor, expected }, params.id, {
           decision,
           reason: reason ?? null,
           partnerExternalRef: partnerExternalRef ?? null,
+          assessment: assessment ?? null,
         }),
       {
         access: superAdmin,
         versioned: true,
         largeJson: true,
+        exactNumbers: true,
         params: RecordId,
         body: DecideApplication,
         response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
           summary: 'Decide about an application',
           description:
-            'From `SUBMITTED` to any of them, from `UNDER_REVIEW` to `APPROVED` or `REJECTED`; `UNDER_REVIEW` once more leaves the state as it is and records a new reason or reference. Anything else is 409: of two decisions at once, one wins.',
+            'From `SUBMITTED` to any of them, from `UNDER_REVIEW` to `APPROVED` or `REJECTED`; `UNDER_REVIEW` once more leaves the state as it is and records a new reason or reference. Anything else is 409: of two decisions at once, one wins. An `assessment`, the body of the preview, is judged by the rules as they are, and kept with the envelope and their version beside the decision; its cohort must be that of the application (400).',
         },
       },
     )

@@ -2,6 +2,8 @@ import { AppError } from '../../core/errors.ts'
 import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
+import type { Assessment } from '../credit/domain.ts'
+import { assess } from '../credit/index.ts'
 import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
 import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
 import type { LendingDeps } from './parts.ts'
@@ -28,20 +30,29 @@ export async function readWhole({ lendingStore }: LendingDeps, id: string): Prom
   return adminApplicationView(await lendingStore.whole(application))
 }
 
-export type DecisionInput = { readonly decision: Decision; readonly reason: string | null; readonly partnerExternalRef: string | null }
+export type DecisionInput = {
+  readonly decision: Decision
+  readonly reason: string | null
+  readonly partnerExternalRef: string | null
+  readonly assessment: Assessment | null
+}
 
 /**
- * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft, and once it is decided or withdrawn
+ * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded. Figures that are
+ * given are judged by the rules as they are, and kept with what these say beside the decision, which is the operator's all the same.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for figures of another cohort, and as `judge` does; CONFLICT for a draft, and
+ *   once it is decided or withdrawn
  */
 export function decide(deps: LendingDeps, by: ByOperator, id: string, input: DecisionInput): Promise<AdminApplicationView> {
-  const { decision, reason, partnerExternalRef } = input
+  const { decision, reason, partnerExternalRef, assessment } = input
   const { lendingStore, newId } = deps
   const actor = by.actor.id
   return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
     assertExpected(by.expected, before.version)
+    if (assessment && assessment.cohort !== before.cohort)
+      throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
     const fields = { ...raised(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
     const after =
       decision !== 'UNDER_REVIEW'
@@ -51,19 +62,16 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
           : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
     if (!after) throw new AppError('CONFLICT', refusalOf(before))
     await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
-    const noAssessment = { assessment: null, envelope: null, ruleVersion: null }
-    await lendingStore.insertDecision(tx, {
-      id: newId('lendingDecision'),
-      applicationId: id,
-      decision,
-      ...noAssessment,
-      actor,
-      at: fields.updatedAt,
-    })
+    const judged = assessment ? await assess(tx, deps, assessment) : unjudged
+    const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
+    await lendingStore.insertDecision(tx, { ...decided, ...judged })
     tell(applicationDifference(before, after))
     return adminApplicationView(await lendingStore.whole(after, tx))
   })
 }
+
+/** Of a decision that no figures were given to. */
+const unjudged = { assessment: null, envelope: null, ruleVersion: null }
 
 const actions = {
   APPROVED: 'lending.approved',

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { fieldsOf, Instant, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { AssessmentBody, EnvelopeRecord } from '../credit/model.ts'
 import { kybCohorts } from '../kyb/domain.ts'
 import { documentationBytesMax, documentationDepthMax } from './documentation.ts'
 import {
@@ -121,9 +122,9 @@ export const AdminLendingApplication = t.Object(
     decisions: t.Array(
       t.Object({
         decision: oneOf(decisions),
-        assessment: nullable(t.Record(t.String(), t.Unknown(), { description: 'What was put to the rules, if anything was' })),
-        envelope: nullable(t.Record(t.String(), t.Unknown(), { description: 'What they said' })),
-        ruleVersion: nullable(t.String({ description: 'Of the rules' })),
+        assessment: nullable(AssessmentBody),
+        envelope: nullable(EnvelopeRecord),
+        ruleVersion: nullable(t.String({ description: 'Of the rules that made the envelope of the assessment' })),
         actor: t.String(),
         at: Instant,
       }),
@@ -149,4 +150,5 @@ export const DecideApplication = t.Object({
   decision: oneOf(decisions),
   reason: reasonText('The merchant reads it'),
   partnerExternalRef: maybe(text(200, { ...notBlank, description: "The partner's own reference" })),
+  assessment: maybe(AssessmentBody),
 })

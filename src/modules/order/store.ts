@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { disputes, payments, refunds } from '../../../db/schema/payments.ts'
@@ -158,6 +158,8 @@ const refundLease = updateOf(
   and(
     eq(refunds.id, which),
     inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']),
+    // One that came through meanwhile is nobody's any more.
+    isNotNull(refunds.resumeAt),
     // Whoever sends it must be the one who saw that nobody has.
     sql`${refunds.sentAt} is not distinct from ${sql.placeholder('wasSentAt')}`,
     leaseIsFree(refunds),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lendingApplications } from '../../../db/schema/lending.ts'
+import { replay } from '../../../src/modules/credit/index.ts'
 import { tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
@@ -179,6 +180,50 @@ describe('the decision', () => {
       ['DECIDED', null],
       ['DECIDED', 'Second look'],
     ])
+  })
+
+  test('an assessment beside a decision is judged by the rules as they are, kept with their answer, and does not decide', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 40_000.5, verifiedCollateralUsd: 10_000, operationalRisk: 'LOW' }
+    ok(await decide(app, operator, id, 'UNDER_REVIEW'))
+    const asked = { token: operator.token, body: figures }
+    const envelope = ok(await app.call('POST', '/admin/lending-application/credit-tier/preview', asked)).body
+    const flagged = { ...figures, hardComplianceFlags: ['SANCTIONS'] }
+    const [none, refused] = [
+      ok(await decide(app, operator, id, 'UNDER_REVIEW', { assessment: figures })).body,
+      ok(await decide(app, operator, id, 'APPROVED', { assessment: flagged })).body,
+    ]
+    expect(none.decisions.map(({ envelope }: Answer['body']) => envelope)).toEqual([null, envelope])
+    expect(refused.status).toBe('APPROVED')
+    expect(refused.decisions[0]).toMatchObject({ assessment: null, envelope: null, ruleVersion: null })
+    expect(refused.decisions[1]).toMatchObject({ assessment: { ...figures, hardComplianceFlags: null }, envelope })
+    expect(refused.decisions[2]).toMatchObject({
+      ...{ decision: 'APPROVED', assessment: flagged, envelope: { tier: 'T0', ceilingUsd: 0, reason: 'HARD_COMPLIANCE_FLAG' } },
+      ruleVersion: refused.decisions[1].ruleVersion,
+    })
+    for await (const { problem } of replay(app.deps)) expect(problem).toBeUndefined()
+  })
+
+  test('an assessment of another cohort, or of a wrong form, is 400, and nothing is decided', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 1, verifiedCollateralUsd: 1, operationalRisk: 'LOW' }
+    for (const [change, message] of [
+      [{ cohort: 'UK_LTD' }, /^assessment\.cohort \(body\): it must be that of the application$/],
+      [{ cohort: 'MARS_LTD' }, /^assessment\.cohort \(body\)/],
+      [{ monthlyAvgRevenueUsd: -1 }, /^assessment\.monthlyAvgRevenueUsd \(body\)/],
+      [{ verifiedCollateralUsd: 0.001 }, /verifiedCollateralUsd \(body\)/],
+      [{ operationalRisk: 'NONE' }, /^assessment\.operationalRisk \(body\)/],
+      [{ more: 1 }, /^unknown field: assessment\.more$/],
+    ] as const) {
+      const answer = await decide(app, operator, id, 'APPROVED', { assessment: { ...figures, ...change } })
+      expect([change, answer.status]).toEqual([change, 400])
+      expect(answer.body.message).toMatch(message)
+    }
+    expect((await read(app, operator, id)).status).toBe('SUBMITTED')
   })
 
   test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {

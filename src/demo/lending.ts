@@ -1,0 +1,133 @@
+/** Loans of the demo: applications in every state with their documents, lenders, and what was paid back to them. */
+import type { Actor } from '../core/change.ts'
+import { dayMs } from '../lib/day.ts'
+import { changeLender, createLender, listLenders } from '../modules/lender/index.ts'
+import {
+  checklist,
+  createApplication,
+  decide,
+  listApplications,
+  readWhole,
+  submitApplication,
+  updateApplication,
+  withdrawApplication,
+} from '../modules/lending/index.ts'
+import { putDocument } from '../modules/lending-document/index.ts'
+import { userWithEmail } from '../modules/merchant/index.ts'
+import { importTape } from '../modules/repayment/index.ts'
+import { contextOf, type Shop } from '../modules/shop/index.ts'
+import type { AppDeps } from '../parts.ts'
+import { demoLenders, demoOperator } from './data.ts'
+import { accountsOf, pdfOf } from './papers.ts'
+import { demoId, inThePast } from './past.ts'
+import type { ShopPlan } from './plan.ts'
+import type { DemoLoan, DemoRepaid } from './shop.ts'
+
+type Borrower = { readonly plan: ShopPlan; readonly shop: Shop }
+
+const slice = { page: 1, limit: 100, offset: 0 }
+/** What was to be paid on time was paid so many days before, and what was late so many after. */
+const [earlyDays, lateDays] = [1, 9]
+
+/** The moment of a day of the year, for a shop (milliseconds). */
+const momentOf = ({ plan: { opensAt, shop } }: Borrower, day: number): number => opensAt + (day - shop.opensDay) * dayMs
+
+/** Has everybody borrow and pay back what they should. Each thing is looked for before it is made. */
+export async function fillLending(deps: AppDeps, borrowers: readonly Borrower[], start: number, until: number): Promise<void> {
+  const operator = await userWithEmail(deps, demoOperator.email)
+  if (!operator) throw new Error('the operator of the demo is made first')
+  const actor = { id: operator.id }
+  const repaid = makeLenders(deps, actor, start).then(() => importRepaid(deps, actor, borrowers, until))
+  await Promise.all([repaid, ...borrowers.map((borrower) => applyFor(deps, actor, borrower))])
+}
+
+const lenderIdOf = (name: string): string => demoId('lender', 0, name)
+
+async function makeLenders(deps: AppDeps, actor: Actor, start: number): Promise<void> {
+  const { data: known } = await listLenders(deps, undefined, slice)
+  for (const { name: displayName, isActive } of demoLenders) {
+    const id = lenderIdOf(displayName)
+    const past = inThePast(deps, start, { lender: id })
+    const lender = known.find((one) => one.id === id) ?? (await createLender(past, { actor }, { displayName }))
+    past.clock.to(start + 2 * dayMs)
+    if (isActive && lender.status === 'PENDING_KYB') await changeLender(past, { actor }, id, { status: 'ACTIVE' })
+  }
+}
+
+/** As a lender's loan tape: what is there already is known again. */
+async function importRepaid(deps: AppDeps, actor: Actor, borrowers: readonly Borrower[], until: number): Promise<void> {
+  const rows = borrowers.flatMap((borrower) => (borrower.plan.shop.repaid ?? []).flatMap((repaid) => rowsOf(borrower, repaid)))
+  const tape = Buffer.from(['merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt', ...rows, ''].join('\n'))
+  async function* source() {
+    yield tape
+  }
+  await importTape(inThePast(deps, until), { actor }, source)
+}
+
+function rowsOf(borrower: Borrower, { lender, loanRef, amountUsd, firstDay, everyDays, outcomes }: DemoRepaid): string[] {
+  return outcomes.map((outcome, nth) => {
+    const dueAt = momentOf(borrower, firstDay + nth * everyDays)
+    const settledAt = { ON_TIME: dueAt - earlyDays * dayMs, LATE: dueAt + lateDays * dayMs, DEFAULT: undefined }[outcome]
+    const times = [dueAt, settledAt].map((time) => (time === undefined ? '' : new Date(time).toISOString()))
+    return [borrower.shop.merchantId, lenderIdOf(lender), loanRef, outcome, amountUsd, ...times].join(',')
+  })
+}
+
+async function applyFor(deps: AppDeps, operator: Actor, borrower: Borrower): Promise<void> {
+  const { merchantId, name } = borrower.shop
+  const { data: known } = await listApplications(deps, merchantId, undefined, slice)
+  for (const [nth, loan] of (borrower.plan.shop.loans ?? []).entries()) {
+    const id = demoId('lendingApplication', momentOf(borrower, loan.day), `${name} ${nth}`)
+    await bringOn(deps, operator, borrower, { id, loan, isThere: known.some((one) => one.id === id) })
+  }
+}
+
+/** Takes an application from where it is to where it should be. */
+async function bringOn(
+  deps: AppDeps,
+  operator: Actor,
+  borrower: Borrower,
+  { id, loan, isThere }: { id: string; loan: DemoLoan; isThere: boolean },
+): Promise<void> {
+  const past = inThePast(deps, momentOf(borrower, loan.day), { lendingApplication: id })
+  const by = { shop: contextOf(borrower.shop), actor: { id: borrower.shop.merchantId } }
+  if (!isThere) await createApplication(past, by, {})
+  const { status, decisions } = await readWhole(past, id)
+  if (status === 'DRAFT') {
+    await updateApplication(past, by, id, loan.asks)
+    await handIn(past, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
+  }
+  const to = (day: number) => past.clock.to(momentOf(borrower, day))
+  if (loan.withdrawn) {
+    to(loan.withdrawn.day)
+    if (status !== 'WITHDRAWN') await withdrawApplication(past, by, id, loan.withdrawn.reason)
+  } else if (loan.submittedDay !== undefined) {
+    to(loan.submittedDay)
+    if (status === 'DRAFT') await submitApplication(past, by, id)
+    for (const { day, decision, reason = null, partnerExternalRef = null, assessment = null } of (loan.decisions ?? []).slice(
+      decisions.length,
+    )) {
+      to(day)
+      await decide(past, { actor: operator }, id, { decision, reason, partnerExternalRef, assessment })
+    }
+  }
+}
+
+type By = Parameters<typeof putDocument>[1]
+
+/** Hands in documents that the application requires, up to so many. */
+async function handIn(deps: AppDeps, by: By, { plan }: Borrower, { id, count }: { id: string; count: number }): Promise<void> {
+  const { items } = await checklist(deps, by.shop.merchantId, id)
+  const there = new Set((await readWhole(deps, id)).documents.map(({ key }) => key))
+  const wanted = items.filter(({ required }) => required).slice(0, count)
+  for (const { key, label, acceptedMimeTypes } of wanted.filter((item) => !there.has(item.key))) {
+    const isAccounts = acceptedMimeTypes.some((type) => type === 'text/csv')
+    const file = isAccounts ? accountsOf(`${id} ${key}`) : pdfOf([label, plan.shop.title, 'A document of the demo: it says nothing'])
+    async function* chunks() {
+      yield file
+    }
+    const fileName = `${key}.${isAccounts ? 'csv' : 'pdf'}`
+    const type = isAccounts ? 'text/csv' : 'application/pdf'
+    await putDocument(deps, by, { applicationId: id, key }, { type, fileName, length: file.length, chunks })
+  }
+}

@@ -43,7 +43,7 @@ export const lendingApplications = table(
     purposeCode: word('purpose_code', ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT']),
     selectedTier1Partner: word('selected_tier1_partner', ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'CARAVAN_TRADE']),
     selectedTier2Partner: text('selected_tier2_partner'),
-    /** Of the last decision that gave one, or of the withdrawal. */
+    /** Of the last decision, or of the withdrawal; null where it gave none. */
     reason: text('reason'),
     /** The partner's own name for it, as the last decision that gave one says. */
     partnerExternalRef: text('partner_external_ref'),

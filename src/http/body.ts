@@ -222,8 +222,8 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): objec
   return value
 }
 
-/** Every decimal of fewer digits is a number of its own. */
-const manyDigits = /\d[\d.]{15}/
+/** Every decimal of fewer digits is a number of its own, unless it is too large or too small for one. */
+const mayBeRounded = /\d[\d.]{15}|\d[eE][+-]?\d{3}/
 const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
 
 /**
@@ -232,10 +232,10 @@ const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
  * @throws AppError INVALID, naming the field
  */
 function assertExact(json: string): void {
-  if (!manyDigits.test(json)) return
+  if (!mayBeRounded.test(json)) return
   JSON.parse(json, (name: string, value: unknown, context?: { readonly source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined || isZero(context.source)) return value
-    const [sent, kept] = [context.source, String(value)].map((text) => fractionOf(text.replace('-', '')))
+    const [sent, kept] = [context.source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
     if (!sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator)
       throw new AppError('INVALID', `${shown([name])} (body): a number of so many digits cannot be kept exactly`)
     return value

@@ -139,7 +139,8 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
 
 function assertNames({ others }: Shape, fields: Map<string, Shape>, value: object, place: 'body' | 'query' | 'path', path: string[]): void {
   for (const name in value) {
-    const shape = fields.get(name) ?? others
+    // What a free-form record has under `__proto__` is dropped without a word by whatever copies it.
+    const shape = fields.get(name) ?? (name === '__proto__' ? undefined : others)
     if (!shape) throw unknownField([...path, name], place)
     if (name.length > nameLengthMax) throw new AppError('INVALID', `${path.join('.') || place} (${place}): a name is too long`)
     under(shape, (value as Record<string, unknown>)[name], place, path, name)

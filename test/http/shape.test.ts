@@ -45,6 +45,7 @@ describe('the shape of a body', () => {
       [{ items: [{ address: [] }] }, 'items.0.address (body): Expected object'],
       [{ items: [{ address: 'text' }] }, 'items.0.address (body): Expected object'],
       [{ free: [] }, 'free (body): Expected object'],
+      [JSON.parse('{"free":{"a":1,"__proto__":{"b":1}}}'), 'unknown field: free.__proto__'],
       ['text', 'body (body): Expected object'],
     ]
     for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)

@@ -1,7 +1,7 @@
 /** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
 import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
 import type { Assessment } from '../../src/modules/credit/domain.ts'
-import { assess } from '../../src/modules/credit/index.ts'
+import { assess, keepRules } from '../../src/modules/credit/index.ts'
 import type { TestApp } from './app.ts'
 
 type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
@@ -24,7 +24,8 @@ export async function decided({ deps }: TestApp, merchantId: string, given: Give
       updatedAt: now,
       version: 1,
     })
-    const assessed = assessment ? await assess(tx, deps, assessment) : { assessment: null, envelope: null, ruleVersion: null }
+    if (assessment) await keepRules(tx, deps)
+    const assessed = assessment ? assess(assessment) : { assessment: null, envelope: null, ruleVersion: null }
     await tx.insert(lendingDecisions).values({ id: decisionId, applicationId, decision, ...assessed, actor: merchantId, at: now })
   })
   return { decisionId, applicationId }

@@ -12,16 +12,16 @@ const textOf = ({ cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd, operation
 export const textOfEnvelope = ({ tier, ceilingUsd, reason }: Envelope): string => JSON.stringify({ tier, ceilingUsd, reason })
 
 /**
- * Judges a merchant's figures inside the write of a decision, and keeps the rules as they are, so that the same can be done again later.
+ * Judges a merchant's figures by the rules as they are. Whoever keeps the answer keeps the rules in the same write, by `keepRules`.
  * @param assessment the field `assessment` of a body
  * @throws AppError INVALID as `judge` does
  */
-export async function assess(
-  tx: Writer,
-  { creditStore, clock }: Pick<CreditDeps, 'creditStore' | 'clock'>,
-  assessment: Assessment,
-): Promise<Assessed> {
-  const envelope = judge(assessment, currentRules, 'assessment.')
-  await creditStore.keepRules(tx, ruleVersion, textOfRules(currentRules), clock.now())
-  return { assessment: textOf(assessment), envelope: textOfEnvelope(envelope), ruleVersion }
-}
+export const assess = (assessment: Assessment): Assessed => ({
+  assessment: textOf(assessment),
+  envelope: textOfEnvelope(judge(assessment, currentRules, 'assessment.')),
+  ruleVersion,
+})
+
+/** Keeps the rules as they are, so that what was judged by them can be judged again later. */
+export const keepRules = (tx: Writer, { creditStore, clock }: Pick<CreditDeps, 'creditStore' | 'clock'>): Promise<void> =>
+  creditStore.keepRules(tx, ruleVersion, textOfRules(currentRules), clock.now())

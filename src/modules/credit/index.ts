@@ -1,4 +1,4 @@
-export { type Assessed, assess } from './assessing.ts'
+export { type Assessed, assess, keepRules } from './assessing.ts'
 export { judge } from './envelope.ts'
 export { type Backtest, type BacktestCase, backtest, type Replayed, replay } from './judging-again.ts'
 export type { CreditDeps } from './parts.ts'

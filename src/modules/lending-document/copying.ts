@@ -1,4 +1,5 @@
-import type { DocumentStore } from '../../core/documents.ts'
+import type { DocumentStore, KeptDocument } from '../../core/documents.ts'
+import { AppError } from '../../core/errors.ts'
 import { sealedLength } from '../../lib/sealed-stream.ts'
 import type { LendingDocument } from './domain.ts'
 
@@ -32,14 +33,29 @@ export async function copyFiles(
         missing.push(storageName)
         continue
       }
-      if (there) await target.delete(storageName)
-      await target.put(storageName, file.chunks())
+      // What an earlier copy left of it half-way is in the way of another one.
+      await target.delete(storageName)
+      if (!(await isPut(target, storageName, file))) {
+        missing.push(storageName)
+        continue
+      }
     }
     count++
     bytes += length
     onBytes(bytes)
   }
   return { files: count, bytes, missing }
+}
+
+/** Whether a file could be copied: one that is removed meanwhile, by a server that goes on, is missing and no reason to end. */
+async function isPut(target: DocumentStore, name: string, file: KeptDocument): Promise<boolean> {
+  try {
+    await target.put(name, file.chunks())
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+    throw error
+  }
 }
 
 /** Removes what is there under names that nobody has. */

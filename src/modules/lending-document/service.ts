@@ -41,6 +41,7 @@ export type Incoming = {
 
 const secretBytes = 32
 const mb = 1024 * 1024
+const retryAfterSeconds = 5
 const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 const noSuchDocument = () => new AppError('NOT_FOUND', 'No such document')
 
@@ -69,7 +70,7 @@ function assertMayTake({ status }: Application, before: LendingDocument | undefi
 async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes: number): Promise<void> {
   const free = await documentStores.current.free()
   if (free !== undefined && free - sealedLength(bytes) < config.diskFreeMinBytes)
-    throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })
+    throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**
@@ -292,7 +293,7 @@ export async function fileOf(
   document: LendingDocument,
 ): Promise<KeptDocument> {
   const store = documentStores.of(document.store)
-  if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured')
+  if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
   if (!file) throw new Error('the file of a document is missing')
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')

@@ -3,7 +3,7 @@ import { assertExpected } from '../../core/versions.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
 import type { Assessment } from '../credit/domain.ts'
-import { assess } from '../credit/index.ts'
+import { assess, keepRules } from '../credit/index.ts'
 import { appendEvent, type ByOperator, noSuchApplication, raised } from './applications.ts'
 import { allowedIn, applicationDifference, type Decision, type LendingApplication, queueTotalMax } from './domain.ts'
 import type { LendingDeps } from './parts.ts'
@@ -47,6 +47,8 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
   const { decision, reason, partnerExternalRef, assessment } = input
   const { lendingStore, newId } = deps
   const actor = by.actor.id
+  // Figures that cannot be judged are refused as any other field is: before it is asked what they are of.
+  const judged = assessment ? assess(assessment) : unjudged
   return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
@@ -62,7 +64,7 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
           : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
     if (!after) throw new AppError('CONFLICT', refusalOf(before))
     await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
-    const judged = assessment ? await assess(tx, deps, assessment) : unjudged
+    if (assessment) await keepRules(tx, deps)
     const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
     await lendingStore.insertDecision(tx, { ...decided, ...judged })
     tell(applicationDifference(before, after))

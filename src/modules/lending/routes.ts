@@ -81,6 +81,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         versioned: true,
         idempotent: true,
         largeJson: true,
+        exactNumbers: true,
         params: RecordId,
         body: UpdateApplication,
         response: { 200: LendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },

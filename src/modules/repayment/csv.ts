@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { isDay, startOf } from '../../lib/day.ts'
 import { instantPattern, parseInstant } from '../../lib/instant.ts'
 import { centsOf } from '../../lib/usd.ts'
-import { breachOf, type Draft, loanRefMax, outcomes } from './domain.ts'
+import { breachOf, type Draft, loanRefMax, loanRefPattern, outcomes } from './domain.ts'
 
 /** The columns of a loan tape, in any order. */
 export const tapeColumns = ['merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'] as const
@@ -60,6 +60,8 @@ export function tapeRowOf(tape: Tape, { line: row, cells }: CsvRecord, now: numb
   }
 }
 
+const loanRefForm = new RegExp(loanRefPattern)
+
 function draftOf(cell: (column: Column) => string): Draft {
   const id = (column: 'merchantId' | 'lenderId') => {
     const text = cell(column)
@@ -69,7 +71,8 @@ function draftOf(cell: (column: Column) => string): Draft {
   const merchantId = id('merchantId')
   const lenderId = id('lenderId')
   const loanRef = cell('loanRef')
-  if (loanRef === '' || loanRef.length > loanRefMax) throw new Fault('loanRef', `1 to ${loanRefMax} characters`)
+  if (loanRef === '' || loanRef.length > loanRefMax || !loanRefForm.test(loanRef))
+    throw new Fault('loanRef', `1 to ${loanRefMax} characters in one line`)
   const outcome = outcomes.find((one) => one === cell('outcome').toUpperCase())
   if (!outcome) throw new Fault('outcome', `one of ${outcomes.join(', ')}`)
   const amountUsd = /^\d{1,13}(\.\d{1,2})?$/.test(cell('amountUsd')) ? centsOf(Number(cell('amountUsd'))) : undefined

@@ -11,6 +11,8 @@ export type Outcome = Repayment['outcome']
 
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 export const loanRefMax = 128
+/** Of a loan's name: in one line, without blanks at its ends. */
+export const loanRefPattern = '^\\S(?:.*\\S)?$'
 export const reasonMax = 2_000
 
 /** What a merchant's repayments come to: those that count, and how many defaults are within a window. */

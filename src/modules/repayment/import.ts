@@ -44,7 +44,8 @@ const messages = {
 /**
  * Records the rows of a lender's loan tape. What is recorded already is known again, so that a file can be imported any number of times,
  * and again after a crash. A bad row is left out and named; the others are recorded.
- * @throws AppError INVALID for a file that is none; TOO_LARGE for one of more than `rowsMax` rows, with what came before recorded
+ * @throws AppError INVALID for a file that is none; TOO_LARGE for one of more than `rowsMax` rows; either says how much of what came before
+ *   was recorded
  */
 export async function importTape(
   deps: RepaymentDeps,
@@ -80,11 +81,17 @@ export async function importTape(
     if (!tape) throw new AppError('INVALID', 'The file is empty')
     await flush()
   } catch (error) {
-    if (!signal?.aborted || error !== signal.reason) throw error
+    if (!signal?.aborted || error !== signal.reason) throw withRecorded(error, report)
     report.complete = false
   }
   return report
 }
+
+/** A file that turns out to be none in its middle: what was recorded of it by then stays, and is told of. */
+const withRecorded = (error: unknown, { recorded }: TapeReport): unknown =>
+  error instanceof AppError && error.code === 'INVALID' && recorded > 0
+    ? new AppError('INVALID', `${error.message} ${recorded} of the rows before it were recorded: mend the file and send it again`)
+    : error
 
 async function record(deps: RepaymentDeps, actor: Actor, batch: readonly TapeRow[], report: TapeReport): Promise<void> {
   const drafts = batch.flatMap((row) => ('draft' in row ? [row.draft] : []))

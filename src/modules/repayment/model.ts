@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { fieldsOf, Instant, instantOf, integer, maybe, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
 import { usdEnd } from '../../lib/usd.ts'
-import { loanRefMax, outcomes, reasonMax } from './domain.ts'
+import { loanRefMax, loanRefPattern, outcomes, reasonMax } from './domain.ts'
 
 const sources = ['OPERATOR', 'IMPORT', 'ATTESTATION'] as const
 
@@ -31,7 +31,7 @@ export const RepaymentRecord = t.Object(
 export const Repayments = pageOf(RepaymentRecord)
 
 const loanRef = text(loanRefMax, {
-  pattern: '^\\S(?:.*\\S)?$',
+  pattern: loanRefPattern,
   rule: 'a text in one line without blanks at its ends',
   description: "The lender's own name of the loan",
 })

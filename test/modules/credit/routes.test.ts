@@ -57,8 +57,9 @@ describe('the credit-tier preview', () => {
       const { status, body } = await app.call('POST', path, { token, raw, headers: { 'content-type': 'application/json' } })
       return [revenue, status, body.message ?? body.ceilingUsd]
     }
-    for (const exact of ['10000', '10000.00', '1e4', '1.00E+4', '100000e-1', '9999999999999.99']) expect((await ask(exact))[1]).toBe(200)
-    for (const inexact of ['10000.000000000000001', '9999999999999.990000001', '0.1000000000000000055511151231257827'])
+    for (const exact of ['10000', '10000.00', '1e4', '1.00E+4', '100000e-1', '9999999999999.99', '1000000000000000e-10'])
+      expect(await ask(exact)).toEqual([exact, 200, expect.any(Number)])
+    for (const inexact of ['10000.000000000000001', '9999999999999.990000001', '0.1000000000000000055511151231257827', '1e-400'])
       expect(await ask(inexact)).toEqual([inexact, 400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
   })
 

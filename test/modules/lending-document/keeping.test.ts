@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lendingDocuments } from '../../../db/schema/lending.ts'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -108,4 +109,13 @@ test('where the store does not answer, or the disk is below its watermark, a doc
   const noRoom = await put(full, other.merchant.token, other.id)
   expect([noRoom.status, noRoom.body.message]).toEqual([503, 'The disk is full: nothing was changed, try again later'])
   expect(existsSync(join(full.database.dataDir, 'documents')) ? filesOf(full) : []).toEqual([])
+})
+
+test('a document in a store that the settings know no more is 503, and says when to come again', async () => {
+  await using app = await testApp(lendingOn)
+  const { merchant, id } = await borrower(app)
+  ok(await put(app, merchant.token, id))
+  await app.deps.db.write(async (tx) => void (await tx.update(lendingDocuments).set({ store: 'S3' })))
+  const { status, headers } = await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })
+  expect([status, headers.get('retry-after')]).toEqual([503, '5'])
 })

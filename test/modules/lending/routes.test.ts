@@ -237,6 +237,19 @@ describe('a change of a draft', () => {
       400,
       'documentationCompleted.items (body): given twice',
     ])
+    // Each is a number within its bounds once it is parsed, and none is it before.
+    for (const [raw, field] of [
+      ['{"requestedAmountUsd":10000000.0000000001}', 'requestedAmountUsd'],
+      ['{"requestedAmountUsd":1000.00000000000000000001}', 'requestedAmountUsd'],
+      ['{"requestedTermMonths":1.0000000000000000001}', 'requestedTermMonths'],
+      ['{"documentationCompleted":{"pages":12345678901234567890}}', 'pages'],
+      ['{"documentationCompleted":{"pages":1e400}}', 'pages'],
+    ] as const)
+      expect([raw, ...refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw, headers }))]).toEqual([
+        raw,
+        400,
+        `${field} (body): a number of so many digits cannot be kept exactly`,
+      ])
     expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
     for (const [requestedAmountUsd, requestedTermMonths] of [
       [1_000, 1],

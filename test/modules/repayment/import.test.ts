@@ -44,6 +44,7 @@ test('the good rows of a tape are recorded with the signals they add up to, each
     row('L-3', 'ON_TIME', '1', '2026-01-07', '2025-10-01'),
     row('L-3', 'ON_TIME', '1', '2025-10-01', ''),
     row('', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
+    row('"L-3\u2028a"', 'ON_TIME', '1', '2025-10-01', '2025-10-01'),
     row('L-3', 'ON_TIME', '1', '2025-10-01', '2025-10-01', 'more'),
     `mer_00000000000000000000000000,${lenderId},L-4,DEFAULT,1,2025-10-01,`,
     `${merchantId},lend_00000000000000000000000000,L-4,DEFAULT,1,2025-10-01,`,
@@ -55,10 +56,10 @@ test('the good rows of a tape are recorded with the signals they add up to, each
     200,
     {
       complete: true,
-      rows: 19,
+      rows: 20,
       recorded: 4,
       known: 2,
-      failed: 13,
+      failed: 14,
       errors: [
         { row: 6, column: 'loanRef', message: expect.stringMatching(/says something else: reverse that one first$/) },
         { row: 8, column: 'loanRef', message: expect.stringMatching(/says something else/) },
@@ -69,10 +70,11 @@ test('the good rows of a tape are recorded with the signals they add up to, each
         { row: 13, column: 'dueAt', message: expect.stringMatching(/^must be a day/) },
         { row: 14, column: 'dueAt', message: 'must not be after now' },
         { row: 15, column: 'settledAt', message: 'must be given: only a DEFAULT may have none' },
-        { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters' },
-        { row: 17, message: 'has more cells than the header, which has 7' },
-        { row: 18, column: 'merchantId', message: 'is no merchant' },
-        { row: 19, column: 'lenderId', message: 'is no lender' },
+        { row: 16, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 17, column: 'loanRef', message: 'must be 1 to 128 characters in one line' },
+        { row: 18, message: 'has more cells than the header, which has 7' },
+        { row: 19, column: 'merchantId', message: 'is no merchant' },
+        { row: 20, column: 'lenderId', message: 'is no lender' },
       ],
       errorsTruncated: false,
     },
@@ -91,7 +93,7 @@ test('the good rows of a tape are recorded with the signals they add up to, each
   ])
   const before = (await previewOf(app, merchantId)).body
   expect(before.signals).toMatchObject({ totalSettledOnTime: 3, totalLate: 1, totalDefaults: 1, lenderCount: 1 })
-  expect((await send(tape)).body).toMatchObject({ rows: 19, recorded: 0, known: 6, failed: 13 })
+  expect((await send(tape)).body).toMatchObject({ rows: 20, recorded: 0, known: 6, failed: 14 })
   expect((await previewOf(app, merchantId)).body).toEqual(before)
   const audited = (await app.deps.db.read.select().from(auditLog)).filter(({ action }) => action === 'repayment.recorded')
   expect(audited).toHaveLength(5)
@@ -158,4 +160,16 @@ test('an import that is stopped says so and keeps what was recorded, and a tape 
   const more = await importTape(app.deps, { actor: operator }, file, { rowsMax: 150 }).catch((error) => error.message)
   expect(more).toBe('The file has more than 150 rows: 64 before them were recorded. Send it in parts')
   expect(await importTape(app.deps, { actor: operator }, file)).toMatchObject({ complete: true, recorded: 200 - 128, known: 128 })
+})
+
+test('a file that turns out to be none in its middle says how much of it was recorded, and mended it goes on from there', async () => {
+  await using app = await testApp()
+  const { merchantId, lenderId, send } = await world(app)
+  const rows = Array.from({ length: 1_000 }, (_, nth) => `${merchantId},${lenderId},L-${nth},ON_TIME,1,2025-10-01,2025-10-01`)
+  const { status, body } = await send(lines(header, ...rows, '"never closed'))
+  const recorded = (await previewOf(app, merchantId)).body.signals.totalSettledOnTime
+  expect(recorded).toBeGreaterThan(0)
+  const told = `Row 1002: a quote opens that is never closed. ${recorded} of the rows before it were recorded: mend the file and send it again`
+  expect([status, body.message]).toEqual([400, told])
+  expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
 })

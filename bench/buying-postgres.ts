@@ -66,7 +66,8 @@ async function seedShops(told: { dataDir: string; databaseUrl: string }): Promis
   return JSON.parse(text) as ShopToBuyIn[]
 }
 
-async function administer(serverUrl: string, statement: string): Promise<void> {
+/** Runs a statement by a connection of its own. */
+export async function administer(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl })
   await client.connect()
   try {

@@ -1,7 +1,6 @@
 /**
-/**
- * `bun run bench [start|catalog|resolver|orders|buying|abuse|hanging|lending …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
- * the same files; of abuse, souk against itself. Buying is measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
@@ -9,6 +8,7 @@ import { measureAbuse } from './abuse.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureHanging } from './hanging.ts'
+import { measureLending } from './lending.ts'
 import { measureLendingCredit } from './lending-credit.ts'
 import { measureLendingDocuments } from './lending-documents.ts'
 import { generatorName } from './load.ts'
@@ -29,10 +29,11 @@ try {
   const server =
     Bun.argv.find((argument) => argument.startsWith('--postgres='))?.slice('--postgres='.length) ?? Bun.env['TEST_DATABASE_URL']
   if (isWanted('buying') && server) await measureBuyingOnPostgres(server)
-  if (isWanted('lending')) await measureLendingCredit()
+  if (isWanted('lending')) await measureLending(server)
+  if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
+  if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()
-  if (isWanted('lending')) await measureLendingDocuments()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

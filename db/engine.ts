@@ -20,6 +20,8 @@ export type Compiled<Row> = {
   bind(values: Values): unknown[]
   /** Makes a row of what the driver answered, where it can of the same object. */
   finish(row: Record<string, unknown>): Row
+  /** A change that is to change a row, or a read that is to find one: `run` throws NothingChanged where it does not. */
+  readonly sure?: boolean
   /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
   readonly told?: boolean
 }
@@ -108,6 +110,11 @@ export class DatabaseUnavailable extends Error {
 /** The server went away while it was to commit: the write is kept whole or not at all, and only a read can tell. It is not run again. */
 export class DatabaseOutcomeUnknown extends Error {
   override readonly name = 'DatabaseOutcomeUnknown'
+}
+
+/** What a write was to change is not there, or not as it was known: nothing of the write was kept. */
+export class NothingChanged extends Error {
+  override readonly name = 'NothingChanged'
 }
 
 /** Whether a write failed for the database's sake, and not for what it was asked to do; also under what drizzle wrapped around it. */

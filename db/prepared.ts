@@ -68,6 +68,31 @@ export function prepareTold(build: (queries: Queries) => Builder): Prepared<obje
   }
 }
 
+/**
+ * Prepares a change that must change a row, or a locking read that must find one, for a work that ends otherwise and need not wait to know:
+ * what comes next, the commit too, is sent behind it. Where it does not, the write throws NothingChanged.
+ * @param build an update or a delete without RETURNING, or a select from one table
+ */
+export function prepareSure(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+  let compiled: Compiled<never> | undefined
+  return {
+    get compiled() {
+      compiled ??= compileSure(compile<never>(build(builders)))
+      return compiled
+    },
+  }
+}
+
+function compileSure(plain: Compiled<never>): Compiled<never> {
+  if (engine === 'sqlite') return { ...plain, sure: true }
+  const isRead = plain.text.startsWith('select')
+  // The server refuses to divide by nothing.
+  const text = isRead
+    ? `select 1 / count(*) as "sure" from (${plain.text} for no key update) as "done"`
+    : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
+  return { ...plain, text, name: nameOf(text), sure: true }
+}
+
 function compileLocking<Row>(builder: Builder): Compiled<Row> {
   // What is read beside the locked row may be of an older moment than the row.
   if (hasJoins(builder)) throw new Error('a query that locks reads one table')
@@ -108,6 +133,26 @@ export const lockedRowsOf = <Table extends SQLiteTable>(
       .where(valuesOf(table, by))
       .orderBy(...order),
   ) as Prepared<unknown, 'change'> as Prepared<Row<Table>, 'change'>
+
+/**
+ * Prepares the lock of a row that must be as it is known, which is by the values of some of its columns: see `prepareSure`.
+ * @param which names it: those columns never change and hold no null
+ */
+export function lockAsKnownOf<Table extends SQLiteTable>(
+  table: Table,
+  which: readonly (keyof Row<Table> & string)[],
+  known: readonly (keyof Row<Table> & string)[],
+): (tx: Writer, row: Row<Table>) => Answer<void> {
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table)
+  const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
+  const lock = prepareSure((queries) =>
+    queries
+      .select({ one: sql`1`.as('one') })
+      .from(table)
+      .where(and(valuesOf(table, which), ...same)),
+  )
+  return (tx, row) => tx.run(lock, row)
+}
 
 const heldName: Prepared<never, 'change'> = {
   compiled: {
@@ -302,6 +347,22 @@ export const changeOf = <Table extends SQLiteTable>(
           .where(where),
       ),
     async (tx, query, values) => (await tx.first(query, values)) !== undefined,
+  )
+
+/** `changeOf` where a row must be changed: see `prepareSure`. */
+export const sureChangeOf = <Table extends SQLiteTable>(
+  table: Table,
+  where: SQL | undefined,
+): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<void>) =>
+  setting(
+    (names) =>
+      prepareSure((queries) =>
+        queries
+          .update(table)
+          .set(placeholders(names) as never)
+          .where(where),
+      ),
+    async (tx, query, values) => tx.run(query, values),
   )
 
 /** Runs what is built for each combination of columns when it is first met; a column that is undefined is none. */

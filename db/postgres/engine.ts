@@ -10,7 +10,7 @@ import {
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
-import { openPool, type Query, type Timeouts, unhurried } from './pool.ts'
+import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
 import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
 import { begin, commit, type Transaction, unawaited } from './transaction.ts'
 
@@ -47,7 +47,7 @@ function writerOn({ query }: Transaction, work: Work): Writer {
 type Isolation = keyof typeof beginAs
 const beginAs = {
   serializable: 'ISOLATION LEVEL SERIALIZABLE',
-  locking: 'ISOLATION LEVEL READ COMMITTED',
+  locking: plain,
 } as const
 
 /** Any Postgres-wire engine: transactions that are serializable or lock what they name, run again when the engine says so. */

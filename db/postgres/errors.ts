@@ -1,8 +1,10 @@
 /** What errors of the driver and of the server mean for a caller. */
 import pg from 'pg'
-import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable, engineErrorCode } from '../engine.ts'
+import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable, engineErrorCode, NothingChanged } from '../engine.ts'
 
 const diskFull = '53100'
+/** division_by_zero: of no statement but those that must change a row (`prepareSure`). */
+const nothingChanged = '22012'
 /** The server is unreachable, starting, stopping or out of connections, or a time-out has struck: of a statement, a lock or a transaction. */
 const unavailableCodes = /^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|08|53|57P0|57014|55P03|25P03|25P04)/
 /** The driver gives a connection that broke off no code, but says so in the message. */
@@ -22,6 +24,7 @@ export const isRetryable = (error: unknown): boolean => retryableCodes.has(engin
 /** What a caller is told of an error: unless it is said to be unknown, nothing was kept. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof DatabaseOutcomeUnknown) return error
+  if (engineErrorCode(error) === nothingChanged) return new NothingChanged('a row is not as it was known', { cause: error })
   if (engineErrorCode(error) === diskFull) return new DatabaseFull('the disk of the database server is full', { cause: error })
   return isUnavailable(error) ? new DatabaseUnavailable('the database server does not answer, or not in time', { cause: error }) : error
 }

@@ -43,6 +43,12 @@ export class Outgoing {
     this.length = length
   }
 
+  /** Forgets what stands between two places. */
+  cutOut(from: number, to: number): void {
+    this.bytes.copyWithin(from, to, this.length)
+    this.length -= to - from
+  }
+
   parse(name: string | undefined, text: string): void {
     const start = this.begin(0x50)
     this.string(name ?? '')

@@ -58,6 +58,9 @@ export type Pool = {
   end(): Promise<void>
 }
 
+/** The mode of a transaction that is begun by itself. */
+export const plain = 'ISOLATION LEVEL READ COMMITTED'
+
 /** How long a connection is kept that nobody uses, milliseconds. */
 const restMs = 10_000
 
@@ -70,9 +73,8 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,
   }
   const setLocal = Object.entries(limits).map(([name, ms]) => `; SET LOCAL ${name} = ${ms}`)
-  const setForSession = Object.entries({ ...limits, tcp_user_timeout: timeouts.unacknowledged }).map(
-    ([name, ms]) => `set_config('${name}', '${ms}', false)`,
-  )
+  const ofSession = { ...limits, tcp_user_timeout: timeouts.unacknowledged, default_transaction_isolation: 'read committed' }
+  const setForSession = Object.entries(ofSession).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
   // The driver opens connections and ends them. They are handed on by `kept`, which costs no timer and no event each time.
   const pool = new pg.Pool({
@@ -125,11 +127,9 @@ export function openPool(url: string, max: number, given: Partial<Timeouts> = {}
       query: ({ text, name, values, rowMode, types }, given, within) =>
         wire.run({ text, name: nameOf(name), values: given ?? values ?? [], rowMode, types }, within),
       isPooled,
-      begin(mode, within) {
-        const text = `BEGIN ${mode}`
-        return isPooled ? wire.runApart(text + setLocal.join(''), within) : wire.run({ text, name: text, values: [] }, within)
-      },
-      commit: () => wire.run({ text: 'COMMIT', name: nameOf('COMMIT'), values: [] }),
+      begin: (mode, within) =>
+        isPooled ? wire.runApart(`BEGIN ${mode}${setLocal.join('')}`, within) : wire.begin(mode, mode === plain, within),
+      commit: () => (isPooled ? wire.run({ text: 'COMMIT', values: [] }) : wire.commit()),
       rollBack: () => wire.runApart('ROLLBACK'),
       release,
     }

@@ -2,6 +2,7 @@
 import type { SQL } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { nameOf } from '../compile.ts'
 import type { Prepared, Reader, Values, Writer } from '../engine.ts'
 import { isUnavailable, refusalOf } from './errors.ts'
 import type { Pool, Query, Session } from './pool.ts'
@@ -49,8 +50,53 @@ export function readerOn(pool: Pool): Reader {
   const query: Query = (query, values) => {
     const asked = { query, values, ...Promise.withResolvers<Answer>() }
     if (together) together.push(asked)
-    else void answer([asked])
+    else ask([asked])
     return asked.promise
+  }
+  /** What waits for the end of this turn of the event loop. */
+  const turn: (readonly Asked[])[] = []
+
+  /** Prepared reads of one turn leave together: each piece costs us and the server more than most reads. */
+  function ask(reads: readonly Asked[]): void {
+    if (!reads.every(isPrepared)) return void answer(reads)
+    turn.push(reads)
+    if (turn.length === 1) setImmediate(answerTurn)
+  }
+
+  function answerTurn(): void {
+    const all = turn.splice(0)
+    for (let from = 0; from < all.length; from += readsAtOnce) {
+      const some = all.slice(from, from + readsAtOnce)
+      void (some[0] && some.length === 1 ? answer(some[0]) : answerTogether(some))
+    }
+  }
+
+  /** Those that say the same are one. Where one of them fails the others behind it do, too: then each is asked by itself. */
+  async function answerTogether(all: readonly (readonly Asked[])[]): Promise<void> {
+    let session: Session | undefined
+    let broken = false
+    try {
+      session = await pool.session()
+      if (session.isPooled) return void all.map(answer)
+      const { query } = session
+      const sent = new Map<string, Promise<Answer>>()
+      const answers = all.map((reads) => {
+        const statement = statementOf(reads)
+        return sent.getOrInsertComputed(`${statement.name} ${JSON.stringify(statement.values)}`, () => query(statement))
+      })
+      const told = await Promise.allSettled(answers)
+      for (const [nth, one] of told.entries()) {
+        const reads = all[nth] ?? []
+        if (one.status === 'fulfilled') hand(sent.size < all.length ? copyOf(one.value) : one.value, reads)
+        else if (isUnavailable(one.reason)) throw one.reason
+        else void answer(reads)
+      }
+    } catch (error) {
+      broken = isUnavailable(error)
+      for (const { reject } of all.flat()) reject(refusalOf(error))
+    } finally {
+      session?.release(broken)
+    }
   }
 
   async function answer(reads: readonly Asked[]): Promise<void> {
@@ -58,7 +104,9 @@ export function readerOn(pool: Pool): Reader {
     let broken = false
     try {
       session = await pool.session()
-      await (reads.length > 1 || session.isPooled ? answerAsOfOneMoment(session, reads) : answerEach(session.query, reads))
+      if (!session.isPooled && reads.every(isPrepared)) hand(await session.query(statementOf(reads)), reads)
+      else if (!session.isPooled && reads.length === 1) await answerEach(session.query, reads)
+      else await answerAsOfOneMoment(session, reads)
     } catch (error) {
       broken = isUnavailable(error)
       for (const { reject } of reads) reject(refusalOf(error))
@@ -71,14 +119,15 @@ export function readerOn(pool: Pool): Reader {
     ...buildersOn(query),
     ...readingOn(query),
     together<T>(reads: () => T): T {
-      const outer = together
+      // What is asked within it belongs to it.
+      if (together) return reads()
       const asked: Asked[] = []
       together = asked
       try {
         return reads()
       } finally {
-        together = outer
-        if (asked.length > 0) void answer(asked)
+        together = undefined
+        if (asked.length > 0) ask(asked)
       }
     },
   }
@@ -87,6 +136,47 @@ export function readerOn(pool: Pool): Reader {
 async function answerEach(query: Query, reads: readonly Asked[]): Promise<void> {
   await Promise.all(reads.map(async (read) => read.resolve(await query(read.query, read.values))))
 }
+
+/** On one connection. */
+const readsAtOnce = 8
+
+/** What the columns of a prepared query are called is known, and what they are made of. */
+const isPrepared = ({ query: { name, rowMode, types } }: Asked): boolean =>
+  name !== undefined && rowMode === undefined && types === undefined
+
+const valuesOf = ({ query, values }: Asked): readonly unknown[] => values ?? query.values ?? []
+
+/** Several statements as one, by their names: each is a column of its rows as JSON. */
+const joints = new Map<string, Pick<Statement, 'text' | 'name'>>()
+
+/** Prepared reads as one statement, which is as of one moment: it costs less than a transaction around them. */
+function statementOf(reads: readonly Asked[]): Statement {
+  const [first] = reads
+  if (first && reads.length === 1) return { ...first.query, values: valuesOf(first) }
+  const joint = joints.getOrInsertComputed(reads.map(({ query }) => query.name).join(), () => jointOf(reads))
+  return { ...joint, values: reads.flatMap(valuesOf) }
+}
+
+function jointOf(reads: readonly Asked[]): Pick<Statement, 'text' | 'name'> {
+  let before = 0
+  const columns = reads.map((read, nth) => {
+    const text = read.query.text.replace(/\$(\d+)/g, (_, mark) => `$${Number(mark) + before}`)
+    before += valuesOf(read).length
+    return `(select coalesce(json_agg("rows"), '[]') from (${text}) as "rows") as "${nth}"`
+  })
+  const text = `select ${columns.join(', ')}`
+  return { text, name: nameOf(text) }
+}
+
+/** Hands out what `statementOf` of these reads was answered. */
+function hand({ rows, command }: Answer, reads: readonly Asked[]): void {
+  const isOne = reads.length === 1
+  const [found] = rows as Record<string, unknown[]>[]
+  for (const [nth, { resolve }] of reads.entries()) resolve({ rows: isOne ? rows : (found?.[nth] ?? []), command })
+}
+
+/** Rows are changed in place by whoever has them: of one answer to several each has their own. */
+const copyOf = ({ rows, command }: Answer): Answer => ({ rows: structuredClone(rows), command })
 
 /** All are sent at once, begin and end with them: it costs one round trip. */
 async function answerAsOfOneMoment(session: Session, reads: readonly Asked[]): Promise<void> {

@@ -25,10 +25,18 @@ export const unawaited = (sent: Promise<unknown>): void => void sent.catch(() =>
  * @throws what a query of the transaction has failed of, or the commit; DatabaseOutcomeUnknown when the server did not say how it ended
  */
 export async function commit(session: Session, transaction: Transaction): Promise<void> {
+  // What was never sent has not failed there.
+  throwFailure(transaction)
   const { command } = await session.commit().catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (saysNothingWasKept(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
   })
   // The server answers ROLLBACK, and no error, when a query had failed.
-  if (command !== 'COMMIT') throw transaction.failed?.error
+  if (command === 'COMMIT') return
+  throwFailure(transaction)
+  throw new Error('a transaction was rolled back and nobody has said why')
+}
+
+function throwFailure({ failed }: Failing): void {
+  if (failed) throw failed.error
 }

@@ -29,6 +29,13 @@ export type Failing = { failed: { readonly error: unknown } | undefined }
 export type Wire = {
   /** Runs a statement behind whatever was sent before. */
   run(statement: Statement, within?: Failing): Promise<Answer>
+  /**
+   * Begins a transaction.
+   * @param isPlain whether it is of the connection's own kind: then BEGIN and COMMIT are left away where both would leave in one piece, since
+   *   what is sent up to a point of synchronisation is a transaction by itself
+   */
+  begin(mode: string, isPlain: boolean, within?: Failing): Promise<unknown>
+  commit(): Promise<Answer>
   /** Runs a text without values, of one statement or several, whatever became of what was sent before. */
   runApart(text: string, within?: Failing): Promise<Answer>
   isLost(): boolean
@@ -47,12 +54,21 @@ type Sent = {
   /** What a row could not be read for. */
   unread: { error: unknown } | undefined
   isSettled: boolean
+  /** The end of a transaction that has not been spelt out: it is answered by the point of synchronisation. */
+  readonly isEnd?: true
   readonly within: Failing | undefined
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
 /** What was sent up to a point of synchronisation: the statement that is being answered is at `at`. A text may be of several statements. */
-type Batch = { readonly sent: Sent[]; at: number; sentAt: number; readonly isText?: true }
+type Batch = {
+  readonly sent: Sent[]
+  at: number
+  sentAt: number
+  readonly isText?: true
+  /** Where in what goes out its transaction is begun, if it begins with one. */
+  begun?: { readonly from: number; readonly to: number }
+}
 
 /** What is used of the driver's classes is no part of their types: its version is pinned. */
 type Client = pg.ClientBase & { connection: { stream: Socket; emit(event: 'error', error: unknown): void } }
@@ -192,7 +208,8 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
       case 0x5a: // ReadyForQuery
         if (!batch) return
         batches.shift()
-        if (one && batch.isText) settle(one)
+        if (one?.isEnd) one.command = 'COMMIT'
+        if (one && (batch.isText || one.isEnd)) settle(one)
         return
     }
   }
@@ -225,28 +242,51 @@ export function wireOn(client: pg.ClientBase, answerMs: number): Wire {
 
   const gone = () => new Error('Client has encountered a connection error and is not queryable', { cause: lost?.error })
 
+  const run: Wire['run'] = (statement, within) =>
+    new Promise((resolve, reject) => {
+      if (lost) return refuse({ within, reject }, gone())
+      const { name, text, values } = statement
+      const isToBeParsed = name === undefined || !known.has(name)
+      const shape = name === undefined ? undefined : shapes.get(name)
+      const before = outgoing.length
+      try {
+        if (isToBeParsed) outgoing.parse(name, text)
+        outgoing.bind(name, values)
+      } catch (error) {
+        outgoing.cutBackTo(before)
+        return refuse({ within, reject }, error)
+      }
+      if (!shape) outgoing.describe()
+      outgoing.execute()
+      if (name !== undefined) known.add(name)
+      open ??= { sent: [], at: 0, sentAt: 0 }
+      open.sent.push(sentOf(statement, { within, resolve, reject }, isToBeParsed, shape))
+      sendInTurn()
+    })
+
   return {
-    run: (statement, within) =>
-      new Promise((resolve, reject) => {
-        if (lost) return refuse({ within, reject }, gone())
-        const { name, text, values } = statement
-        const isToBeParsed = name === undefined || !known.has(name)
-        const shape = name === undefined ? undefined : shapes.get(name)
-        const before = outgoing.length
-        try {
-          if (isToBeParsed) outgoing.parse(name, text)
-          outgoing.bind(name, values)
-        } catch (error) {
-          outgoing.cutBackTo(before)
-          return refuse({ within, reject }, error)
-        }
-        if (!shape) outgoing.describe()
-        outgoing.execute()
-        if (name !== undefined) known.add(name)
-        open ??= { sent: [], at: 0, sentAt: 0 }
-        open.sent.push(sentOf(statement, { within, resolve, reject }, isToBeParsed, shape))
+    run,
+    begin(mode, isPlain, within) {
+      const text = `BEGIN ${mode}`
+      const from = isPlain && !open ? outgoing.length : undefined
+      const begun = run({ text, name: text, values: [] }, within)
+      if (open && from !== undefined) open.begun = { from, to: outgoing.length }
+      return begun
+    },
+    commit() {
+      const begun = open?.begun
+      if (!open || !begun) return run({ text: 'COMMIT', name: 'COMMIT', values: [] })
+      const batch = open
+      outgoing.cutOut(begun.from, begun.to)
+      const [begin] = batch.sent.splice(0, 1)
+      if (begin?.isToBeParsed && begin.name !== undefined) known.delete(begin.name)
+      if (begin) settle(begin)
+      return new Promise((resolve, reject) => {
+        batch.sent.push({ ...sentOf({ text: '', values: [] }, { within: undefined, resolve, reject }), isEnd: true })
+        close()
         sendInTurn()
-      }),
+      })
+    },
 
     runApart: (text, within) =>
       new Promise((resolve, reject) => {

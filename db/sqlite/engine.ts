@@ -9,6 +9,7 @@ import {
   type DatabaseStats,
   DatabaseUnavailable,
   engineErrorCode,
+  NothingChanged,
   type Prepared,
   type Reader,
   type Values,
@@ -72,10 +73,17 @@ function rowsOn(queries: BunSQLiteDatabase) {
 /** Runs prepared queries on a connection, which keeps the statement of each as long as the query is there. */
 function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
   const met = new WeakMap<Prepared<unknown>, ReturnType<typeof meet>>()
-  function meet({ compiled: { text, bind, finish, told } }: Prepared<unknown>) {
+  function meet({ compiled: { text, bind, finish, told, sure } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, [never]>(text)
     // As the one argument: spread out, they would be copied twice before SQLite sees them.
-    return { statement, bound: bind as (values: Values) => never, finish, told }
+    return {
+      statement,
+      bound: bind as (values: Values) => never,
+      finish,
+      told,
+      mustFind: sure && isRead(text),
+      mustChange: sure && !isRead(text),
+    }
   }
   function known(query: Prepared<unknown>) {
     const found = met.get(query)
@@ -107,8 +115,9 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
     },
     run(query: Prepared<never>, values: Values = {}): void {
       try {
-        const { statement, bound } = known(query)
-        statement.run(bound(values))
+        const { statement, bound, mustFind, mustChange } = known(query)
+        const isThere = mustFind ? statement.get(bound(values)) !== null : statement.run(bound(values)).changes > 0 || !mustChange
+        if (!isThere) throw new NothingChanged('a row is not as it was known')
       } catch (error) {
         tell(error)
         throw error
@@ -127,6 +136,8 @@ function readerOn(connection: Sqlite, guard: Guard, tell: (error: unknown) => vo
     all,
     together: <T>(reads: () => T): T =>
       guard(() => {
+        // What is asked within it belongs to it.
+        if (connection.inTransaction) return reads()
         begin.run()
         try {
           return reads()

@@ -10,7 +10,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
-import { countDocuments, documentFaults, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
+import { countDocuments, documentFaults, isSilent, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import type { Input } from './command.ts'
@@ -104,7 +104,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
 const faultWords = {
   MISSING: 'its file is missing',
   ALTERED: 'its file was changed or is damaged',
-  UNREACHABLE: 'the store that it is in is not in the settings',
+  UNREACHABLE: 'the store that it is in does not answer, or is not in the settings',
 } as const
 
 /** Opens every document of lending applications to its end, and looks for files that belong to none. */
@@ -126,11 +126,16 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     }
   }
   yield { subject: 'documents', problems: shortened(problems) }
+  const subject = 'files without a document'
   const orphans: string[] = []
-  for await (const { store, file } of orphanedFiles(parts))
-    orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
-  if (orphans.length > 0)
-    yield { subject: 'files without a document', problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+  try {
+    for await (const { store, file } of orphanedFiles(parts))
+      orphans.push(`${file.name} in ${store.kind === 'S3' ? 'the bucket' : 'DATA_DIR/documents'}`)
+  } catch (error) {
+    if (!isSilent(error)) throw error
+    yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
+  }
+  if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
 }
 
 const shortened = (problems: readonly string[]): string[] =>

@@ -11,6 +11,10 @@ type Signer = {
   verify(token: string, options: object): Promise<false | Record<string, unknown>>
 }
 
+/** Tokens that were verified lately: a signature costs more than all else of a small request. */
+const verifiedMax = 1_000
+type Verified = { readonly claims: Claims /** Seconds. */; readonly exp: number; readonly version: string }
+
 /**
  * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
  * @param keys newest first
@@ -23,6 +27,8 @@ export function createTokens(
   newTokenId: () => string,
 ): Tokens {
   const signers = new Map<string, Signer>()
+  /** By the whole token, the oldest first. */
+  const verified = new Map<string, Verified>()
 
   function signerOf({ version, bytes }: MasterKey): Signer {
     const make = () => jwt({ name: 'jwt', secret: bytes.toString('base64'), kid: version, iss: issuer, aud: audience }).decorator.jwt
@@ -44,6 +50,10 @@ export function createTokens(
       })
     },
     async verify(token: string): Promise<Claims | undefined> {
+      const known = verified.get(token)
+      // It was signed for good; that it has not run out and that its key still counts is asked each time.
+      if (known && known.exp > Math.floor(now() / 1000) && keys().some(({ version }) => version === known.version)) return known.claims
+      verified.delete(token)
       const key = keys().find(({ version }) => version === kidOf(token))
       if (!key) return undefined
       const claims = await signerOf(key).verify(token, {
@@ -57,7 +67,11 @@ export function createTokens(
       const { sub, sid, role, shop } = claims
       if (typeof sub !== 'string' || typeof sid !== 'string') return undefined
       if (role !== 'MERCHANT' && role !== 'CUSTOMER' && role !== 'SUPER_ADMIN') return undefined
-      return { sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) }
+      const found: Claims = Object.freeze({ sub, sid, role, ...(typeof shop === 'string' ? { shop } : {}) })
+      verified.set(token, { claims: found, exp: Number(claims['exp']), version: key.version })
+      const [oldest] = verified.keys()
+      if (verified.size > verifiedMax && oldest !== undefined) verified.delete(oldest)
+      return found
     },
   }
 }

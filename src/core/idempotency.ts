@@ -5,8 +5,11 @@ export type Claim =
       kind: 'claimed'
       /** An attempt before this one vanished: what it was to do may be done. */
       resumed: boolean
-      /** Stores the answer in the same write as the effect, so that both happen or neither. */
-      keep: (tx: Writer, status: number, answer: unknown) => Promise<void>
+      /**
+       * Stores the answer in the same write as the effect, so that both happen or neither.
+       * @param isSure nobody waits to know whether it could be: if not, the write throws NothingChanged
+       */
+      keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
       fail: (status: number, answer: unknown) => Promise<void>
       /** Forgets the key: nothing has happened. */
       release: () => Promise<void>
@@ -25,8 +28,8 @@ export type Attempt = {
   readonly key: string
   /** An attempt under the same key vanished: what it was to do may be done. */
   readonly resumed: boolean
-  /** Stores the answer inside the write that decides it, for those who do not make their write by `once`. Without a key it does nothing. */
-  readonly keep: (tx: Writer, answer: unknown) => Promise<void>
+  /** Stores the answer inside the write that decides it, for those who do not make their write by `once`; `isSure` as there. Without a key it does nothing. */
+  readonly keep: (tx: Writer, answer: unknown, isSure?: boolean) => Promise<void>
 }
 
 export type Idempotency = {

@@ -1,7 +1,7 @@
 import { and, type Column, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Writer } from '../../db/engine.ts'
-import { changeOf, updateOf } from '../../db/prepared.ts'
+import { sureChangeOf, updateOf } from '../../db/prepared.ts'
 import { defined } from '../lib/records.ts'
 import type { SourceOf, StateOf, Transitions } from '../lib/transitions.ts'
 
@@ -9,7 +9,10 @@ type Stateful = SQLiteTable & { readonly id: Column; readonly status: Column }
 /** What of a row may be set besides its state. */
 type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id' | 'status'>>
 
-/** A row by its id; or as it stands, locked by this write, and then it need not be read again to say what it is after the change. */
+/**
+ * A row by its id; or as it stands, locked by this write: then what it is after the change is known, and nobody waits for the change. Were it
+ * not as it was said to be, the write throws NothingChanged.
+ */
 type Which<Table extends SQLiteTable> = string | Table['$inferSelect']
 
 export type Moves<Table extends Stateful, States extends Transitions> = {
@@ -60,16 +63,20 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
   const built = new Map<string, ReturnType<typeof build>>()
   const build = (states: readonly string[]) => {
     const where = and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard)
-    return { update: updateOf<SQLiteTable>(table, where), change: changeOf<SQLiteTable>(table, where) }
+    return { update: updateOf<SQLiteTable>(table, where), change: sureChangeOf<SQLiteTable>(table, where) }
   }
 
   /** Built once for each set of states that something starts from. */
   async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
     const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
-    const row =
-      typeof which === 'string'
-        ? (await update(tx, fields, { ...values, which }))[0]
-        : (await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })) && { ...which, ...defined(fields) }
+    if (typeof which !== 'string') {
+      if (!states.includes(which['status'] as string)) return undefined
+      await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })
+      const row = { ...which, ...defined(fields) }
+      changed?.(tx, row)
+      return row
+    }
+    const [row] = await update(tx, fields, { ...values, which })
     if (!row) return undefined
     changed?.(tx, row)
     return row

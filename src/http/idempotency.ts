@@ -95,7 +95,7 @@ const scopeOf = ({ request, principal, shop }: Asked): string =>
 
 /** The claim of a request of which only that it was done is stored. */
 const withoutAnswer = (claim: Claim): Claim =>
-  claim.kind === 'claimed' ? { ...claim, keep: (tx, status) => claim.keep(tx, status, null) } : claim
+  claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
 
 type Resumable<T> = (write: Write, attempt: Omit<Attempt, 'key'>) => Promise<T>
 
@@ -128,9 +128,9 @@ async function perform<T>(claim: Claim, status: number, write: Write, run: Resum
 
 async function runAndStore<T>(claim: Claim & { kind: 'claimed' }, status: number, write: Write, run: Resumable<T>): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
-  const keep = async (tx: Writer, answer: unknown) => {
+  const keep = async (tx: Writer, answer: unknown, isSure?: boolean) => {
     if (stored) throw new Error('an idempotent request has one write that stores its answer')
-    await claim.keep(tx, status, answer)
+    await claim.keep(tx, status, answer, isSure)
     tx.afterCommit(() => {
       stored = { answer }
     })

@@ -182,10 +182,12 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['restore', file, '--force'], dataDir, { settings })).status).toBe(0)
     expect(s3.objects.size).toBe(1)
     expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
+    const closed = await souk(['check'], dataDir, { settings: { ...settings, DOCUMENTS_S3_SECRET: 'another' } })
+    expect([closed.status, closed.stderr.includes('WRONG files without a document\n      The bucket does not answer')]).toEqual([1, true])
     const unset = await souk(['check'], dataDir)
     expect([unset.status, unset.stderr]).toEqual([
       1,
-      `WRONG documents\n      ${id}, lease_agreement: the store that it is in is not in the settings\n`,
+      `WRONG documents\n      ${id}, lease_agreement: the store that it is in does not answer, or is not in the settings\n`,
     ])
   })
 

@@ -11,11 +11,11 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
 import { approved } from '../support/kyb.ts'
+import { borrower, lendingOn, pathOf, pdf, saidOf } from '../support/lending-documents.ts'
 import { allThere, newOutside, playOn } from '../support/played.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/promises.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { borrower, lendingOn, pathOf, pdf, saidOf } from '../support/lending-documents.ts'
 
 const mounted: string[] = []
 

@@ -216,10 +216,10 @@ const scenarios: Scenario[] = [
   },
   {
     name: 'going live',
-    prepare: async ({ ground, token }) => ({
+    prepare: async ({ ground }) => ({
       method: 'POST',
       path: '/shops/v2/go-live',
-      options: { token: token(ground.usd), headers: { 'idempotency-key': 'the-one' } },
+      options: { token: ground.usd.token, headers: { 'idempotency-key': 'the-one' } },
     }),
     status: 200,
     end: {},
@@ -281,7 +281,6 @@ type Scene = ReturnType<typeof sceneIn>
 function sceneIn(app: TestApp, played: Played, ground: Ground) {
   let messages = 0
   const shopOf = (name: ProcessorName) => (name === 'qpay' ? ground.mnt : ground.usd)
-  const token = (shop: ShopKnown) => shop.token
   const send = ({ method, path, options }: ActRequest) => app.call(method, path, options)
   const call = async (shop: ShopKnown, method: string, path: string, body?: unknown) =>
     ok(await app.call(method, path, { token: shop.token, ...(body === undefined ? {} : { body }) })).body
@@ -314,7 +313,6 @@ function sceneIn(app: TestApp, played: Played, ground: Ground) {
     app,
     played,
     ground,
-    token,
     send,
     call,
     post,

@@ -265,8 +265,8 @@ function assertAsDocumented(target: Target, { path }: Draft, { status, headers, 
     expect(text, about).toBe('')
     return
   }
-  const media = headers.get('content-type')?.split(';')[0] ?? ''
-  expect(medias, about).toContain(media)
+  const media = headers.get('content-type')?.split(';')[0]
+  expect(medias, about).toContain(media ?? '')
   const problem = world.validators(target, status, media === 'application/json' ? body : text)
   if (problem) throw new Error(`${about}: ${problem}`)
   if (status < 300) harvest(body)

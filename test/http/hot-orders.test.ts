@@ -267,7 +267,7 @@ test.if(engine === 'sqlite')('every function of the store that changes what an o
   const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
     change: (tx) => store.change(tx, orderId, ['CONFIRMED'], { carrier: 'Post' }),
     move: (tx) => store.move(tx, orderId, ['CONFIRMED'], 'FULFILLED', {}),
-    appendEvent: (tx) => store.appendEvent(tx, event),
+    appendEvents: (tx) => store.appendEvents(tx, orderId, [event]),
     insertPayment: (tx) => paymentStore.insert(tx, another),
     movePayment: (tx) => paymentStore.move(tx, another.id, ['PENDING'], 'FAILED', {}),
     changePayment: (tx) => paymentStore.change(tx, another.id, ['FAILED'], { failureCode: 'card_declined' }),

@@ -41,6 +41,9 @@ describe('the shape of a body', () => {
       [{ tags: { 0: 'a', length: 1 } }, 'tags (body): Expected array'],
       [{ items: [{ address: null }, 'x'] }, 'items.1 (body): Expected object'],
       [{ items: [[]] }, 'items.0 (body): Expected object'],
+      // What may be null too.
+      [{ items: [{ address: [] }] }, 'items.0.address (body): Expected object'],
+      [{ items: [{ address: 'text' }] }, 'items.0.address (body): Expected object'],
       [{ free: [] }, 'free (body): Expected object'],
       ['text', 'body (body): Expected object'],
     ]

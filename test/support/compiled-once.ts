@@ -1,6 +1,6 @@
 /**
- * Every app of the tests compiles the schemas of its routes anew, which is half of what a test on a fresh app costs: here what was compiled
- * of a schema stands for as long as it reads the same. Elysia adds to what it is given, so each caller has an object of its own.
+ * Every app of the tests compiles the schemas of its routes anew: here what was compiled of a schema stands for as long as it reads the same.
+ * Elysia adds to what it is given, so each caller has an object of its own.
  */
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'

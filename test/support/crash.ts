@@ -178,16 +178,18 @@ export async function goOn(stage: Stage, database: TestDatabase, outside: Outsid
     const found = await booksOf(app)
     const answers: number[] = []
     const states: Books[] = []
+    const isToEnd = doing.includes('untilQuiet')
     for (const what of doing) {
       if (what === 'resume')
         await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
       if (what === 'sendAgain') answers.push((await doIt(app, deed)) ?? 0)
       if (what === 'untilQuiet') await untilQuiet(app, played)
       if (deed === 'closeOrders') await app.jobs.closeOrders()
-      states.push(await booksOf(app))
+      // On the way to where nothing is left, they are of no interest.
+      if (what === doing.at(-1) || !isToEnd) states.push(await booksOf(app))
     }
     const errors = app.logged.filter(({ level }) => level === 'error')
-    const [also, wrong] = doing.length > 0 ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
+    const [also, wrong] = isToEnd ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
     return { found, answers, states, errors, also, wrong, outside: played?.outside }
   } finally {
     await app.close()

@@ -209,7 +209,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     retrieveRefund,
     async readMessage(message) {
       const { body } = message
-      const id = await verifyPaypalMessage(message, { webhookId, apiUrl, call, now: port.now })
+      const id = await verifyPaypalMessage(message, { webhookId, apiUrl, call })
       const event = parsedMessage(body)
       const [payment, dispute] = [await paymentNamedIn(event), disputeOf(event)]
       return { id: textAt(event, 'id') ?? id, payment, ...(dispute === undefined ? {} : { dispute }) }

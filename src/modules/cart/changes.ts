@@ -1,14 +1,13 @@
-import type { Writer } from '../../../db/engine.ts'
+import { NothingChanged, type Writer } from '../../../db/engine.ts'
 import { locking, type Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
 import type { Optional } from '../../lib/records.ts'
 import { availableCount, isSellable, type Sellable, shortageOf } from '../catalog/domain.ts'
-import { sellables } from '../catalog/index.ts'
 import type { AddressFields } from '../customer/domain.ts'
 import { checkedAddress, emailOf } from '../customer/index.ts'
 import type { Shop } from '../shop/domain.ts'
-import { readShop } from '../shop/index.ts'
+import { shopOf } from '../shop/index.ts'
 import { type Cart, type CartLine, cartLifeMs, changeAt, isOffered, linesMax, quantityMax } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import type { CartItem, CartSnapshot } from './pricing.ts'
@@ -24,8 +23,6 @@ export type CartChange = CartCaller & { readonly write?: Write | undefined }
 
 /** Of a change that somebody else's came before each time. */
 const triesMax = 25
-/** Somebody else's change came between: nothing of this one is kept, and it is decided anew. */
-class ChangedMeanwhile extends Error {}
 
 const invalid = (message: string) => new AppError('INVALID', message)
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
@@ -34,9 +31,9 @@ const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
  * Begins a cart in the shop's currency: a customer's own, or a guest's.
  * @throws AppError INVALID, naming the field
  */
-export async function createCart(deps: CartDeps, { shop: { id }, principal }: CartCaller, input: CartInput): Promise<CartView> {
+export async function createCart(deps: CartDeps, { shop: met, principal }: CartCaller, input: CartInput): Promise<CartView> {
   const now = deps.clock.now()
-  const shop = await readShop(deps, id)
+  const shop = await shopOf(deps, met)
   const blank: Cart = {
     id: newCartId(deps.randomBytes),
     shopId: shop.id,
@@ -91,16 +88,21 @@ export const addItem = (
   cartId: string,
   { variantId, quantity }: { variantId: string; quantity: number },
 ): Promise<CartView> =>
-  changing(deps, by, cartId, async (snapshot, now) => {
-    const { cart, items } = snapshot
-    const known = items.find(({ line }) => line.variantId === variantId)
-    if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
-    const found = (await sellables(deps, [variantId], cart.shopId)).get(variantId)
-    const sellable = assertSold(found, cart, quantity, now)
-    if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
-    const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
-    return { snapshot: { ...snapshot, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
-  })
+  changing(
+    deps,
+    by,
+    cartId,
+    async (snapshot, now, found) => {
+      const { cart, items } = snapshot
+      const known = items.find(({ line }) => line.variantId === variantId)
+      if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
+      const sellable = assertSold(found, cart, quantity, now)
+      if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart holds at most ${linesMax} lines`)
+      const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
+      return { snapshot: { ...snapshot, items: [...items, { line, sellable }] }, store: (tx) => deps.cartStore.insertLine(tx, line) }
+    },
+    variantId,
+  )
 
 /**
  * Changes how many of a line's variant are in the cart, at the price of now.
@@ -124,29 +126,32 @@ type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> 
  * Changes a cart: reads it, lets `decide` say what becomes of it, and stores that unless somebody else came between, in which
  * case all of it is done again. Reading within the write would make Postgres take carts that lie side by side for one.
  * A change gives the cart more time, and gives it to the customer who makes it.
+ * @param beside a variant that `decide` is to be told of
  * @throws AppError NOT_FOUND; CONFLICT for a cart that is not open or comes to more than can be stored
  */
 export async function changing(
   deps: CartDeps,
   { write = deps.db.write, ...caller }: CartChange,
   cartId: string,
-  decide: (snapshot: CartSnapshot, now: number) => Promise<Decision>,
+  decide: (snapshot: CartSnapshot, now: number, beside: Sellable | undefined) => Promise<Decision>,
+  beside?: string,
 ): Promise<CartView> {
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
   for (let tries = 0; tries < triesMax; tries++) {
     const now = deps.clock.now()
-    const { cart: before, snapshot: found } = await openCart(deps, caller, cartId)
-    const { snapshot, store } = await decide({ ...found, cart: { ...before, ...owner } }, now)
+    const { cart: before, snapshot: found, beside: sellable } = await openCart(deps, caller, cartId, { beside, byShopAsMet: tries === 0 })
+    const { snapshot, store } = await decide({ ...found, cart: { ...before, ...owner } }, now, sellable)
     const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {
       return await write(async (tx) => {
-        if (!(await deps.cartStore.save(tx, { ...cart, ...shownBy(view) }, before))) throw new ChangedMeanwhile()
+        await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
         await store?.(tx)
         return view
       }, locking)
     } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error
+      // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
+      if (!(error instanceof NothingChanged)) throw error
     }
   }
   throw new AppError('UNAVAILABLE', 'The cart is being changed by others all the time: try again', { retryAfterSeconds: 1 })

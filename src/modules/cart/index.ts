@@ -10,11 +10,13 @@ export {
   forgetCarts,
   isServer,
   lockCart,
-  openCart,
+  notOpen,
   readCart,
   referCart,
   refreshPrices,
   reopenCart,
   snapshotOf,
+  type WholeCart,
+  wholeCart,
 } from './service.ts'
 export type { CartView } from './view.ts'

@@ -5,11 +5,12 @@ import type { Principal, ShopContext } from '../../core/principal.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { dayMs } from '../../lib/day.ts'
 import { pick } from '../../lib/records.ts'
-import { sellables } from '../catalog/index.ts'
+import type { Sellable } from '../catalog/domain.ts'
+import { sellables, sellablesInCart } from '../catalog/index.ts'
 import { noProvinces, type Provinces, provinces } from '../countries/domain.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
 import type { Shop } from '../shop/domain.ts'
-import { readShop } from '../shop/index.ts'
+import { readShop, shopOf } from '../shop/index.ts'
 import { type Cart, cartLifeMs, changeAt, isWithin, type Reach, statusAt } from './domain.ts'
 import type { CartDeps } from './parts.ts'
 import { type CartSnapshot, priced, priceNow, shippingOf, spentCards } from './pricing.ts'
@@ -56,40 +57,69 @@ function within({ clock }: CartDeps, { shop, principal }: CartCaller, cart: Cart
 
 /** What a cart holds and what its price depends on, as it is stored now. */
 export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapshot> {
-  const parts = deps.db.read.together(() => [readShop(deps, cart.shopId), deps.cartStore.contentsOf(cart.id)] as const)
-  const [shop, contents] = await Promise.all(parts)
-  return snapshotFrom(deps, cart, shop, contents)
+  const { id, shopId } = cart
+  const { cartStore, db } = deps
+  const parts = db.read.together(() => [readShop(deps, shopId), cartStore.contentsOf(id), sellablesInCart(deps, id, shopId)] as const)
+  const [shop, contents, found] = await Promise.all(parts)
+  return snapshotFrom(deps, { cart, shop, contents, found })
+}
+
+/** A cart and what it holds; `beside`: the variant that was asked for besides, where the shop has it. */
+export type WholeCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly beside: Sellable | undefined }
+
+type Asked = {
+  /** A variant that may not be in the cart. */
+  readonly beside?: string | undefined
+  /** The shop as it was when the request was let in is good enough. */
+  readonly byShopAsMet?: boolean
 }
 
 /**
  * A cart and what it holds, as of one moment: read one after the other, they may be of before and after somebody's change.
  * @throws AppError NOT_FOUND as `cartOf`
  */
-async function wholeCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
+export async function wholeCart(
+  deps: CartDeps,
+  caller: CartCaller,
+  cartId: string,
+  { beside, byShopAsMet = false }: Asked = {},
+): Promise<WholeCart> {
   const { cartStore, db } = deps
-  const parts = db.read.together(() => [cartStore.find(cartId), readShop(deps, caller.shop.id), cartStore.contentsOf(cartId)] as const)
-  const [found, shop, contents] = await Promise.all(parts)
-  const cart = within(deps, caller, found)
-  return { cart, snapshot: await snapshotFrom(deps, cart, shop, contents) }
+  const { id: shopId } = caller.shop
+  const parts = db.read.together(
+    () =>
+      [
+        cartStore.find(cartId),
+        byShopAsMet ? shopOf(deps, caller.shop) : readShop(deps, shopId),
+        cartStore.contentsOf(cartId),
+        sellablesInCart(deps, cartId, shopId),
+        sellables(deps, beside === undefined ? [] : [beside], shopId),
+      ] as const,
+  )
+  const [known, shop, contents, found, besides] = await Promise.all(parts)
+  const cart = within(deps, caller, known)
+  return {
+    cart,
+    snapshot: await snapshotFrom(deps, { cart, shop, contents, found }),
+    beside: beside === undefined ? undefined : besides.get(beside),
+  }
 }
 
 /**
  * A cart that is to be changed or bought, and what it holds, as of one moment.
  * @throws AppError NOT_FOUND as `cartOf`, CONFLICT for one that is not open
  */
-export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<{ cart: Cart; snapshot: CartSnapshot }> {
-  const found = await wholeCart(deps, caller, cartId)
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, asked: Asked = {}): Promise<WholeCart> {
+  const found = await wholeCart(deps, caller, cartId, asked)
   if (found.cart.status !== 'OPEN') throw notOpen()
   return found
 }
 
-async function snapshotFrom(deps: CartDeps, cart: Cart, shop: Shop, { lines, giftCardIds }: CartContents): Promise<CartSnapshot> {
-  const variantIds = lines.map(({ variantId }) => variantId)
-  const [found, giftCards, provinces] = await Promise.all([
-    sellables(deps, variantIds, cart.shopId),
-    giftCardsByIds(deps, giftCardIds),
-    provincesFor(shop),
-  ])
+type Parts = { cart: Cart; shop: Shop; contents: CartContents; found: ReadonlyMap<string, Sellable> }
+
+async function snapshotFrom(deps: CartDeps, { cart, shop, contents, found }: Parts): Promise<CartSnapshot> {
+  const { lines, giftCardIds } = contents
+  const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
   return { cart, shop, items: lines.map((line) => ({ line, sellable: found.get(line.variantId) })), giftCards, provinces }
 }
 

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, rowsOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, rowsOf, sureChangeOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
@@ -16,6 +16,13 @@ const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
 const seenCart = and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')))
 const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
+
+const saveCartSurely = sureChangeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
+
+/** What is another after a change of a cart, of what may change. */
+function changeOfCart({ id, shopId, currency, status, createdAt, ...fields }: Cart, before: Cart): Partial<Cart> {
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Cart]))
+}
 
 /** What nobody needs once a cart is over. */
 const personal = { email: null, shippingAddress: null, billingAddress: null }
@@ -81,9 +88,11 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
      * @param before as it was read; what is the same stays untouched, and with it the indexes that hold it
      */
     async save(tx: Writer, cart: Cart, before: Cart): Promise<boolean> {
-      const { id, shopId, currency, status, createdAt, ...fields } = cart
-      const change = Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== before[name as keyof Cart]))
-      return saveCart(tx, change, { which: id, seen: before.updatedAt })
+      return saveCart(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
+    },
+    /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+    async saveSurely(tx: Writer, cart: Cart, before: Cart): Promise<void> {
+      await saveCartSurely(tx, changeOfCart(cart, before), { which: cart.id, seen: before.updatedAt })
     },
     /** Notes who sent the shopper, on a cart that is open and within reach; false when there is no such cart. */
     async refer(

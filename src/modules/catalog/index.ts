@@ -23,5 +23,5 @@ export {
   readPublicProduct,
   removeVariant,
 } from './service.ts'
-export { commitStock, releaseStock, reserveStock, restock, sellables } from './stock.ts'
+export { commitPromisedStock, commitStock, releaseStock, reserveStock, restock, sellables, sellablesInCart } from './stock.ts'
 export { changeStock } from './stock-by-hand.ts'

@@ -1,7 +1,8 @@
 import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { lockedRowsOf, prepare } from '../../../db/prepared.ts'
+import { lockedRowsOf, prepare, prepareSure, valuesOf } from '../../../db/prepared.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
+import { cartLines } from '../../../db/schema/selling.ts'
 import type { Sellable, Stock } from './domain.ts'
 
 /** The stock of a variant after a change. */
@@ -41,6 +42,15 @@ const sellablesFor = (count: number) =>
       ),
   )
 
+const sellablesInCart = prepare((queries) =>
+  queries
+    .select({ variant: variants, product: sellableColumns })
+    .from(cartLines)
+    .innerJoin(variants, eq(variants.id, cartLines.variantId))
+    .innerJoin(products, eq(products.id, variants.productId))
+    .where(valuesOf(cartLines, ['cartId'])),
+)
+
 const lockedProduct = lockedRowsOf(products, ['id'])
 
 const changeStock = (
@@ -64,6 +74,19 @@ const changeStock = (
 }
 const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+const commitPromised = prepareSure((queries) =>
+  queries
+    .update(variants)
+    .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
+    .where(
+      and(
+        eq(variants.id, sql.placeholder('id')),
+        eq(variants.trackInventory, true),
+        gte(variants.onHand, quantity),
+        gte(variants.reserved, quantity),
+      ),
+    ),
+)
 /** Variants as they are sold, and changes of their stock: relative, so that no two writes can undo each other, and undefined when nothing was changed. */
 export const stockStore = {
   /** Variants by their ids, each with its product, in no order; of a shop, or whosever they are. */
@@ -71,6 +94,12 @@ export const stockStore = {
     const ids = Object.fromEntries(variantIds.map((id, at) => [idAt(at), id]))
     const found: Sellable[] = await from.all(sellablesOf(variantIds.length), ids)
     return shopId === undefined ? found : found.filter(({ product }) => product.shopId === shopId)
+  },
+
+  /** The same of those that are in a cart. */
+  async sellablesInCart(from: Reads, cartId: string, shopId: string): Promise<Sellable[]> {
+    const found: Sellable[] = await from.all(sellablesInCart, { cartId })
+    return found.filter(({ product }) => product.shopId === shopId)
   },
 
   /** Has a product to itself for the rest of a write. */
@@ -87,5 +116,9 @@ export const stockStore = {
     onHand: sql`case when ${counts} then ${variants.onHand} - ${quantity} else ${variants.onHand} end`,
     reserved: fewerPromised,
   }),
+  /** The same of one that is counted and has as much promised: it is as available after it as before. Else the write throws NothingChanged. */
+  async commitPromised(tx: Writer, id: string, quantity: number): Promise<void> {
+    await tx.run(commitPromised, { id, quantity })
+  },
   restock: changeStock({ onHand: sql`${variants.onHand} + ${quantity}` }),
 }

@@ -17,6 +17,10 @@ export async function sellables(
   return new Map(found.map((sellable) => [sellable.variant.id, sellable]))
 }
 
+/** The variants that are in a cart, asked in one go: it may be asked together with the cart. */
+export const sellablesInCart = async ({ db }: Pick<CatalogDeps, 'db'>, cartId: string, shopId: string): Promise<Map<string, Sellable>> =>
+  new Map((await store.sellablesInCart(db.read, cartId, shopId)).map((sellable) => [sellable.variant.id, sellable]))
+
 type StockDeps = Pick<CatalogDeps, 'catalogStore' | 'documents'>
 
 // What orders do to the stock, each inside the order's write. A variant that is gone is passed over, except by `reserveStock`.
@@ -51,6 +55,11 @@ export const commitStock = (tx: Writer, deps: StockDeps, lines: readonly StockLi
     change: store.commit,
     undo: ({ onHand, reserved }, quantity) => ({ onHand: onHand + quantity, reserved: reserved + quantity }),
   })
+
+/** The same of what was promised just now, without waiting for it: if it is not as it was then, the write throws NothingChanged. */
+export async function commitPromisedStock(tx: Writer, _deps: StockDeps, lines: readonly StockLine[]): Promise<void> {
+  for (const { variantId, quantity } of merged(lines)) await store.commitPromised(tx, variantId, quantity)
+}
 
 /** Puts back on the shelf what was handed over. */
 export const restock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>

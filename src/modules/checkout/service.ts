@@ -6,7 +6,19 @@ import { type Money, moneyOf } from '../../lib/money.ts'
 import { pick } from '../../lib/records.ts'
 import { hmac } from '../../lib/seal.ts'
 import { noticesOf } from '../cart/domain.ts'
-import { type CartCaller, type CartView, cartOf, changedSince, isServer, openCart, priced, readCart, refreshPrices } from '../cart/index.ts'
+import {
+  type CartCaller,
+  type CartView,
+  cartOf,
+  changedSince,
+  isServer,
+  notOpen,
+  priced,
+  readCart,
+  refreshPrices,
+  type WholeCart,
+  wholeCart,
+} from '../cart/index.ts'
 import { type Order, paymentOf, type Saga } from '../order/domain.ts'
 import {
   completeOrder,
@@ -27,7 +39,7 @@ import {
   withoutReasons,
 } from '../order/index.ts'
 import { isUnderWay, type Payment, type PaymentChoice } from '../payment/domain.ts'
-import { choosePayment } from '../payment/index.ts'
+import { choosePayment, type Offering, paymentsOffered } from '../payment/index.ts'
 import { isOpen, type Shop } from '../shop/domain.ts'
 import { readShop } from '../shop/index.ts'
 import { lacking } from './domain.ts'
@@ -60,7 +72,11 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   // A wallet's JSON is sealed by the wallet.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
     throw new AppError('INVALID', 'paymentToken (body): looks like the number of a card: send what the library of the processor made of it')
-  const cart = await cartOf(deps, caller, cartId)
+  const [asked, offering] = deps.db.read.together(() => [wholeCart(deps, caller, cartId), paymentsOffered(deps, caller.shop)] as const)
+  // Not everybody pays.
+  offering.catch(() => undefined)
+  const whole = await asked
+  const { cart } = whole
   const isConverted = cart.status === 'CONVERTED'
   // What a request has done stays its own, also when the cart was taken back since and is open, or has become another's order.
   const own = isConverted || attempt.resumed ? await orderOfAttempt(deps, cart.id, attempt.key) : undefined
@@ -68,14 +84,16 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
   const isSameRequest = known === own
   let kept: CheckoutAnswer | undefined
   const withPerson = isSameRequest || cart.customerId !== null
-  const drive = requestDrive(deps, attempt.key, async (tx, sold) => {
+  const drive = requestDrive(deps, attempt.key, async (tx, sold, isSure) => {
     const answer = answerOf(withoutReasons(orderView(sold)), sold.payments, withPerson)
-    await attempt.keep(tx, answer)
+    await attempt.keep(tx, answer, isSure)
     tx.afterCommit(() => {
       kept = answer
     })
   })
-  const begun = known ? await goOn(deps, known, { isSameRequest, request, drive }) : await buyOnce(deps, { request, drive })
+  const begun = known
+    ? await goOn(deps, known, { isSameRequest, request, drive })
+    : await buyOnce(deps, whole, { request, drive, offering })
   const saga = await completeOrder(deps, begun.order.id, drive, begun)
   return kept ?? answerOf(withoutReasons(await readOrder(deps, { shopId: caller.shop.id }, saga.order.id)), saga.payments, withPerson)
 }
@@ -84,21 +102,22 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
  * How a request pays so much. Where its processor does not begin the payment, its run goes on with the next.
  * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor does not know
  */
-async function choose(deps: OrderDeps, { request, drive }: Buying, amount: Money): Promise<PaymentChoice> {
+async function choose(deps: OrderDeps, { request, drive, offering }: Buying, amount: Money): Promise<PaymentChoice> {
   const { caller, method, processor, paymentToken: token, returnUrl, attempt } = request
   const wish = { method, processor, token, returnUrl, attemptKey: attempt.key }
-  const { first, fallbacks } = await choosePayment(deps, caller.shop, wish, amount)
+  const { first, fallbacks } = await choosePayment(deps, caller.shop, wish, amount, offering)
   drive.fallbacks?.push(...fallbacks)
   return first
 }
 
-type Buying = { request: CheckoutRequest; drive: Drive }
+/** `offering`: what may be paid by, where it was asked just now. */
+type Buying = { request: CheckoutRequest; drive: Drive; offering?: Promise<Offering> }
 
 /** Makes an order of an open cart. One that this request has made is its own, also where nobody heard of that commit until just now. */
-async function buyOnce(deps: OrderDeps, buying: Buying): Promise<Saga> {
+async function buyOnce(deps: OrderDeps, whole: WholeCart, buying: Buying): Promise<Saga> {
   const { request, drive } = buying
   try {
-    return await buy(deps, buying)
+    return await buy(deps, whole, buying)
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'CONFLICT'
     const own = isRefused && request.attempt.resumed ? await orderOfAttempt(deps, request.cartId, request.attempt.key) : undefined
@@ -108,11 +127,11 @@ async function buyOnce(deps: OrderDeps, buying: Buying): Promise<Saga> {
 }
 
 /** @throws AppError CONFLICT for a cart that cannot be bought as it is */
-async function buy(deps: OrderDeps, buying: Buying): Promise<Saga> {
+async function buy(deps: OrderDeps, { cart, snapshot }: WholeCart, buying: Buying): Promise<Saga> {
   const { request, drive } = buying
-  const { caller, cartId, address } = request
+  const { caller, address } = request
   const now = deps.clock.now()
-  const { cart, snapshot } = await openCart(deps, caller, cartId)
+  if (cart.status !== 'OPEN') throw notOpen()
   const { shop, items } = snapshot
   assertOpen(shop)
   const isReached = noticesOf(cart, shop, snapshot.provinces).every(({ code }) => code !== 'NO_SHIPPING_METHOD')

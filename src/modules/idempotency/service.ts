@@ -112,7 +112,8 @@ export function createIdempotency({
     return {
       kind: 'claimed',
       resumed,
-      keep: async (tx, status, answer) => {
+      keep: async (tx, status, answer, isSure = false) => {
+        if (isSure) return store.answerSurely(tx, mine, sealed(status, answer))
         const stillMine = await store.answer(tx, mine, sealed(status, answer))
         if (!stillMine) throw new AppError('CONFLICT', 'Another request under this idempotency-key took over')
         tx.afterCommit(() => void atWork.delete(mine.attempt))

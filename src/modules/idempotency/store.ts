@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Writer } from '../../../db/engine.ts'
-import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, valuesOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, type KnownLater, knownLater, lockedRowsOf, prepare, sureChangeOf, valuesOf } from '../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -13,6 +13,7 @@ const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), i
 const insert = insertOf(idempotencyKeys, 'skip')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
+const answerSurely = sureChangeOf(idempotencyKeys, unanswered)
 const handOver = changeOf(idempotencyKeys, unanswered)
 const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))))
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))
@@ -35,6 +36,10 @@ export const idempotencyStore = {
   /** False when another attempt has taken the key over, or an answer is there already. */
   async answer(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<boolean> {
     return answer(tx, { sealedAnswer }, { scope, key, attempt })
+  },
+  /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+  async answerSurely(tx: Writer, { scope, key, attempt }: Attempt, sealedAnswer: string): Promise<void> {
+    await answerSurely(tx, { sealedAnswer }, { scope, key, attempt })
   },
   /** Ends the lease of an attempt. */
   async handOver(tx: Writer, { scope, key, attempt }: Attempt): Promise<void> {

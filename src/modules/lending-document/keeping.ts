@@ -1,4 +1,5 @@
 import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../../core/documents.ts'
+import { AppError } from '../../core/errors.ts'
 import type { LendingDocument } from './domain.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { contentOf, fileOf } from './service.ts'
@@ -83,10 +84,13 @@ async function faultOf(
     if (!(await store.get(document.storageName))) return 'MISSING'
     for await (const _ of contentOf(deps, document, await fileOf(deps, document)));
     return undefined
-  } catch {
-    return 'ALTERED'
+  } catch (error) {
+    return isSilent(error) ? 'UNREACHABLE' : 'ALTERED'
   }
 }
+
+/** Whether a store did not answer, and so nothing is known of what is in it. */
+export const isSilent = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAVAILABLE'
 
 /** Every document, a page at a time. */
 export async function* allDocuments({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {

@@ -245,7 +245,7 @@ export async function readDocument(deps: LendingDocumentDeps, reads: Reads, { ap
     const now = await deps.lendingDocumentStore.find(applicationId, key)
     if (!now) throw noSuchDocument()
     if (now.id !== document.id) return await opened(deps, now)
-    if (!(error instanceof AppError)) deps.log.error('documents.damaged', { id: document.id, store: document.store, error })
+    noteDamage(deps, document, error)
     throw error
   }
 }
@@ -265,7 +265,25 @@ export async function readDocumentAsOperator(deps: LendingDocumentDeps, { actor 
 async function opened(deps: LendingDocumentDeps, document: LendingDocument): Promise<Opened> {
   const file = await fileOf(deps, document)
   for await (const _first of contentOf(deps, document, file)) break
-  return { document, content: () => contentOf(deps, document, file) }
+  return { document, content: () => noting(deps, document, contentOf(deps, document, file)) }
+}
+
+/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. */
+async function* noting(
+  deps: LendingDocumentDeps,
+  document: LendingDocument,
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (error) {
+    noteDamage(deps, document, error)
+    throw error
+  }
+}
+
+function noteDamage({ log }: LendingDocumentDeps, { id, store }: LendingDocument, error: unknown): void {
+  if (!(error instanceof AppError)) log.error('documents.damaged', { id, store, error })
 }
 
 /** @throws AppError NOT_FOUND when it is not there; SealBroken when it is of another length; UNAVAILABLE */

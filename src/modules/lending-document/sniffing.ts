@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type'
 import { AppError } from '../../core/errors.ts'
 
 const csv = 'text/csv'
@@ -54,6 +53,8 @@ async function assertType(head: Buffer, type: string, accepted: readonly string[
 }
 
 async function typeOf(head: Uint8Array): Promise<string | undefined> {
+  // Loaded with the first document: a start needs none of it.
+  const { fileTypeFromBuffer } = await import('file-type')
   try {
     return (await fileTypeFromBuffer(head))?.mime
   } catch {

@@ -52,7 +52,7 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
         detail: {
           summary: 'Decide about an application',
           description:
-            'From `SUBMITTED` to any of them, from `UNDER_REVIEW` to `APPROVED` or `REJECTED`; `UNDER_REVIEW` once more leaves the state as it is and records a new reason or reference. Anything else is 409: of two decisions at once, one wins. With `assessment`, the figures of the credit-tier preview, what the rules say of them and the version of the rules are kept beside the decision: they do not decide, but `souk lending replay` and `souk lending backtest` can judge them again.',
+            'From `SUBMITTED` to any of them, from `UNDER_REVIEW` to `APPROVED` or `REJECTED`; `UNDER_REVIEW` once more leaves the state as it is and records a new reason or reference. Anything else is 409: of two decisions at once, one wins. An `assessment`, the body of the preview, is judged by the rules as they are, and kept with the envelope and their version beside the decision; its cohort must be that of the application (400).',
         },
       },
     )

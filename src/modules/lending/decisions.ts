@@ -34,15 +34,14 @@ export type DecisionInput = {
   readonly decision: Decision
   readonly reason: string | null
   readonly partnerExternalRef: string | null
-  /** The merchant's figures, if they were given. */
   readonly assessment: Assessment | null
 }
 
 /**
- * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded. Of figures that are
- * given with it, what the rules say of them is kept beside it, so that it can be judged again.
- * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for figures of another cohort, or that are no amounts; CONFLICT for a draft,
- *   and once it is decided or withdrawn
+ * An operator's decision. Under review already, an application stays so, and a new reason or reference is recorded. Figures that are
+ * given are judged by the rules as they are, and kept with what these say beside the decision, which is the operator's all the same.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; INVALID for figures of another cohort, and as `judge` does; CONFLICT for a draft, and
+ *   once it is decided or withdrawn
  */
 export function decide(deps: LendingDeps, by: ByOperator, id: string, input: DecisionInput): Promise<AdminApplicationView> {
   const { decision, reason, partnerExternalRef, assessment } = input
@@ -52,9 +51,8 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
     assertExpected(by.expected, before.version)
-    if (assessment !== null && assessment.cohort !== before.cohort)
-      throw new AppError('INVALID', "assessment.cohort (body): it must be the application's")
-    const assessed = assessment === null ? unassessed : await assess(tx, deps, assessment)
+    if (assessment && assessment.cohort !== before.cohort)
+      throw new AppError('INVALID', 'assessment.cohort (body): it must be that of the application')
     const fields = { ...raised(deps, before), partnerExternalRef: partnerExternalRef ?? before.partnerExternalRef }
     const after =
       decision !== 'UNDER_REVIEW'
@@ -64,20 +62,16 @@ export function decide(deps: LendingDeps, by: ByOperator, id: string, input: Dec
           : await lendingStore.move(tx, id, allowedIn[decision], decision, { ...fields, reason })
     if (!after) throw new AppError('CONFLICT', refusalOf(before))
     await appendEvent(tx, deps, { type: 'DECIDED', reason, partnerExternalRef, actor, before, after })
-    await lendingStore.insertDecision(tx, {
-      id: newId('lendingDecision'),
-      applicationId: id,
-      decision,
-      ...assessed,
-      actor,
-      at: fields.updatedAt,
-    })
+    const judged = assessment ? await assess(tx, deps, assessment) : unjudged
+    const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
+    await lendingStore.insertDecision(tx, { ...decided, ...judged })
     tell(applicationDifference(before, after))
     return adminApplicationView(await lendingStore.whole(after, tx))
   })
 }
 
-const unassessed = { assessment: null, envelope: null, ruleVersion: null }
+/** Of a decision that no figures were given to. */
+const unjudged = { assessment: null, envelope: null, ruleVersion: null }
 
 const actions = {
   APPROVED: 'lending.approved',

@@ -122,10 +122,9 @@ export const AdminLendingApplication = t.Object(
     decisions: t.Array(
       t.Object({
         decision: oneOf(decisions),
-        /** What was put to the rules, if anything was; what they said; which rules. */
         assessment: nullable(AssessmentBody),
         envelope: nullable(EnvelopeRecord),
-        ruleVersion: nullable(t.String({ description: 'Of the rules that the envelope is by' })),
+        ruleVersion: nullable(t.String({ description: 'Of the rules that made the envelope of the assessment' })),
         actor: t.String(),
         at: Instant,
       }),

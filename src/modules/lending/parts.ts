@@ -6,4 +6,4 @@ import { createQueueStore } from './queue-store.ts'
 import { createLendingStore } from './store.ts'
 
 export const lendingParts = ({ db }: Deps) => ({ lendingStore: createLendingStore(db), queueStore: createQueueStore(db) })
-export type LendingDeps = KybDeps & MerchantDeps & Pick<CreditDeps, 'creditStore'> & ReturnType<typeof lendingParts>
+export type LendingDeps = CreditDeps & KybDeps & MerchantDeps & ReturnType<typeof lendingParts>

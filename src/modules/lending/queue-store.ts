@@ -46,6 +46,8 @@ function readsBy(names: readonly (keyof QueuedRow)[]) {
           .select({ one: sql<number>`1`.as('one') })
           .from(lendingApplications)
           .where(where)
+          // In the order of the index: without it Postgres reads the table from its beginning, in the hope of soon having so many.
+          .orderBy(...order)
           .limit(queueTotalMax + 1)
           .as('some'),
       ),

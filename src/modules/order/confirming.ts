@@ -1,22 +1,19 @@
 import type { Writer } from '../../../db/engine.ts'
 import { dayOf } from '../../lib/day.ts'
 import { attributeOrder, removeCommission } from '../affiliate/index.ts'
-import { commitStock, releaseStock, restock } from '../catalog/index.ts'
+import { commitPromisedStock, commitStock, releaseStock, restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { rateFor } from '../fx/index.ts'
 import { releaseGiftCards } from '../gift-card/index.ts'
 import { type Movement, recordMovements } from '../ledger/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
-import { type Order, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from './domain.ts'
-import type { Drive } from './drive.ts'
-import { appendEvent } from './events.ts'
+import { type Order, type OrderEvent, type OrderGiftCard, type OrderLine, paymentOf, type Saga } from './domain.ts'
+import type { Drive, SoldParts } from './drive.ts'
+import { appendEvents, type Told } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { trackedLines } from './refund-books.ts'
 
 // What is ours alone: a paid order becomes a sale, or one that came to nothing gives back what it held, in one write each.
-
-/** What of an order stays as it was placed, and a sale needs. */
-export type SoldParts = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
 
 /** They are read with the order's lock, not after it: the server answers both at once. */
 export async function soldParts(tx: Writer, { orderStore }: OrderDeps, orderId: string): Promise<SoldParts> {
@@ -32,6 +29,10 @@ type Sale = Saga & {
   readonly parts: SoldParts
   /** What is captured by now, of an order that waits for its payment: it becomes PAID on the way. */
   readonly capturedTotal?: number | undefined
+  /** What has happened just before, and is written with it. */
+  readonly told?: readonly Told[]
+  /** All events of an order that this run has made: then nothing is read, and what is not as it was known is NothingChanged. New ones are added. */
+  readonly trail?: OrderEvent[] | undefined
 }
 
 /**
@@ -40,7 +41,12 @@ type Sale = Saga & {
  * is waited for before all of it is sent.
  * @param drive whose request is answered with it, if any
  */
-export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, parts, capturedTotal }: Sale, drive?: Drive): Promise<Saga> {
+export async function confirm(
+  tx: Writer,
+  deps: OrderDeps,
+  { order, payments, parts, capturedTotal, told = [], trail }: Sale,
+  drive?: Drive,
+): Promise<Saga> {
   const { orderStore: store } = deps
   const now = deps.clock.now()
   const { id, currency, customerId, total } = order
@@ -60,17 +66,18 @@ export async function confirm(tx: Writer, deps: OrderDeps, { order, payments, pa
     order.status === 'PENDING_PAYMENT'
       ? store.moveThrough(tx, order, ['PENDING_PAYMENT'], 'PAID', 'CONFIRMED', sold)
       : store.move(tx, order, ['PAID'], 'CONFIRMED', sold),
-    appendEvent(tx, deps, { orderId: id, type: 'CONFIRMED' }),
-    order.holds === 'HELD' ? commitStock(tx, deps, trackedLines(lines)) : undefined,
+    appendEvents(tx, deps, id, [...told, { type: 'CONFIRMED' }], trail),
+    order.holds === 'HELD' ? (trail ? commitPromisedStock : commitStock)(tx, deps, trackedLines(lines)) : undefined,
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     tellConfirmed(tx, deps, order, lines),
     recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
-    drive?.keep && store.eventsOf(tx, id),
-    drive?.keep && store.refundsOf(tx, id),
+    drive?.keep && (trail ?? store.eventsOf(tx, id)),
+    drive?.keep && (trail ? [] : store.refundsOf(tx, id)),
   ])
   if (!confirmed) throw new Error('an order that was to be confirmed is not PAID')
-  if (events && refunds) await drive?.keep?.(tx, { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [] })
+  const whole = events && refunds && { order: confirmed, lines, giftCards, events, payments, refunds, disputes: [] }
+  if (whole) await drive?.keep?.(tx, whole, trail !== undefined)
   return { order: confirmed, payments }
 }
 

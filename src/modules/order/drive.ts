@@ -1,7 +1,17 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { PaymentChoice } from '../payment/domain.ts'
+import type { OrderEvent, OrderGiftCard, OrderLine, Saga } from './domain.ts'
 import type { OrderDeps } from './parts.ts'
 import type { WholeOrder } from './view.ts'
+
+/** What of an order stays as it was placed, and a sale needs. */
+export type SoldParts = { readonly lines: readonly OrderLine[]; readonly giftCards: readonly OrderGiftCard[] }
+
+/**
+ * An order that a run has made itself, with all that it has written of it. As long as nobody else has changed its rows, which a write finds out
+ * by `lockAsKnown`, nothing of it needs to be read.
+ */
+export type Made = Saga & SoldParts & { readonly events: readonly OrderEvent[] }
 
 /** One run of somebody who takes an order on: a request, a processor's message, the job. */
 export type Drive = {
@@ -15,8 +25,13 @@ export type Drive = {
   readonly fallbacks?: PaymentChoice[] | undefined
   /** Whether one of them was taken: what is left of the request's time is not enough for a whole call. */
   hasFallenBack?: boolean
-  /** Stores the answer of a request, in the write that makes the order a sale. */
-  readonly keep?: ((tx: Writer, sold: WholeOrder) => Promise<void>) | undefined
+  /** The order that it goes on with, if it has made it. */
+  made?: Made | undefined
+  /**
+   * Stores the answer of a request, in the write that makes the order a sale.
+   * @param isSure nobody waits to know whether it could be: if not, the write throws NothingChanged
+   */
+  readonly keep?: ((tx: Writer, sold: WholeOrder, isSure: boolean) => Promise<void>) | undefined
 }
 
 /** A run that nobody waits for. */

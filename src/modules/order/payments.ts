@@ -1,9 +1,10 @@
-import { isDatabaseAway, type Writer } from '../../../db/engine.ts'
+import { isDatabaseAway, NothingChanged, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
 import {
   abandonPayment,
   askProcessor,
+  lockPaymentsAsKnown,
   noteCapture,
   noteNames,
   noteNothing,
@@ -13,11 +14,12 @@ import {
   type Question,
   takenBy,
 } from '../payment/index.ts'
-import { confirm, paidAs, type SoldParts, soldParts } from './confirming.ts'
+import { confirm, paidAs, soldParts } from './confirming.ts'
 import {
   cameToNothing,
   isUnwanted,
   type Order,
+  type OrderEvent,
   pendingPaymentMs,
   pollAt,
   processingMs,
@@ -25,9 +27,9 @@ import {
   resumeAfterMs,
   type Saga,
 } from './domain.ts'
-import type { Drive } from './drive.ts'
+import type { Drive, Made, SoldParts } from './drive.ts'
 import { followRefunds } from './elsewhere.ts'
-import { appendEvent } from './events.ts'
+import { appendEvent, appendEvents } from './events.ts'
 import type { OrderDeps } from './parts.ts'
 import { refundedAs } from './refund-books.ts'
 import { returnUnawaited, settleRefund } from './refunds.ts'
@@ -93,6 +95,10 @@ export async function noteAnswer(
 ): Promise<Saga> {
   const note = (mayConfirm: boolean) =>
     deps.db.write((tx) => noteWithin(tx, deps, { payment, answer, drive, isGivenUp, mayConfirm }), locking)
+  const made = drive.made?.order.id === payment.orderId ? drive.made : undefined
+  // Of what needs not be read the write is one round trip.
+  const quick = made && (await noteOnMade(deps, made, { payment, answer, drive, isGivenUp, mayConfirm: true }))
+  if (quick) return quick
   const { saga, refunds } = await note(true).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
     // Whatever keeps it from becoming a sale, that its money is there must not get lost.
@@ -103,16 +109,54 @@ export async function noteAnswer(
   return saga
 }
 
+/** As `noteAnswer`, of an order that this run has made. Undefined, with nothing done, where that cannot be, as where somebody else has had it meanwhile. */
+async function noteOnMade(deps: OrderDeps, made: Made, answered: Answered): Promise<Saga | undefined> {
+  const { drive, payment } = answered
+  drive.made = undefined
+  if (made.payments.length !== 1 || made.payments[0]?.id !== payment.id || answered.answer.captured > payment.amount) return undefined
+  try {
+    return await deps.db.write(async (tx) => {
+      await deps.orderStore.lockAsKnown(tx, made.order)
+      await lockPaymentsAsKnown(tx, deps, made.payments)
+      const trail = [...made.events]
+      const { saga, refunds } = await noteOn(tx, deps, { ...answered, saga: made, parts: made, trail })
+      if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
+      tx.afterCommit(() => {
+        drive.made = { ...made, ...saga, events: trail }
+      })
+      return saga
+    }, locking)
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    return undefined
+  }
+}
+
 /** `isGivenUp`: it was asked to take no money any more. */
 type Answered = { payment: Payment; answer: PaymentAnswer; drive: Drive; isGivenUp: boolean; mayConfirm: boolean }
 
-async function noteWithin(tx: Writer, deps: OrderDeps, { payment: known, answer, drive, isGivenUp, mayConfirm }: Answered): Promise<Noted> {
-  const { id, orderId } = known
-  const mayBeSold = mayConfirm && answer.captured > known.captured
-  const [saga, parts] = await Promise.all([lockedSaga(tx, deps, orderId), mayBeSold ? soldParts(tx, deps, orderId) : undefined])
+async function noteWithin(tx: Writer, deps: OrderDeps, answered: Answered): Promise<Noted> {
+  const { payment, answer, mayConfirm } = answered
+  const mayBeSold = mayConfirm && answer.captured > payment.captured
+  const [saga, parts] = await Promise.all([
+    lockedSaga(tx, deps, payment.orderId),
+    mayBeSold ? soldParts(tx, deps, payment.orderId) : undefined,
+  ])
+  return noteOn(tx, deps, { ...answered, saga, parts })
+}
+
+/** `parts`: undefined, it is not made a sale in this write; `trail`: see `Sale`. */
+type NotedOn = Answered & { saga: Saga; parts: SoldParts | undefined; trail?: OrderEvent[] }
+
+/** @param noted its `saga` as it stands, locked by this write */
+async function noteOn(
+  tx: Writer,
+  deps: OrderDeps,
+  { payment: { id }, answer, drive, isGivenUp, saga, parts, trail }: NotedOn,
+): Promise<Noted> {
   const payment = saga.payments.find((one) => one.id === id)
   if (!payment) throw new Error('a payment without its order')
-  const about = { saga, payment, answer, drive, isGivenUp }
+  const about = { saga, payment, answer, drive, isGivenUp, trail }
   if (answer.captured <= payment.captured) return { saga: await withoutMoney(tx, deps, about), refunds: [] }
   if (saga.order.status !== 'PENDING_PAYMENT') {
     const after = await lateCaptured(tx, deps, about)
@@ -144,7 +188,7 @@ async function lockedSaga(tx: Writer, deps: OrderDeps, orderId: string): Promise
   return { order, payments }
 }
 
-type About = { saga: Saga; payment: Payment; answer: PaymentAnswer; drive: Drive; isGivenUp?: boolean }
+type About = { saga: Saga; payment: Payment; answer: PaymentAnswer; drive: Drive; isGivenUp?: boolean; trail?: OrderEvent[] | undefined }
 
 const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order | undefined): Saga => ({
   order: changed ?? order,
@@ -155,23 +199,29 @@ const withPayment = ({ order, payments }: Saga, after: Payment, changed: Order |
  * The order's money is there: it is paid, and a sale. What came besides (of another payment, or too much) goes back.
  * @param parts of the order; undefined: it is not made a sale in this write
  */
-async function paid(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive }: About, parts: SoldParts | undefined): Promise<Noted> {
+async function paid(
+  tx: Writer,
+  deps: OrderDeps,
+  { saga, payment, answer, drive, trail }: About,
+  parts: SoldParts | undefined,
+): Promise<Noted> {
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
   const noted = { payment, answer, holder: drive.holder }
-  const captured: Payment = { ...payment, ...takenBy(noted, updatedAt), status: 'CAPTURED', failureCode: null }
-  const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
-  const { payments } = withPayment(saga, captured, undefined)
+  const taken: Payment = { ...payment, ...takenBy(noted, updatedAt), status: 'CAPTURED', failureCode: null }
+  const captured = { type: 'PAYMENT_CAPTURED', detail: { payment: payment.id, processor: payment.processor, amount: amountDue } }
+  const { payments } = withPayment(saga, taken, undefined)
   const toResume = { ...paidAs(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All of it is sent before any of it is waited for.
-  const [, , refunds, after] = await Promise.all([
+  const [, refunds, after] = await Promise.all([
     noteCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
-    appendEvent(tx, deps, { orderId: id, type: 'PAYMENT_CAPTURED', detail }),
     returnUnawaited(tx, deps, { order: { ...order, ...paidAs(amountDue), status: 'PAID' }, payments }, drive.holder),
     parts
-      ? confirm(tx, deps, { order, payments, parts, capturedTotal: amountDue }, drive)
-      : deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', toResume).then((moved) => moved && { order: moved, payments }),
+      ? confirm(tx, deps, { order, payments, parts, capturedTotal: amountDue, told: [captured], trail }, drive)
+      : appendEvents(tx, deps, id, [captured])
+          .then(() => deps.orderStore.move(tx, id, ['PENDING_PAYMENT'], 'PAID', toResume))
+          .then((moved) => moved && { order: moved, payments }),
   ])
   if (!after) throw new Error('an order changed under its lock')
   return { saga: after, refunds }
@@ -192,7 +242,7 @@ export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, d
 }
 
 /** A part of the money, or all of it on a payment that had ended while another is under way: the order goes on waiting for the rest. */
-async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder } }: About): Promise<Saga> {
+async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder }, trail }: About): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
   const { state, captured } = answer
@@ -203,13 +253,13 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: ended }),
     deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
-    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }),
+    appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }, trail),
   ])
   return withPayment(saga, after, changed)
 }
 
 /** Money that nobody waits for any more. An order that came to nothing shows that it came and went; one that was paid otherwise does not. */
-async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder } }: About): Promise<Saga> {
+async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive: { holder }, trail }: About): Promise<Saga> {
   const { order } = saga
   const updatedAt = deps.clock.now()
   const amount = answer.captured - payment.captured
@@ -220,13 +270,13 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
   const [after, changed] = await Promise.all([
     noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
     counts ? deps.orderStore.change(tx, order, [order.status], shown) : undefined,
-    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }),
+    appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }, trail),
   ])
   return withPayment(saga, after, changed)
 }
 
 /** Everything else than money. */
-async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive, isGivenUp = false }: About): Promise<Saga> {
+async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, drive, isGivenUp = false, trail }: About): Promise<Saga> {
   const { order, payments } = saga
   const { state, failureCode } = answer
   const isAwaited = order.status === 'PENDING_PAYMENT'
@@ -247,7 +297,7 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   const [after, changed] = await Promise.all([
     noted,
     deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
-    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }),
+    appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, trail),
   ])
   return withPayment(saga, after, changed)
 }
@@ -262,6 +312,13 @@ type Standing = {
   isPaidOtherwise: boolean
 }
 
+/**
+ * When an order is looked at again that a request has in hand. What was said a moment ago stays: the time is in an index, and the row of a change
+ * that touches none is written beside the one before, without an entry in any of the others.
+ */
+const soonEnough = (resumeAt: number | null, now: number): number =>
+  resumeAt !== null && resumeAt > now + resumeAfterMs / 2 && resumeAt <= now + resumeAfterMs ? resumeAt : now + resumeAfterMs
+
 /** What an order that waits shows of its payment, and when it is looked at again. */
 function standingAt(
   state: PaymentStatus,
@@ -273,7 +330,7 @@ function standingAt(
       // The shopper is at work now. Should their tab be closed and the message lost, somebody looks all the same.
       return { attempts: 0, resumeAt: pollAt({ ...payment, status: state }, order, updatedAt) }
     case 'AUTHORIZED':
-      return { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: updatedAt + resumeAfterMs }
+      return { paymentStatus: 'AUTHORIZED', attempts: 0, resumeAt: soonEnough(order.resumeAt, updatedAt) }
     case 'PROCESSING': {
       const asked = { ...payment, status: state }
       // What was given up is not waited for, and what nobody can ask about no longer than for any other.

@@ -10,6 +10,7 @@ import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
 import { beginPayment, paymentsWithin } from '../payment/index.ts'
 import {
   type Order,
+  type OrderEvent,
   type OrderGiftCard,
   type OrderLine,
   ordersPerCartMax,
@@ -71,14 +72,18 @@ export async function placeOrder(
     await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
     if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode: draft.mode })
     if (await isClose) await assertMayHold(tx, deps, draft)
-    const inserted = await store.insert(tx, draft, linesOf(id, snapshot, priced, reserved), cardsOf(id, priced))
+    const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
+    const inserted = await store.insert(tx, draft, lines, giftCards)
     const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
     for (const { id: unsent } of payments) drive.unsent.add(unsent)
-    await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } })
-    return { draft, payments, inserted }
+    const events: OrderEvent[] = []
+    await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
+    return { draft, payments, inserted, lines, giftCards, events }
   }, locking)
-  const { draft, payments, inserted } = await placing.catch(refuseGoneLive)
-  return { order: { ...draft, number: await inserted.number }, payments }
+  const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
+  const order = { ...draft, number: await inserted.number }
+  drive.made = { order, payments, ...parts }
+  return { order, payments }
 }
 
 const goneLive = () => new AppError('CONFLICT', 'The shop takes real money since just now: check out again')

@@ -181,15 +181,18 @@ async function follow(deps: OrderDeps, refund: AskedRefund, outcome: Outcome, an
   }
 }
 
-/** Takes a refund for a call. Undefined while somebody else has it: then the job looks again once they cannot have it any more. */
+/** Takes a refund for a call. Undefined while somebody else has it: then the job looks again once they cannot have it any more; as it is where nothing is left to ask. */
 async function leased({ db, clock, orderStore: store }: OrderDeps, refund: Refund, holder: string): Promise<Refund | undefined> {
   const now = clock.now()
   return db.write(async (tx) => {
     const taken = await store.leaseRefund(tx, refund, holder, now)
-    const isDue = refund.resumeAt !== null && refund.resumeAt <= now
-    if (!taken && isDue && !isFree(refund, holder, now))
-      await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: refund.leaseUntil })
-    return taken
+    if (taken) return taken
+    // As it stands by now: whoever had it may have come to an end with it.
+    const current = await store.lockRefund(tx, refund.id)
+    if (!current || !isAsked(current)) return current
+    const isDue = current.resumeAt !== null && current.resumeAt <= now
+    if (isDue && !isFree(current, holder, now)) await store.changeRefund(tx, refund.id, askedStatuses, { resumeAt: current.leaseUntil })
+    return undefined
   }, locking)
 }
 

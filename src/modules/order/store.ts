@@ -1,6 +1,6 @@
-import { and, asc, count, desc, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../db/engine.ts'
-import { insertAllOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { disputes, payments, refunds } from '../../../db/schema/payments.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../db/schema/selling.ts'
 import { selectSlice } from '../../../db/slice.ts'
@@ -118,6 +118,7 @@ const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
   lines: insertAllOf(orderLines),
   giftCards: insertAllOf(orderGiftCards),
+  events: insertAllOf(orderEvents),
 }
 const { position: _, ...eventColumns } = getTableColumns(orderEvents)
 const insertEvent = prepare((queries) =>
@@ -125,6 +126,12 @@ const insertEvent = prepare((queries) =>
     ...(Object.fromEntries(Object.keys(eventColumns).map((name) => [name, sql.placeholder(name)])) as unknown as OrderEvent),
     position: sql`(select coalesce(max(position), 0) + 1 from order_events where order_id = ${sql.placeholder('orderId')})`,
   }),
+)
+/** What of an order may be another once somebody else has had it. */
+const lockAsKnown = lockAsKnownOf(
+  orders,
+  ['id'],
+  ['status', 'paymentStatus', 'capturedTotal', 'customerId', 'holds', 'processor', 'attempts', 'expiresAt', 'resumeAt', 'updatedAt'],
 )
 const resting = updateOf(
   orders,
@@ -151,6 +158,8 @@ const refundLease = updateOf(
   and(
     eq(refunds.id, which),
     inArray(refunds.status, ['PENDING', 'CLAIMABLE', 'SUCCEEDED']),
+    // One that came through meanwhile is nobody's any more.
+    isNotNull(refunds.resumeAt),
     // Whoever sends it must be the one who saw that nobody has.
     sql`${refunds.sentAt} is not distinct from ${sql.placeholder('wasSentAt')}`,
     leaseIsFree(refunds),
@@ -180,6 +189,10 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     /** As it stands inside a write, which has it to itself from then on: with it its payments, its refunds and its events. */
     async lock(tx: Writer, id: string): Promise<Order | undefined> {
       return tx.first(locked, { id })
+    },
+    /** Has an order to itself that is as it is known; if it is not, the write throws NothingChanged. */
+    async lockAsKnown(tx: Writer, order: Order): Promise<void> {
+      await lockAsKnown(tx, order)
     },
     /** The order with everything that it is shown with. SQLite answers at once, and so as of one moment. */
     whole(id: string): WholeOrder | undefined | Promise<WholeOrder | undefined> {
@@ -282,9 +295,14 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return order
     },
     /** Appends to the trail of an order whose row this write has: the events of one order are in the order of their writes. */
-    async appendEvent(tx: Writer, event: Omit<OrderEvent, 'position'>): Promise<void> {
-      await tx.run(insertEvent, event)
-      changed(tx, event.orderId)
+    async appendEvents(tx: Writer, orderId: string, events: readonly Omit<OrderEvent, 'position'>[]): Promise<void> {
+      for (const event of events) await tx.run(insertEvent, event)
+      changed(tx, orderId)
+    },
+    /** The same where their positions are known. */
+    async insertEvents(tx: Writer, orderId: string, events: readonly OrderEvent[]): Promise<void> {
+      await inserts.events(tx, events)
+      changed(tx, orderId)
     },
 
     async settleGiftCards(tx: Writer, orderId: string, settledAt: number | null): Promise<void> {

@@ -2,4 +2,4 @@ export { type BreakerView, changeIsolation, isolatedProcessors, listBreakers } f
 export { listPartnerships, type Partnerships, setPartnerships } from './partnerships.ts'
 export type { PaymentMethodDeps } from './parts.ts'
 export { probeProcessors } from './probes.ts'
-export { type Offers, offersFor, type PaymentMethods, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './service.ts'
+export { type Offers, offersOf, type PaymentMethods, paymentMethodsOf, resolvePaymentMethods, setPaymentMethods } from './service.ts'

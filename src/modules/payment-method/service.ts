@@ -36,13 +36,17 @@ async function situationOf(
   { methods: given, tx }: { methods?: ShopMethods; tx?: Writer } = {},
 ): Promise<Situation> {
   const store = deps.paymentMethodStore
-  const [row, partnership, kybCohort, isolated, own] = await Promise.all([
-    given ? undefined : store.methodsOf(id, tx),
-    store.partnershipOf(id, tx),
-    approvedCohortOf(deps, merchantId, tx),
-    store.isolations(tx),
-    accountsOfShop(deps, { shopId: id, mode }, tx),
-  ])
+  const asked = deps.db.read.together(
+    () =>
+      [
+        given ? undefined : store.methodsOf(id, tx),
+        store.partnershipOf(id, tx),
+        approvedCohortOf(deps, merchantId, tx),
+        store.isolations(tx),
+        accountsOfShop(deps, { shopId: id, mode }, tx),
+      ] as const,
+  )
+  const [row, partnership, kybCohort, isolated, own] = await Promise.all(asked)
   const known = withShopAccounts(deps.instanceAccounts[mode], own)
   const methods = given ?? row?.methods ?? {}
   const input = {
@@ -78,13 +82,18 @@ export type Offers = {
   readonly open: readonly ProcessorName[]
 }
 
-/** What a shop's checkout may be paid by: what the resolver offers, of which the secret key is at hand. */
-export async function offersFor(deps: PaymentMethodDeps, shop: AboutShop, method: Method): Promise<Offers> {
+/**
+ * What a shop's checkout may be paid by, for each method: what the resolver offers, of which the secret key is at hand. It is asked in one go, so
+ * that it may be asked together with something else.
+ */
+export async function offersOf(deps: PaymentMethodDeps, shop: AboutShop): Promise<(method: Method) => Offers> {
   const { input, known } = await situationOf(deps, shop)
-  const payable = payableFor(input.shop, known)
-  const now = viableFor(input, method).filter((name) => payable.has(name))
-  const all = viableFor({ ...input, open: new Set() }, method).filter((name) => payable.has(name))
-  return { now, open: all.filter((name) => !now.includes(name)) }
+  return (method) => {
+    const payable = payableFor(input.shop, known)
+    const now = viableFor(input, method).filter((name) => payable.has(name))
+    const all = viableFor({ ...input, open: new Set() }, method).filter((name) => payable.has(name))
+    return { now, open: all.filter((name) => !now.includes(name)) }
+  }
 }
 
 const warningsFor = ({ input, known }: Situation): MethodWarning[] => warningsOf(input, payableFor(input.shop, known))

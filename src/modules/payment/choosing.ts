@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import type { Money } from '../../lib/money.ts'
 import { isProcessorName, type ProcessorName } from '../payment-method/domain.ts'
-import { type Offers, offersFor } from '../payment-method/index.ts'
+import { type Offers, offersOf } from '../payment-method/index.ts'
 import { type Payment, type PaymentChoice, processorDefault } from './domain.ts'
 import type { PaymentDeps } from './parts.ts'
 import { type Taker, takerFor } from './processors.ts'
@@ -26,15 +26,22 @@ export type Choices = { readonly first: PaymentChoice; readonly fallbacks: reado
  * How a checkout is paid: by the processor that it names, which must be one that the resolver offers for its method (in TEST also the
  * sandbox), else by the one that the resolver answers, else in TEST by the sandbox. A named one that is known not to answer gives way to the
  * next, unless there is a token of its own.
+ * @param offering what the shop can be paid by, where it was asked before
  * @param amount what is to be paid: a processor that cannot say it exactly is passed over before anything is placed
  * @throws AppError CONFLICT where nobody can take it; INVALID for a token that the processor is known not to know
  */
-export async function choosePayment(deps: PaymentDeps, shop: ShopContext, wish: PaymentWish, amount: Money): Promise<Choices> {
+export async function choosePayment(
+  deps: PaymentDeps,
+  shop: ShopContext,
+  wish: PaymentWish,
+  amount: Money,
+  offering?: Promise<Offering>,
+): Promise<Choices> {
   // Nothing to pay, nobody to take it.
   if (amount.amount === 0) return { first: { ...wish, processor: '', accountId: '', mode: shop.mode }, fallbacks: [] }
   const builtIn = builtInFor(deps, shop, wish)
   if (builtIn) return { first: choiceOf(shop, wish, builtIn), fallbacks: [] }
-  const offers = await offersFor(deps, shop, wish.method)
+  const offers = (await (offering ?? paymentsOffered(deps, shop)))(wish.method)
   const names = wishedOf(offers, wish)
   const takers: Taker[] = []
   for (const name of names) {
@@ -56,6 +63,11 @@ export async function choosePayment(deps: PaymentDeps, shop: ShopContext, wish: 
     fallbacks: fallbacks.map((taker, nth) => choiceOf(shop, { ...wish, attemptKey: `${wish.attemptKey}/${nth + 1}` }, taker)),
   }
 }
+
+/** What the resolver offers for each method. */
+export type Offering = (method: Payment['method']) => Offers
+/** What a shop can be paid by now: it may be asked together with something else. */
+export const paymentsOffered = (deps: PaymentDeps, shop: ShopContext): Promise<Offering> => offersOf(deps, shop)
 
 const choiceOf = (
   { mode }: Pick<ShopContext, 'mode'>,

@@ -1,4 +1,4 @@
-export { choosePayment } from './choosing.ts'
+export { choosePayment, type Offering, paymentsOffered } from './choosing.ts'
 export { dueMessages, forgetPaymentMessages, leaveMessage, paymentOfMessage, receiveMessage, type Sent, takeMessage } from './inbox.ts'
 export { abandonPayment, noteCapture, noteNames, noteNothing, noteProgress, noteRefunded, takenBy } from './notes.ts'
 export type { PaymentDeps } from './parts.ts'
@@ -20,6 +20,7 @@ export {
   canBeAsked,
   capturedPayment,
   endLeases,
+  lockPaymentsAsKnown,
   type PaymentAnswer,
   paymentsOf,
   paymentsWithin,

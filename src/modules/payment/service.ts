@@ -390,6 +390,11 @@ export const endLeases = (tx: Writer, { paymentStore }: PaymentDeps, orderId: st
 export const paymentsWithin = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment[]> =>
   paymentStore.ofOrderWithin(tx, orderId)
 
+/** Has payments to itself that are as they are known, inside a write: one that is not makes it throw NothingChanged. */
+export async function lockPaymentsAsKnown(tx: Writer, { paymentStore }: PaymentDeps, payments: readonly Payment[]): Promise<void> {
+  for (const payment of payments) await paymentStore.lockAsKnown(tx, payment)
+}
+
 /** The payment that an order was paid with. */
 export const capturedPayment = (tx: Writer, { paymentStore }: PaymentDeps, orderId: string): Promise<Payment | undefined> =>
   paymentStore.capturedOf(tx, orderId)

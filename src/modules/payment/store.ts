@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
+import { insertOf, lockAsKnownOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from '../../../db/prepared.ts'
 import { payments } from '../../../db/schema/payments.ts'
 import { type Due, dueOf } from '../../core/lanes.ts'
 import { leaseIsFree, leaseMs, leaseOf } from '../../core/leases.ts'
@@ -15,6 +15,12 @@ const byStatus = rowsOf(payments, ['orderId', 'status'])
 const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
+/** What of a payment may be another once somebody else has had it. */
+const lockAsKnown = lockAsKnownOf(
+  payments,
+  ['id'],
+  ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'],
+)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
 const which = sql.placeholder('which')
 const asked = updateOf(
@@ -61,6 +67,10 @@ export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChange
     /** Those of an order as they stand, oldest first, in a write that has them to itself from then on: also their leases, which are taken without the order. */
     async ofOrderWithin(tx: Writer, orderId: string): Promise<Payment[]> {
       return tx.all(lockedOfOrder, { orderId })
+    },
+    /** Has a payment to itself that is as it is known; if it is not, the write throws NothingChanged. */
+    async lockAsKnown(tx: Writer, payment: Payment): Promise<void> {
+      await lockAsKnown(tx, payment)
     },
     /**
      * Takes a payment for a call to its processor; undefined while somebody else has it.

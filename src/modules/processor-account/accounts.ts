@@ -60,12 +60,13 @@ export const clientOf = ({ processorClients }: Pick<ProcessorAccountDeps, 'proce
 /** Sets of keys that a message is held against: who has changed keys more often gets no messages under the oldest. */
 const hearingMax = 20
 /**
- * For so long keys that were replaced, or taken away, are heard: processors send a message again for three days, and what was replaced may
- * have been replaced because somebody else has it.
+ * For so long the keys of an account are heard that others of the same account took the place of: processors send a message again for three
+ * days, and what was replaced may have been replaced because somebody else has it. The last keys that an account had are heard for good:
+ * its payments are disputed months after the shop went elsewhere.
  */
 export const formerHeardMs = 7 * dayMs
 
-/** One who may have signed a message. `isLate`: so long after its keys were replaced or taken away it is heard of what is in flight alone. */
+/** One who may have signed a message. `isLate`: so long after others took the place of its keys it is heard of what is in flight alone. */
 export type Hearing = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
@@ -86,7 +87,7 @@ export async function accountsHearing(
   return rows.map((row) => {
     const account = accountOf(config, row)
     const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row
-    const isLate = row.retiredAt !== null && row.retiredAt + formerHeardMs <= clock.now()
+    const isLate = row !== newest && row.retiredAt !== null && row.retiredAt + formerHeardMs <= clock.now()
     return { account, processor: deps.processorClients.hearing(account, accountOf(config, newest)), isLate }
   })
 }

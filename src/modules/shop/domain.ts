@@ -38,6 +38,8 @@ export function statusAskedFor({ status }: Pick<Shop, 'status'>, asked: ShopStat
 /** Of a key and its shop, what every request under the key needs. */
 export type KnownKey = Readonly<Pick<ApiKey, 'id' | 'mode' | 'scopes' | 'expiresAt' | 'lastUsedAt'>> & {
   readonly shop: Readonly<Pick<Shop, 'id' | 'merchantId' | 'currency' | 'mode' | 'origins'>>
+  /** All of the shop as it was read with the key, where neither is remembered. */
+  readonly whole?: Readonly<Shop> | undefined
 }
 /** A shop's handle: lower case, no dot (host names have one), 3 to 63 characters. */
 export const shopNamePattern = '^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$'

@@ -26,6 +26,7 @@ export {
   shopContextNamed,
   shopContextOf,
   shopNamed,
+  shopOf,
   shopsOf,
 } from './service.ts'
 export { listShops, moveShop, verifyShops } from './status.ts'

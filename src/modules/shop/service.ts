@@ -57,6 +57,18 @@ export async function readShop({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: s
   return shop
 }
 
+/** For so long a shop is as it was when its request was let in, milliseconds. */
+const metMs = 1_000
+/** Shops that were read with the key of a request. */
+const met = new WeakMap<Pick<ShopContext, 'id'>, { readonly shop: Readonly<Shop>; readonly at: number }>()
+
+/** The shop of a request, as it was met with its key a moment ago or else as it is now: for what may be of either. @throws AppError NOT_FOUND */
+export async function shopOf(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, context: Pick<ShopContext, 'id'>): Promise<Readonly<Shop>> {
+  const known = met.get(context)
+  const age = known ? deps.clock.now() - known.at : metMs
+  return known && age >= 0 && age < metMs ? known.shop : readShop(deps, context.id)
+}
+
 /** The shops of a merchant, oldest first. */
 export const shopsOf = ({ shopStore }: Pick<ShopDeps, 'shopStore'>, merchantId: string): Promise<Shop[]> => shopStore.listOf(merchantId)
 
@@ -186,7 +198,11 @@ export async function currentKeys(
 
 /** The key and its shop, while the key is valid and of the shop's mode. */
 export async function keyAndShop(deps: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): Promise<KnownKey | undefined> {
-  return isApiKey(presented) ? whileValid(await deps.shopStore.findKey(sha256(presented)), deps.clock.now()) : undefined
+  if (!isApiKey(presented)) return undefined
+  const at = deps.clock.now()
+  const key = whileValid(await deps.shopStore.findKey(sha256(presented)), deps.clock.now())
+  if (key?.whole) met.set(key.shop, { shop: key.whole, at })
+  return key
 }
 
 /** The same where it can be said at once; undefined also where it cannot. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
 import { prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { products } from '../../../db/schema/catalog.ts'
@@ -9,6 +9,7 @@ import { selectSlice } from '../../../db/slice.ts'
 import { createCache } from '../../core/cache.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Slice } from '../../lib/page.ts'
+import { pick } from '../../lib/records.ts'
 import { moveOf, type SourceOf } from '../../lib/transitions.ts'
 import { type ApiKey, type KnownKey, type Shop, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
 
@@ -38,7 +39,7 @@ const keyByHash = prepare((queries) =>
       scopes: apiKeys.scopes,
       expiresAt: apiKeys.expiresAt,
       lastUsedAt: apiKeys.lastUsedAt,
-      shop: { id: apiKeys.shopId, merchantId: shops.merchantId, currency: shops.currency, mode: shops.mode, origins: shops.origins },
+      shop: getTableColumns(shops),
     })
     .from(apiKeys)
     .innerJoin(shops, eq(shops.id, apiKeys.shopId))
@@ -60,6 +61,11 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
     const found = read.first(byId, { id })
     return found instanceof Promise ? found.then(frozen) : frozen(found)
+  }
+
+  function readKey(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    const found = read.first(keyByHash, { hash })
+    return found instanceof Promise ? found.then((key) => key && knownKey(key, key.shop)) : found && knownKey(found, undefined)
   }
 
   return {
@@ -120,8 +126,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
 
     /** The key with this hash, valid or not. SQLite answers at once. */
-    findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> =>
-      keys.recall(hash, () => read.first(keyByHash, { hash })),
+    findKey: (hash: string): KnownKey | undefined | Promise<KnownKey | undefined> => keys.recall(hash, () => readKey(hash)),
     /** Whether `findKey` answers at once. */
     findsKeysAtOnce: (): boolean => keys.isOn(),
     /** The newest key of a kind that has no end set. */
@@ -184,5 +189,11 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     },
   }
 }
+
+const knownKey = ({ shop, ...key }: Omit<KnownKey, 'shop'> & { readonly shop: Shop }, whole: Shop | undefined): KnownKey => ({
+  ...key,
+  shop: pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins'),
+  whole: frozen(whole),
+})
 
 const frozen = (shop: Shop | undefined): Shop | undefined => shop && Object.freeze(shop)

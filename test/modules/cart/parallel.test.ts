@@ -1,5 +1,6 @@
 /** Many changes at once: of one cart, and of carts that lie side by side. */
 import { expect, test } from 'bun:test'
+import { NothingChanged } from '../../../db/engine.ts'
 import { changeCart } from '../../../src/modules/cart/changes.ts'
 import { convertCart } from '../../../src/modules/cart/service.ts'
 import { type Json, testApp } from '../../support/app.ts'
@@ -68,7 +69,10 @@ test('that others always come before are given up, to be tried again', async () 
   const store = await storeIn(app)
   const { id, cart } = await cartWith(store)
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
-  const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, save: async () => false } }
+  const saveSurely = async () => {
+    throw new NothingChanged()
+  }
+  const busy = { ...app.deps, cartStore: { ...app.deps.cartStore, saveSurely } }
   const change = changeCart(busy, { shop: store.shop, principal }, id, { email: 'ada@example.com' })
   expect(await change.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect((await store.guest.cart(id)).body).toEqual(cart)

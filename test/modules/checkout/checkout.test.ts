@@ -433,17 +433,20 @@ function onceRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unk
 }
 
 describe('a cart that somebody changes just then', () => {
-  test('is bought as of one moment, and no taxes, shipping or gift cards are said to have changed', async () => {
+  test('is bought as of one moment or not at all, and no taxes, shipping or gift cards are said to have changed', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const key = shop.publishableKey
     const cartId = await shop.cart()
     const item = { variantId: shop.variantId, quantity: 2 }
     onceRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
+    const changed = { status: 409, body: { message: 'The cart is not open any more, or was changed meanwhile' } }
+    expect(await shop.checkout(cartId)).toMatchObject(changed)
     expect(ok(await shop.checkout(cartId), 201).body.order).toMatchObject({ total: shop.usd(3_000), lines: [{ quantity: 3 }] })
     const other = await shop.cart()
     const { code } = await shop.giftCard(300)
     onceRead(app, async () => ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId: other } })))
+    expect(await shop.checkout(other)).toMatchObject(changed)
     expect(ok(await shop.checkout(other), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
   })
 

@@ -252,6 +252,30 @@ test('the refusal of too large a file names the limit of its document, whether i
   expect(await rowsOf(app)).toEqual([])
 })
 
+test('over a real connection the largest document comes back byte by byte, though others come and go beside it', async () => {
+  await using app = await testApp(lendingOn)
+  await using server = serveTestApp(app)
+  const { merchant, id } = await borrower(app)
+  const authorization = `Bearer ${merchant.token}`
+  const files = ['bank_statements_12m', 'tax_returns_3y', 'debt_schedule'].map((key) => ({
+    key,
+    bytes: Buffer.concat([pdf(9), randomBytes(25 * mb - 9)]),
+  }))
+  const sent = files.map(({ key, bytes }) =>
+    fetch(`${server.url}${pathOf(id, key)}`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': type },
+      body: new Uint8Array(bytes),
+    }),
+  )
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
+  const got = files.map(async ({ key, bytes }) => {
+    const answer = await fetch(`${server.url}${pathOf(id, key)}`, { headers: { authorization } })
+    return [answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]
+  })
+  expect(await Promise.all(got)).toEqual(files.map(() => [200, true]))
+})
+
 test('a client that leaves half-way leaves nothing, and the application is as it was', async () => {
   await using app = await testApp(lendingOn)
   await using server = serveTestApp(app)
@@ -400,6 +424,21 @@ describe('a file behind our back', () => {
         .where(eq(lendingDocuments.id, other?.id ?? ''))
     })
     expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
+  })
+
+  test('that turns out to be damaged once it is being sent breaks the answer off, and the log says so', async () => {
+    await using app = await testApp(lendingOn)
+    const { merchant, id } = await borrower(app)
+    await put(app, merchant.token, id, 'ein_letter', pdf(300_000))
+    const file = join(app.database.dataDir, 'documents', filesOf(app)[0] ?? '')
+    const bytes = readFileSync(file)
+    bytes[200_000] = (bytes[200_000] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    const headers = { authorization: `Bearer ${merchant.token}` }
+    const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+    expect(answer.status).toBe(200)
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+    expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
   })
 
   test('that is replaced while it is asked for is the new one', async () => {

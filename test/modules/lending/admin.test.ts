@@ -2,21 +2,13 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lendingApplications } from '../../../db/schema/lending.ts'
-import { currentRules, ruleVersion } from '../../../src/modules/credit/domain.ts'
-import { backtest, replay } from '../../../src/modules/credit/index.ts'
+import { replay } from '../../../src/modules/credit/index.ts'
 import { tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
 
 type Row = typeof lendingApplications.$inferSelect
-const assessment = {
-  cohort: 'US_COMPANY',
-  monthlyAvgRevenueUsd: 10_000,
-  verifiedCollateralUsd: 20_000,
-  operationalRisk: 'LOW',
-  hardComplianceFlags: [],
-}
 const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)
 
 /** An app with an operator and a merchant, and applications that were put there. */
@@ -190,6 +182,50 @@ describe('the decision', () => {
     ])
   })
 
+  test('an assessment beside a decision is judged by the rules as they are, kept with their answer, and does not decide', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 40_000.5, verifiedCollateralUsd: 10_000, operationalRisk: 'LOW' }
+    ok(await decide(app, operator, id, 'UNDER_REVIEW'))
+    const asked = { token: operator.token, body: figures }
+    const envelope = ok(await app.call('POST', '/admin/lending-application/credit-tier/preview', asked)).body
+    const flagged = { ...figures, hardComplianceFlags: ['SANCTIONS'] }
+    const [none, refused] = [
+      ok(await decide(app, operator, id, 'UNDER_REVIEW', { assessment: figures })).body,
+      ok(await decide(app, operator, id, 'APPROVED', { assessment: flagged })).body,
+    ]
+    expect(none.decisions.map(({ envelope }: Answer['body']) => envelope)).toEqual([null, envelope])
+    expect(refused.status).toBe('APPROVED')
+    expect(refused.decisions[0]).toMatchObject({ assessment: null, envelope: null, ruleVersion: null })
+    expect(refused.decisions[1]).toMatchObject({ assessment: { ...figures, hardComplianceFlags: null }, envelope })
+    expect(refused.decisions[2]).toMatchObject({
+      ...{ decision: 'APPROVED', assessment: flagged, envelope: { tier: 'T0', ceilingUsd: 0, reason: 'HARD_COMPLIANCE_FLAG' } },
+      ruleVersion: refused.decisions[1].ruleVersion,
+    })
+    for await (const { problem } of replay(app.deps)) expect(problem).toBeUndefined()
+  })
+
+  test('an assessment of another cohort, or of a wrong form, is 400, and nothing is decided', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 1, verifiedCollateralUsd: 1, operationalRisk: 'LOW' }
+    for (const [change, message] of [
+      [{ cohort: 'UK_LTD' }, /^assessment\.cohort \(body\): it must be that of the application$/],
+      [{ cohort: 'MARS_LTD' }, /^assessment\.cohort \(body\)/],
+      [{ monthlyAvgRevenueUsd: -1 }, /^assessment\.monthlyAvgRevenueUsd \(body\)/],
+      [{ verifiedCollateralUsd: 0.001 }, /verifiedCollateralUsd \(body\)/],
+      [{ operationalRisk: 'NONE' }, /^assessment\.operationalRisk \(body\)/],
+      [{ more: 1 }, /^unknown field: assessment\.more$/],
+    ] as const) {
+      const answer = await decide(app, operator, id, 'APPROVED', { assessment: { ...figures, ...change } })
+      expect([change, answer.status]).toEqual([change, 400])
+      expect(answer.body.message).toMatch(message)
+    }
+    expect((await read(app, operator, id)).status).toBe('SUBMITTED')
+  })
+
   test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
@@ -220,59 +256,5 @@ describe('the decision', () => {
     expect((await app.call('POST', `/admin${path(id)}/decision`, stale)).status).toBe(412)
     const early = await decide(app, operator, id, 'APPROVED')
     expect([early.status, early.body.message]).toEqual([409, 'The application is not submitted yet'])
-  })
-
-  test('figures are kept beside the decision to the byte, with the envelope and the version of the rules, and judged again they come out the same', async () => {
-    await using lending = await lendingApp()
-    const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
-    ok(await decide(app, operator, id, 'UNDER_REVIEW', { assessment: null }))
-    const { hardComplianceFlags: _, ...figures } = assessment
-    const { decisions } = ok(await decide(app, operator, id, 'APPROVED', { assessment: figures })).body
-    const envelope = { tier: 'T1', ceilingUsd: 23_000, reason: 'FORMULA' }
-    expect(decisions).toMatchObject([
-      { decision: 'UNDER_REVIEW', assessment: null, envelope: null, ruleVersion: null },
-      { decision: 'APPROVED', assessment: { ...figures, hardComplianceFlags: null }, envelope, ruleVersion },
-    ])
-    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toEqual(decisions)
-    expect(await Array.fromAsync(replay(app.deps))).toEqual([{ decisionId: expect.any(String), applicationId: id }])
-    expect(await backtest(app.deps, currentRules, () => undefined)).toMatchObject({ decisions: 1, changed: 0 })
-    // The figures tell the operator, and decide nothing.
-    const flagged = await submitted(app, merchant)
-    const approved = ok(
-      await decide(app, operator, flagged.id, 'APPROVED', { assessment: { ...assessment, hardComplianceFlags: ['PEP'] } }),
-    )
-    expect([approved.body.status, approved.body.decisions[0].envelope.tier]).toEqual(['APPROVED', 'T0'])
-  })
-
-  test('figures of another cohort, or that are no amounts, are 400 and leave nothing, and those of a decision that is refused are not kept', async () => {
-    await using lending = await lendingApp()
-    const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
-    for (const [change, message] of [
-      [{ cohort: 'UK_LTD' }, /^assessment\.cohort \(body\): it must be the application's$/],
-      [{ monthlyAvgRevenueUsd: 0.125 }, /^assessment\.monthlyAvgRevenueUsd \(body\): .* at most two decimals$/],
-      [{ verifiedCollateralUsd: -1 }, /^assessment\.verifiedCollateralUsd \(body\)/],
-      [{ operationalRisk: null }, /^assessment\.operationalRisk \(body\)/],
-      [{ limit: 5 }, /^unknown field: assessment\.limit$/],
-    ] as const) {
-      const { status, body } = await decide(app, operator, id, 'APPROVED', { assessment: { ...assessment, ...change } })
-      expect([change, status, body.message]).toEqual([change, 400, expect.stringMatching(message)])
-    }
-    // No JSON number tells it from $10,000.
-    const raw = JSON.stringify({ decision: 'APPROVED', assessment }).replace('10000', '10000.000000000000001')
-    const headers = { 'content-type': 'application/json' }
-    const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
-    expect([inexact.status, inexact.body.message]).toEqual([
-      400,
-      expect.stringMatching(/^monthlyAvgRevenueUsd \(body\): .* cannot be kept exactly$/),
-    ])
-    const draft = await drafted(app, merchant)
-    expect((await decide(app, operator, draft.id, 'APPROVED', { assessment })).status).toBe(409)
-    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body).toMatchObject({
-      status: 'SUBMITTED',
-      decisions: [],
-    })
-    expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
   })
 })

@@ -402,6 +402,8 @@ test('a withdrawal is for good, keeps its reason, and tells the operators', asyn
   const withdraw = (body?: object) => app.call('POST', path(id, '/withdraw'), { token: merchant.token, ...(body && { body }) })
   for (const body of [{ reason: 5 }, { reason: 'z'.repeat(2_001) }, { because: 'none' }])
     expect([JSON.stringify(body).slice(0, 30), (await withdraw(body)).status]).toEqual([JSON.stringify(body).slice(0, 30), 400])
+  const stale = { token: merchant.token, headers: { 'if-match': '"v1"' } }
+  for (const rest of ['/submit', '/withdraw']) expect([rest, (await app.call('POST', path(id, rest), stale)).status]).toEqual([rest, 412])
   expect(ok(await withdraw({ reason: 'Another lender' })).body).toMatchObject({
     status: 'WITHDRAWN',
     reason: 'Another lender',

@@ -1,5 +1,6 @@
 /** A call to a processor is taken by a row first: nobody else makes it meanwhile, and what may have been made is asked about. */
 import { expect, test } from 'bun:test'
+import { engine } from '../../../db/columns.ts'
 import { jobs } from '../../../jobs/index.ts'
 import { type ProcessorPayment, ProcessorUnavailable, type RefundAnswer } from '../../../src/clients/processors/processor.ts'
 import { system } from '../../../src/core/change.ts'
@@ -183,6 +184,41 @@ test('a refund whose sender stood still past its lease is not sent blindly, and 
     processorReference: 're_1',
   })
 })
+
+// On SQLite nobody else writes within a write.
+test.skipIf(engine === 'sqlite')(
+  'a refund that comes through while somebody finds it taken is over: nobody is to look at it again',
+  async () => {
+    await using app = await testApp()
+    const entered = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const shop = await sellingBy(app, {
+      create: async ({ amount }) => said('AUTHORIZED', { authorized: amount }),
+      capture: async ({ amount }) => said('CAPTURED', { authorized: amount, captured: amount }),
+      async refund() {
+        entered.resolve()
+        await held.promise
+        return { reference: 're_1', state: 'SUCCEEDED' }
+      },
+    })
+    const { order } = ok(await shop.buy()).body
+    const attempt = { shopId: shop.shop.id, orderId: order.id, asked: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
+    const { refund } = await beginRefund(app.deps, attempt, 'REFUND')
+    app.clock.advance(minute)
+    const job = settleRefund(app.deps, refund.id, { holder: 'job' })
+    await entered.promise
+    const { orderStore: store } = app.deps
+    const { leaseRefund } = store
+    store.leaseRefund = async (...asked) => {
+      const taken = await leaseRefund(...asked)
+      held.resolve()
+      await job
+      return taken
+    }
+    await settleRefund(app.deps, refund.id, { holder: 'beside' })
+    expect(await store.findRefund(app.deps.db.read, refund.id)).toMatchObject({ status: 'SUCCEEDED', resumeAt: null, leaseHolder: null })
+  },
+)
 
 test('a refund whose answer was lost is asked about before it is sent again, and not sent again when it is known', async () => {
   await using app = await testApp()

@@ -35,19 +35,23 @@ async function withStripe(options: TestAppOptions = {}) {
   const { deps, clock, call } = app
 
   /** An account of a shop's with the same Stripe, whose messages have another secret. */
-  async function accountOf(shop: Selling, webhookSecret: string, { replaces = false } = {}): Promise<string> {
+  async function accountOf(
+    shop: Selling,
+    webhookSecret: string,
+    { replaces = false, rolls }: { replaces?: boolean; rolls?: string } = {},
+  ): Promise<string> {
     const { processorAccountStore: store, keyring, newId } = deps
     const id = newId('processorAccount')
     const which = { shopId: shop.shop.id, processor: 'stripe', mode: 'TEST' } as const
     const publishableKey = `pk_test_${webhookSecret}`
     const sealed = { secretKey: 'sk_test_standin', webhookSecret }
     await deps.db.write(async (tx) => {
-      const before = replaces ? await store.live(which, tx) : undefined
+      const before = replaces || rolls ? await store.live(which, tx) : undefined
       if (before) await store.retire(tx, before.id, clock.now())
       await store.insert(tx, {
         id,
         ...which,
-        accountId: id,
+        accountId: rolls ?? id,
         identity: identityOf('stripe', { publishableKey }),
         publishable: { publishableKey },
         sealedSettings: keyring.seal(JSON.stringify(sealed), accountSeal({ id, shopId: shop.shop.id, processor: 'stripe' })),
@@ -102,6 +106,10 @@ const succeeded = (reference: string, paymentId?: string) => ({
   type: 'payment_intent.amount_capturable_updated',
   data: { object: { object: 'payment_intent', id: reference, metadata: paymentId === undefined ? {} : { payment_id: paymentId } } },
 })
+const disputed = (reference: string) => {
+  const dispute = { object: 'dispute', id: 'dp_1', payment_intent: reference, amount: 1_000, currency: 'usd', status: 'needs_response' }
+  return { id: `evt_${++events}`, type: 'charge.dispute.created', data: { object: dispute } }
+}
 const statusOf = async (shop: Selling, orderId: string) => (await shop.order(orderId)).status
 
 describe('a message of a processor', () => {
@@ -202,40 +210,48 @@ describe('a message of a processor', () => {
     expect(await inbox(app)).toMatchObject([{ accountId: before, shopId: shop.shop.id }])
   })
 
-  for (const how of ['replaced', 'taken away'] as const)
-    test(`signed by keys that were ${how} is heard for a week, and after it about nothing but what is in flight on that very account`, async () => {
+  test('signed by keys that others of the same account took the place of is heard for a week, and after it about nothing but what is in flight', async () => {
+    await using world = await withStripe()
+    const { app, stripe, accountOf, waiting, post } = world
+    const shop = await sellingIn(app)
+    const account = await accountOf(shop, 'whsec_before')
+    const [sold, open] = [await waiting(shop), await waiting(shop)]
+    stripe.page.pay(sold.reference)
+    const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
+    ok(await tell(succeeded(sold.reference)))
+    await app.jobs.messages()
+    expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
+    await accountOf(shop, 'whsec_after', { rolls: account })
+    app.clock.advance(7 * dayMs - 1)
+    ok(await tell(succeeded(sold.reference)))
+    app.clock.advance(1)
+    const kept = (await inbox(app)).length
+    for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), disputed(sold.reference)])
+      expect((await tell(event)).status).toBe(401)
+    expect(await inbox(app)).toHaveLength(kept)
+    ok(await tell(succeeded(open.reference)))
+    expect(await inbox(app)).toHaveLength(kept + 1)
+    // Other keys do not make anybody older: only what they signed is heard.
+    expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
+    ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_after'))
+  })
+
+  for (const how of ['has another in its place', 'was taken away'] as const)
+    test(`of an account that ${how} is heard of its payments for good, by the last keys it had: they are disputed months later`, async () => {
       await using world = await withStripe()
       const { app, stripe, accountOf, waiting, post } = world
       const shop = await sellingIn(app)
       const before = await accountOf(shop, 'whsec_before')
-      const [sold, open] = [await waiting(shop), await waiting(shop)]
+      const sold = await waiting(shop)
       stripe.page.pay(sold.reference)
-      const tell = (event: unknown) => post(`stripe/${shop.shop.id}`, event, 'whsec_before')
-      ok(await tell(succeeded(sold.reference)))
+      ok(await post(`stripe/${shop.shop.id}`, succeeded(sold.reference), 'whsec_before'))
       await app.jobs.messages()
-      expect(await statusOf(shop, sold.orderId)).toBe('CONFIRMED')
-      if (how === 'replaced') await accountOf(shop, 'whsec_after', { replaces: true })
-      else await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
-      app.clock.advance(7 * dayMs - 1)
-      ok(await tell(succeeded(sold.reference)))
-      app.clock.advance(1)
-      const kept = (await inbox(app)).length
-      const dispute = (charge: object) => ({ id: `evt_${++events}`, type: 'charge.dispute.created', data: { object: charge } })
-      const lost = {
-        object: 'dispute',
-        id: 'dp_1',
-        payment_intent: sold.reference,
-        amount: 1_000,
-        currency: 'usd',
-        status: 'needs_response',
-      }
-      for (const event of [succeeded(sold.reference), succeeded('pi_none'), succeeded('pi_none', sold.paymentId), dispute(lost)])
-        expect((await tell(event)).status).toBe(401)
-      expect(await inbox(app)).toHaveLength(kept)
-      ok(await tell(succeeded(open.reference)))
-      expect(await inbox(app)).toHaveLength(kept + 1)
-      // Other keys do not make anybody older: only what they signed is heard.
-      expect((await post(`stripe/${shop.shop.id}`, succeeded(open.reference), 'whsec_other')).status).toBe(401)
+      if (how === 'was taken away') await app.deps.db.write((tx) => app.deps.processorAccountStore.retire(tx, before, app.clock.now()))
+      else await accountOf(shop, 'whsec_after', { replaces: true })
+      app.clock.advance(120 * dayMs)
+      ok(await post(`stripe/${shop.shop.id}`, disputed(sold.reference), 'whsec_before'))
+      await app.jobs.messages()
+      expect((await shop.order(sold.orderId)).disputes).toMatchObject([{ amount: { amount: 1_000 }, status: 'OPEN' }])
     })
 
   test('of Tap that is signed by a key which was rotated is asked about with the key that took its place', async () => {

@@ -1,0 +1,101 @@
+/**
+ * The review queue in process, by the edge and so past no check: over few applications and over very many, in turn.
+ * Told where on standard input; writes to standard output how long each combination of filters took, in milliseconds.
+ */
+import { sql } from 'drizzle-orm'
+import { engine } from '../db/columns.ts'
+import { parseConfig } from '../src/config.ts'
+import { system } from '../src/core/change.ts'
+import { type Instance, openInstance } from '../src/instance.ts'
+import { startSession } from '../src/modules/auth/service.ts'
+import { createMerchant, createSuperAdmin } from '../src/modules/merchant/service.ts'
+import { benchSettings } from './seed.ts'
+
+export type QueueOf = { readonly dataDir: string; readonly databaseUrl?: string; readonly applications: number }
+export type QueueTold = { readonly queues: readonly QueueOf[]; readonly rounds: number }
+/** By the query of a combination, the fastest of each queue: what else the machine does makes none faster. */
+export type QueueTimes = Record<string, number[]>
+
+const batch = 20_000
+const password = 'bench-password'
+
+/** Makes the applications by the database itself: few values of each kind, so that every combination fills its page already where there are few. */
+async function seed({ deps }: Instance, merchantId: string, applications: number): Promise<void> {
+  const numbers = (from: number, to: number) =>
+    engine === 'sqlite'
+      ? sql`with recursive numbers(n) as (select ${from} union all select n + 1 from numbers where n + 1 < ${to}) select n from numbers`
+      : sql`select n from generate_series(${from}::bigint, ${to}::bigint - 1) as numbers(n)`
+  const oneOf = (which: string, ...words: (string | null)[]) =>
+    sql.raw(`case ${which} % ${words.length} ${words.map((word, nth) => `when ${nth} then ${word ? `'${word}'` : 'null'}`).join(' ')} end`)
+  for (let from = 0; from < applications; from += batch)
+    await deps.db.write(async (tx) => {
+      await tx.rows(sql`
+        insert into lending_applications (
+          id, merchant_id, cohort, tier, status, requested_amount_usd, requested_term_months, purpose_code, selected_tier1_partner,
+          selected_tier2_partner, submitted_at, queued_at, created_by, created_at, updated_at, version, documentation_completed
+        )
+        select ${engine === 'sqlite' ? sql`printf('loan_%026d', n)` : sql`'loan_' || lpad(n::text, 26, '0')`}, ${merchantId},
+          ${oneOf('(n / 4)', 'US_COMPANY', 'MN_SOLE', 'UK_LTD')},
+          ${oneOf('(n / 4)', 'TIER_1_REFERRAL', 'TIER_1_REFERRAL', 'TIER_2_PARTNER')},
+          ${oneOf('n', 'UNDER_REVIEW', 'APPROVED', 'UNDER_REVIEW', 'WITHDRAWN')}, 100000 + n * 100, 1 + n % 60, 'INVENTORY',
+          ${oneOf('(n / 12)', 'HARBOR_INVENTORY', 'CARAVAN_TRADE')}, ${oneOf('(n / 24)', 'partner-3', null)},
+          1700000000000 + n * 1000, 1700000000000 + n * 1000, ${merchantId}, 1700000000000, 1700000000000, 2,
+          '{"items":[{"key":"owner_id","status":"UPLOADED"},{"key":"ubo_declaration","status":"UPLOADED"}]}'
+        from (${numbers(from, Math.min(from + batch, applications))}) as numbered
+        returning 1 as done`)
+    })
+  await deps.db.read.rows(sql`analyze lending_applications`).catch(() => deps.db.write(async (tx) => void (await tx.rows(sql`analyze`))))
+}
+
+async function open({ dataDir, databaseUrl, applications }: QueueOf) {
+  const settings = { ...benchSettings(dataDir), PORT: '0', LENDING_PLATFORM_ENABLED: 'true' }
+  const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
+  const instance = await openInstance({ config, as: 'server' })
+  const { deps, edge } = instance
+  const operator = await createSuperAdmin(deps, { email: 'root@example.com', password })
+  const shop = { name: 'bench', currency: 'USD', country: 'US' }
+  const { user } = await createMerchant(deps, { email: 'bench@example.com', password }, shop, system)
+  await seed(instance, user.id, applications)
+  const { data } = await startSession(deps, { id: operator.id, role: 'SUPER_ADMIN' }, system)
+  const headers = { host: 'localhost', authorization: `Bearer ${data.accessToken}` }
+  return {
+    instance,
+    /** How long a page took, in milliseconds. */
+    async page(query: string): Promise<number> {
+      const request = new Request(`http://localhost/admin/lending-application?limit=100${query}`, { headers })
+      const startedAt = performance.now()
+      const answer = await edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
+      const body = await answer.text()
+      const took = performance.now() - startedAt
+      if (answer.status !== 200) throw new Error(`the queue answered ${answer.status} ${body}`)
+      return took
+    },
+  }
+}
+
+const given = (name: string, ...values: string[]) => ['', ...values.map((value) => `&${name}=${value}`)]
+const queries = given('status', 'APPROVED').flatMap((status) =>
+  given('tier', 'TIER_1_REFERRAL').flatMap((tier) =>
+    given('cohort', 'US_COMPANY').flatMap((cohort) =>
+      given('partner', 'HARBOR_INVENTORY', 'partner-3', 'nobody').map((partner) => status + tier + cohort + partner),
+    ),
+  ),
+)
+
+const { queues, rounds }: QueueTold = await Bun.stdin.json()
+const opened = []
+for (const queue of queues) opened.push(await open(queue))
+const times: Record<string, number[][]> = {}
+for (let round = 0; round < rounds; round++)
+  for (const query of [...queries, '&page=10'])
+    for (const [nth, { page }] of opened.entries()) {
+      // The first is for the caches.
+      await page(query)
+      times[query] ??= queues.map(() => [])
+      times[query][nth]?.push(await page(query), await page(query))
+    }
+process.stdout.write(
+  JSON.stringify(Object.fromEntries(Object.entries(times).map(([query, all]) => [query, all.map((of) => Math.min(...of))]))),
+)
+for (const { instance } of opened) await instance.close()
+process.exit(0)

@@ -1,0 +1,60 @@
+/** The review queue over a million applications, against the same over ten thousand. */
+import { join } from 'node:path'
+import { administer } from './buying-postgres.ts'
+import type { QueueOf, QueueTimes, QueueTold } from './lending-queue.ts'
+import { children, figure, median, quick, rows, say, work } from './runs.ts'
+
+const few = 10_000
+const many = quick ? 100_000 : 1_000_000
+const rounds = quick ? 3 : 11
+
+/** @param serverUrl of a Postgres user who may create databases; without it, on SQLite alone */
+export async function measureLending(serverUrl: string | undefined): Promise<void> {
+  say(`the review queue of ${figure(many)} applications (seeding takes a while)`)
+  const sizes = [few, many]
+  report('SQLite', await timesOf(sizes.map((applications) => ({ dataDir: join(work, `lending-${applications}`), applications }))))
+  if (!serverUrl) return
+  const names = sizes.map((applications) => `souk_bench_${process.pid}_${applications}`)
+  try {
+    const queues: QueueOf[] = []
+    for (const [nth, applications] of sizes.entries()) {
+      await administer(serverUrl, `CREATE DATABASE ${names[nth]}`)
+      const url = new URL(serverUrl)
+      url.pathname = `/${names[nth]}`
+      queues.push({ dataDir: join(work, `lending-postgres-${applications}`), databaseUrl: url.href, applications })
+    }
+    report('Postgres', await timesOf(queues))
+  } finally {
+    for (const name of names) await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  }
+}
+
+async function timesOf(queues: readonly QueueOf[]): Promise<QueueTimes> {
+  const told: QueueTold = { queues, rounds }
+  const [{ databaseUrl = '' } = {}] = queues
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'lending-queue.ts')], {
+    env: { ...Bun.env, DATABASE_URL: databaseUrl },
+    stdin: new Blob([JSON.stringify(told)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  children.add(child)
+  const text = await new Response(child.stdout).text()
+  children.delete(child)
+  if ((await child.exited) !== 0) throw new Error('lending-queue.ts broke off')
+  return JSON.parse(text) as QueueTimes
+}
+
+function report(label: string, times: QueueTimes): void {
+  const ratios = Object.entries(times).map(([query, [small = 1, large = 0]]) => ({ query, small, large, ratio: large / small }))
+  const worst = ratios.reduce((a, b) => (b.ratio > a.ratio ? b : a))
+  const slowest = Math.max(...ratios.map(({ large }) => large))
+  rows.push({
+    what: `review queue, ${ratios.length} combinations of filters, ${figure(many)} applications to ${figure(few)}, ${label}`,
+    souk: `worst ${figure(worst.large, 2)} ms (${worst.query || 'none'}); slowest ${figure(slowest, 2)} ms`,
+    floor: `at ${figure(few)} ${figure(worst.small, 2)} ms`,
+    ratio: figure(worst.ratio, 2),
+    spread: `median ${figure(median(ratios.map(({ ratio }) => ratio)), 2)}`,
+    target: '< 3',
+  })
+}

@@ -1,0 +1,76 @@
+/** What leaves in one piece: works that wait for nothing, changes that must be made, and reads of one moment. */
+import { expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { isUniqueViolation, NothingChanged } from '../../db/engine.ts'
+import { insertOf, lockAsKnownOf, prepare, rowsOf, sureChangeOf } from '../../db/prepared.ts'
+import { attempts } from '../../db/schema/people.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const row = (id: string, at = 0) => ({ id, bucket: 'test', at })
+const locking = { isolation: 'locking' } as const
+const insert = insertOf(attempts)
+const found = rowsOf(attempts, ['id'])
+const ofBucket = rowsOf(attempts, ['bucket'])
+const setAt = sureChangeOf(attempts, eq(attempts.id, sql.placeholder('which')))
+const lockAsKnown = lockAsKnownOf(attempts, ['id'], ['bucket', 'at'])
+const broken = prepare((queries) => queries.select({ at: sql<number | null>`cast(${attempts.id} as integer) / 0` }).from(attempts))
+
+test('a work that waits for nothing is kept whole or not at all, and runs its effects once it is', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  const effects: string[] = []
+  const both = (one: string, other: string) =>
+    db.write(async (tx) => {
+      await insert(tx, row(one))
+      await insert(tx, row(other))
+      tx.afterCommit(() => effects.push(one))
+    }, locking)
+  await both('a', 'b')
+  expect(await both('c', 'b').catch(isUniqueViolation)).toBe(true)
+  await both('c', 'd')
+  expect(effects).toEqual(['a', 'c'])
+  expect((await db.read.all(ofBucket, { bucket: 'test' })).map(({ id }) => id).sort()).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('a change that must change a row, or a lock of one as it is known, undoes its whole write where it cannot', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) => insert(tx, row('a')), locking)
+  const changing = (id: string, known: ReturnType<typeof row>) =>
+    db
+      .write(async (tx) => {
+        await insert(tx, row(`beside ${id}`))
+        await lockAsKnown(tx, known)
+        await setAt(tx, { at: 1 }, { which: id })
+      }, locking)
+      .catch((error: unknown) => error)
+  expect(await changing('nobody', row('a'))).toBeInstanceOf(NothingChanged)
+  expect(await changing('a', row('a', 7))).toBeInstanceOf(NothingChanged)
+  expect(await db.read.all(ofBucket, { bucket: 'test' })).toEqual([row('a')])
+  expect(await changing('a', row('a'))).toBeUndefined()
+  expect(await db.read.first(found, { id: 'a' })).toEqual(row('a', 1))
+})
+
+test('reads that leave together are answered each for itself: rows are nobody else’s, and what fails fails alone', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) => insert(tx, row('a', 5)), locking)
+  const ask = () => db.read.first(found, { id: 'a' })
+  const asked = await Promise.allSettled([ask(), ask(), (async () => db.read.all(broken))(), ask(), db.read.first(found, { id: 'b' })])
+  const [one, other, failed, behind, none] = asked.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.status))
+  expect([one, other, behind, none]).toEqual([row('a', 5), row('a', 5), row('a', 5), undefined])
+  expect(one).not.toBe(other)
+  // SQLite has null for it.
+  expect(failed).toEqual(db.version() === undefined ? 'rejected' : [{ at: null }])
+})
+
+test('reads within others that are asked together are of the same moment', async () => {
+  await using opened = await openTestDatabase()
+  const { db } = opened
+  await db.write((tx) => insert(tx, row('a', 5)), locking)
+  const all = db.read.together(() => [
+    db.read.first(found, { id: 'a' }),
+    ...db.read.together(() => [db.read.first(found, { id: 'b' }), db.read.all(ofBucket, { bucket: 'test' })]),
+  ])
+  expect(await Promise.all(all)).toEqual([row('a', 5), undefined, [row('a', 5)]])
+})

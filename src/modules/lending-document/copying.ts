@@ -1,6 +1,6 @@
 import type { DocumentStore } from '../../core/documents.ts'
 import { sealedLength } from '../../lib/sealed-stream.ts'
-import type { LendingDocument } from './domain.ts'
+import type { LendingDocument } from '../lending/domain.ts'
 
 /** A file that a database names. */
 export type NamedFile = Pick<LendingDocument, 'store' | 'storageName' | 'size'>

@@ -139,7 +139,7 @@ describe("the demo's shops", () => {
       'crypto PUBLISHABLE_KEY btcpay',
       'wallet PARTNERSHIP checkout',
     ])
-    expect(abroad.meta).toMatchObject({ partnership: 'Kyoto Makers', kybCohort: null, skippedByBreaker: [] })
+    expect(abroad.meta).toMatchObject({ partnership: 'Kyoto Makers', kybCohort: 'INTL_OTHER', skippedByBreaker: [] })
   })
 })
 

@@ -56,6 +56,8 @@ test('every job that goes by the age of things says so', () => {
     'expire-carts',
     'approve-commissions',
     'recheck-hosts',
+    'sweep-documents',
+    'sweep-documents',
   ])
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 /** Applications that take documents, and files of each kind. */
 import { deflateRawSync } from 'node:zlib'
 import { lendingApplications } from '../../db/schema/lending.ts'
-import type { Application } from '../../src/modules/lending-document/domain.ts'
+import type { LendingApplication } from '../../src/modules/lending/domain.ts'
 import type { TestApp } from './app.ts'
 import { approved } from './kyb.ts'
 
@@ -11,9 +11,9 @@ export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadshe
 type Merchant = Awaited<ReturnType<TestApp['merchant']>>
 
 /** A draft of a merchant's, as POST /lending-application makes one. */
-export async function draftOf(app: TestApp, { id: merchantId }: Merchant, change: Partial<Application> = {}): Promise<string> {
+export async function draftOf(app: TestApp, { id: merchantId }: Merchant, change: Partial<LendingApplication> = {}): Promise<string> {
   const now = app.deps.clock.now()
-  const application: Application = {
+  const application: LendingApplication = {
     id: app.deps.newId('lendingApplication'),
     merchantId,
     cohort: 'US_COMPANY',
@@ -101,5 +101,5 @@ export const xlsx = zip([workbookTypes, sheet])
 
 /** What an application says of its documents, from its row. */
 export async function saidOf(app: TestApp, id: string) {
-  return (await app.deps.lendingDocumentStore.application(id))?.documentationCompleted
+  return (await app.deps.lendingStore.find(id))?.documentationCompleted
 }

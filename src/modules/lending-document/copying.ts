@@ -1,7 +1,7 @@
 import type { DocumentStore, KeptDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import { sealedLength } from '../../lib/sealed-stream.ts'
-import type { LendingDocument } from './domain.ts'
+import type { LendingDocument } from '../lending/domain.ts'
 
 /** A file that a database names. */
 export type NamedFile = Pick<LendingDocument, 'store' | 'storageName' | 'size'>

@@ -1,11 +1,7 @@
-import type { lendingApplications, lendingDocuments, lendingEvents } from '../../../db/schema/lending.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
 import { type Difference, differenceOf } from '../audit/domain.ts'
+import type { LendingDocument } from '../lending/domain.ts'
 
-export type LendingDocument = typeof lendingDocuments.$inferSelect
-export type Application = typeof lendingApplications.$inferSelect
-export type Documentation = NonNullable<Application['documentationCompleted']>
-export type LendingEvent = typeof lendingEvents.$inferSelect
 /** Whose and what a document is. */
 export type DocumentName = Pick<LendingDocument, 'id' | 'applicationId' | 'key'>
 
@@ -23,10 +19,6 @@ const endings: Readonly<Record<string, readonly [string, ...string[]]>> = {
 }
 /** Every media type that some document may have. */
 export const documentTypes = Object.keys(endings)
-
-/** The states in which a document may be handed in, and in which one that was handed in may go: also by another one that takes its place. */
-export const mayHandIn: readonly Application['status'][] = ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW']
-export const mayTakeBack: readonly Application['status'][] = ['DRAFT']
 
 /** What of a document is on record: not what its owner calls it. */
 export const documentDifference = (before: LendingDocument | undefined, after: LendingDocument | undefined): Difference =>
@@ -49,16 +41,6 @@ export const documentView = (document: LendingDocument) => ({
   ...isoTimes(pick(document, 'uploadedAt')),
 })
 export type DocumentView = ReturnType<typeof documentView>
-
-const taken = 'UPLOADED'
-const gone = 'REMOVED'
-
-/** What is said of the documents of an application once one of them was taken back. */
-export const withoutUploaded = (said: Documentation | null, key: string): Documentation | null =>
-  said && {
-    ...said,
-    items: (said.items ?? []).map((item) => (item.key === key && item.status === taken ? { ...item, status: gone } : item)),
-  }
 
 const nameLengthMax = 150
 

@@ -1,6 +1,6 @@
 import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
-import type { LendingDocument } from './domain.ts'
+import type { LendingDocument } from '../lending/domain.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { contentOf, fileOf } from './service.ts'
 

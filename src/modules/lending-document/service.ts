@@ -6,19 +6,9 @@ import type { ShopContext } from '../../core/principal.ts'
 import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { hashing, openStream, SealBroken, sealedLength, sealStream, streamKeys } from '../../lib/sealed-stream.ts'
 import { audited } from '../audit/index.ts'
-import { checklistOf, withUploaded } from '../lending/index.ts'
-import {
-  type Application,
-  type DocumentView,
-  documentDifference,
-  documentView,
-  fileSeal,
-  type LendingDocument,
-  mayHandIn,
-  mayTakeBack,
-  secretSeal,
-  withoutUploaded,
-} from './domain.ts'
+import { allowedIn, type LendingApplication, type LendingDocument, type LendingStatus } from '../lending/domain.ts'
+import { appendEvent, applicationWithId, checklistOf, noSuchApplication, withoutUploaded, withUploaded } from '../lending/index.ts'
+import { type DocumentView, documentDifference, documentView, fileSeal, secretSeal } from './domain.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { checkedFile } from './sniffing.ts'
 
@@ -42,27 +32,28 @@ export type Incoming = {
 const secretBytes = 32
 const mb = 1024 * 1024
 const retryAfterSeconds = 5
-const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 const noSuchDocument = () => new AppError('NOT_FOUND', 'No such document')
 
 /** @throws AppError NOT_FOUND, for another merchant's too */
-async function applicationOf({ lendingDocumentStore }: LendingDocumentDeps, reads: Reads, id: string, tx?: Writer): Promise<Application> {
-  const application = await lendingDocumentStore.application(id, tx)
+async function applicationOf(deps: LendingDocumentDeps, reads: Reads, id: string, tx?: Writer): Promise<LendingApplication> {
+  const application = await applicationWithId(deps, id, tx)
   if (!application || ('merchantId' in reads && application.merchantId !== reads.merchantId)) throw noSuchApplication()
   return application
 }
 
 /** What an application asks for under a key. @throws AppError NOT_FOUND */
-function askedOf(application: Application, key: string) {
+function askedOf(application: LendingApplication, key: string) {
   const item = checklistOf(application).items.find((one) => one.key === key)
   if (!item) throw new AppError('NOT_FOUND', 'The checklist of this application has no such document')
   return item
 }
 
+const isIn = (states: readonly LendingStatus[], { status }: LendingApplication): boolean => states.includes(status)
+
 /** @throws AppError CONFLICT. What was handed in stays once it was submitted: another one may come beside it, and none in its place. */
-function assertMayTake({ status }: Application, before: LendingDocument | undefined): void {
-  if (!mayHandIn.includes(status)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
-  if (before && !mayTakeBack.includes(status))
+function assertMayTake(application: LendingApplication, before: LendingDocument | undefined): void {
+  if (!isIn(allowedIn.handIn, application)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
+  if (before && !isIn(allowedIn.takeBack, application))
     throw new AppError('CONFLICT', 'The application was submitted with this document, which stays: others may be added')
 }
 
@@ -183,27 +174,15 @@ async function handIn(
 /** What an application says of its documents is changed together with them. Returns its new version. */
 async function note(
   tx: Writer,
-  { lendingDocumentStore, clock, newId }: LendingDocumentDeps,
+  deps: LendingDocumentDeps,
   { actor }: Pick<Change, 'actor'>,
-  application: Application,
-  { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: Application['documentationCompleted'] },
+  before: LendingApplication,
+  { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: LendingApplication['documentationCompleted'] },
 ): Promise<number> {
-  const [now, version] = [clock.now(), application.version + 1]
-  unlessStale((await lendingDocumentStore.noteOn(tx, application, { documentationCompleted: said, updatedAt: now, version })) || undefined)
-  await lendingDocumentStore.insertEvent(tx, {
-    id: newId('event'),
-    applicationId: application.id,
-    position: version,
-    type,
-    fromStatus: application.status,
-    toStatus: application.status,
-    actor: actor.id,
-    subject: key,
-    reason: null,
-    partnerExternalRef: null,
-    at: now,
-  })
-  return version
+  const fields = { documentationCompleted: said, updatedAt: deps.clock.now(), version: before.version + 1 }
+  unlessStale((await deps.lendingDocumentStore.noteOn(tx, before, fields)) || undefined)
+  await appendEvent(tx, deps, { type, subject: key, actor: actor.id, before, after: { ...before, ...fields } })
+  return fields.version
 }
 
 /**
@@ -217,7 +196,7 @@ export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopC
     const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
     if (!document) throw noSuchDocument()
     assertExpected(by.expected, application.version)
-    if (!mayTakeBack.includes(application.status))
+    if (!isIn(allowedIn.takeBack, application))
       throw new AppError('CONFLICT', 'The application was submitted with this document, which stays')
     await deps.lendingDocumentStore.remove(tx, document)
     const said = withoutUploaded(application.documentationCompleted, key)

@@ -1,18 +1,13 @@
 import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../db/prepared.ts'
-import { lendingApplications, lendingDocuments, lendingEvents } from '../../../db/schema/lending.ts'
-import type { Application, LendingDocument, LendingEvent } from './domain.ts'
+import { lendingApplications, lendingDocuments } from '../../../db/schema/lending.ts'
+import type { LendingApplication, LendingDocument } from '../lending/domain.ts'
 
-const applicationById = rowsOf(lendingApplications, ['id'])
 const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
 const insert = insertOf(lendingDocuments)
-const insertEvent = insertOf(lendingEvents)
 
 export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => ({
-  async application(id: string, from: Pick<Reader, 'first'> = read): Promise<Application | undefined> {
-    return from.first(applicationById, { id })
-  },
   async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
     return from.first(one, { applicationId, key })
   },
@@ -25,15 +20,12 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
   /** Whether the application was still of the version that was read. */
   async noteOn(
     tx: Writer,
-    { id, version }: Pick<Application, 'id' | 'version'>,
-    fields: Pick<Application, 'documentationCompleted' | 'updatedAt' | 'version'>,
+    { id, version }: Pick<LendingApplication, 'id' | 'version'>,
+    fields: Pick<LendingApplication, 'documentationCompleted' | 'updatedAt' | 'version'>,
   ): Promise<boolean> {
     const isThis = and(eq(lendingApplications.id, id), eq(lendingApplications.version, version))
     const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
     return rows.length === 1
-  },
-  async insertEvent(tx: Writer, event: LendingEvent): Promise<void> {
-    await insertEvent(tx, event)
   },
   /** Of these names of files, those that a document has. */
   async known(storageNames: readonly string[]): Promise<Set<string>> {

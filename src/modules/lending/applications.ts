@@ -1,4 +1,4 @@
-import type { Writer } from '../../../db/engine.ts'
+import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Change } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
@@ -149,6 +149,16 @@ async function found({ lendingStore }: LendingDeps, merchantId: string, id: stri
   if (!application) throw noSuchApplication()
   return application
 }
+
+/**
+ * An application as it is stored, whosever it is.
+ * @param from a transaction, inside a write
+ */
+export const applicationWithId = (
+  { lendingStore }: Pick<LendingDeps, 'lendingStore'>,
+  id: string,
+  from?: Pick<Reader, 'first' | 'all'>,
+): Promise<LendingApplication | undefined> => lendingStore.find(id, from)
 
 /** @throws AppError NOT_FOUND, also for another merchant's */
 export const readApplication = async (deps: LendingDeps, merchantId: string, id: string): Promise<ApplicationView> =>

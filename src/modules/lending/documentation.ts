@@ -54,3 +54,13 @@ export function withUploaded(said: Documentation | null, keys: readonly string[]
   const added = keys.filter((key) => !known.has(key)).map((key) => ({ key, status: uploaded }))
   return { ...said, items: [...marked, ...added] }
 }
+
+/** Marks a document that was taken back. */
+const removed = 'REMOVED'
+
+/** The same once the file of a document was taken back. */
+export const withoutUploaded = (said: Documentation | null, key: string): Documentation | null =>
+  said && {
+    ...said,
+    items: (said.items ?? []).map((item) => (item.key === key && item.status === uploaded ? { ...item, status: removed } : item)),
+  }

@@ -37,7 +37,10 @@ export const allowedIn = {
   APPROVED: sourcesOf(lendingTransitions, 'APPROVED'),
   REJECTED: sourcesOf(lendingTransitions, 'REJECTED'),
   UNDER_REVIEW: sourcesOf(lendingTransitions, 'UNDER_REVIEW'),
-} as const
+  handIn: ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW'],
+  /** Of a document that was handed in, also by another one that takes its place. */
+  takeBack: ['DRAFT'],
+} as const satisfies Record<string, readonly LendingStatus[]>
 
 export const lendingTiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies readonly LendingTier[]
 export const purposeCodes = ['INVENTORY', 'WORKING_CAPITAL', 'EXPANSION', 'EQUIPMENT'] as const satisfies readonly NonNullable<

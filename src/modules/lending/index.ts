@@ -1,8 +1,11 @@
 export {
+  appendEvent,
+  applicationWithId,
   checklist,
   createApplication,
   createApplicationFor,
   listApplications,
+  noSuchApplication,
   readApplication,
   submitApplication,
   updateApplication,
@@ -10,5 +13,5 @@ export {
 } from './applications.ts'
 export { checklistOf } from './checklist.ts'
 export { decide, listQueue, readWhole } from './decisions.ts'
-export { withUploaded } from './documentation.ts'
+export { withoutUploaded, withUploaded } from './documentation.ts'
 export type { LendingDeps } from './parts.ts'

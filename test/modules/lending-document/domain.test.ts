@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { attachmentOf, fileNameOf, withoutUploaded } from '../../../src/modules/lending-document/domain.ts'
+import { attachmentOf, fileNameOf } from '../../../src/modules/lending-document/domain.ts'
 
 test('a file name is taken from content-disposition, in each of the forms that senders use', () => {
   const named = (header: string) => fileNameOf(header)
@@ -47,18 +47,4 @@ test('whatever a file is called, what is sent with it is one header of printable
     'filename="invoice.html.pdf"',
   )
   expect(attachmentOf({ originalName: 'Scan.JPEG', key: 'owner_id', mimeType: 'image/jpeg' })).toContain('filename="Scan.JPEG"')
-})
-
-test('taking a document back leaves all else that is said of documents as it was', () => {
-  const said = {
-    note: 'mine',
-    items: [
-      { key: 'a', status: 'UPLOADED', at: 1 },
-      { key: 'b', status: 'UPLOADED' },
-      { key: 'c', status: 'LATER' },
-    ],
-  }
-  expect(withoutUploaded(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
-  expect(withoutUploaded(said, 'c')).toEqual(said)
-  expect(withoutUploaded(null, 'a')).toBeNull()
 })

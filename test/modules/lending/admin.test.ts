@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { lendingApplications } from '../../../db/schema/lending.ts'
+import { ruleVersion } from '../../../src/modules/credit/domain.ts'
 import { replay } from '../../../src/modules/credit/index.ts'
 import { tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
@@ -223,11 +224,17 @@ describe('the decision', () => {
       expect([change, answer.status]).toEqual([change, 400])
       expect(answer.body.message).toMatch(message)
     }
-    expect((await read(app, operator, id)).status).toBe('SUBMITTED')
+    // No JSON number tells it from 1.
+    const raw = JSON.stringify({ decision: 'APPROVED', assessment: figures }).replace('Usd":1,', 'Usd":1.0000000000000000001,')
+    const headers = { 'content-type': 'application/json' }
+    const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
+    expect([inexact.status, inexact.body.message]).toEqual([400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
+    expect(await read(app, operator, id)).toMatchObject({ status: 'SUBMITTED', decisions: [] })
+    expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
     // As any other field, whatever the application is, and whether there is one.
-    const inexact = { assessment: { ...figures, monthlyAvgRevenueUsd: 1.001 } }
+    const fractional = { assessment: { ...figures, monthlyAvgRevenueUsd: 1.001 } }
     for (const which of [(await drafted(app, merchant)).id, 'loan_00000000000000000000000000'])
-      expect((await decide(app, operator, which, 'APPROVED', inexact)).body.message).toMatch(/^assessment\.monthlyAvgRevenueUsd \(body\)/)
+      expect((await decide(app, operator, which, 'APPROVED', fractional)).body.message).toMatch(/^assessment\.monthlyAvgRevenueUsd \(body\)/)
   })
 
   test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { AppError } from '../../../src/core/errors.ts'
-import { documentationOf, withUploaded } from '../../../src/modules/lending/documentation.ts'
+import { documentationOf, withoutUploaded, withUploaded } from '../../../src/modules/lending/documentation.ts'
 
 const refusal = (sent: object): string => {
   try {
@@ -66,4 +66,18 @@ test('what there is a file of stays UPLOADED, whatever is said of it, and all el
   })
   for (const nothing of [null, {}, { items: [] }])
     expect(withUploaded(nothing, ['owner_id'])).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
+})
+
+test('taking a document back leaves all else that is said of documents as it was', () => {
+  const said = {
+    note: 'mine',
+    items: [
+      { key: 'a', status: 'UPLOADED', at: 1 },
+      { key: 'b', status: 'UPLOADED' },
+      { key: 'c', status: 'LATER' },
+    ],
+  }
+  expect(withoutUploaded(said, 'a')).toEqual({ note: 'mine', items: [{ key: 'a', status: 'REMOVED', at: 1 }, ...said.items.slice(1)] })
+  expect(withoutUploaded(said, 'c')).toEqual(said)
+  expect(withoutUploaded(null, 'a')).toBeNull()
 })

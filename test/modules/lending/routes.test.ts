@@ -20,6 +20,8 @@ describe('the switch', () => {
       ...[`POST ${path(nowhere, '/submit')}`, `POST ${path(nowhere, '/withdraw')}`, `GET ${path(nowhere, '/checklist')}`],
       ...['GET /admin/lending-application', `GET /admin/lending-application/${nowhere}`],
       `POST /admin/lending-application/${nowhere}/decision`,
+      ...['PUT', 'GET', 'DELETE'].map((method) => `${method} ${path(nowhere, '/documents/owner_id')}`),
+      `GET /admin${path(nowhere, '/documents/owner_id')}`,
     ]
     for (const route of routes)
       for (const prefix of ['', '/api/v3']) {

@@ -234,7 +234,9 @@ describe('the decision', () => {
     // As any other field, whatever the application is, and whether there is one.
     const fractional = { assessment: { ...figures, monthlyAvgRevenueUsd: 1.001 } }
     for (const which of [(await drafted(app, merchant)).id, 'loan_00000000000000000000000000'])
-      expect((await decide(app, operator, which, 'APPROVED', fractional)).body.message).toMatch(/^assessment\.monthlyAvgRevenueUsd \(body\)/)
+      expect((await decide(app, operator, which, 'APPROVED', fractional)).body.message).toMatch(
+        /^assessment\.monthlyAvgRevenueUsd \(body\)/,
+      )
   })
 
   test('a decision of a wrong form is 400, of no application 404, and of another version 412, before its state is looked at', async () => {

@@ -57,7 +57,6 @@ test('every job that goes by the age of things says so', () => {
     'approve-commissions',
     'recheck-hosts',
     'sweep-documents',
-    'sweep-documents',
   ])
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })

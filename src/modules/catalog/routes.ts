@@ -1,11 +1,11 @@
 import { publicationInMs } from '../../core/publication.ts'
 import { publicJson } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { importing, importMaxMs } from '../../http/importing.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../http/shop.ts'
 import { uploads } from '../../http/upload.ts'
-import type { Paced } from '../../lib/pace.ts'
 import { pageOf, sliceOf } from '../../lib/page.ts'
 import {
   archiveProduct,
@@ -183,30 +183,20 @@ export const catalogRoutes = (deps: HttpDeps & CatalogDeps) =>
     )
     .post(
       '/product-v2/import',
-      async ({ query, shop, actor, upload, request }) => {
-        const slot = deps.importSlots.take(shop.id)
-        let paced: Paced | undefined
-        try {
-          const file = await upload.pieces()
-          slot.begin()
-          paced = await deps.pace.enter()
-          const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
-          const report = await importProducts(deps, { shop, actor }, () => each(file), {
+      ({ query, shop, actor, upload, request }) =>
+        importing(deps, { slot: [shop.id], request, upload }, async ({ file, signal, rest }) => {
+          const report = await importProducts(deps, { shop, actor }, file, {
             dryRun: query.dryRun === 'true',
             overwrite: query.overwrite === 'true',
             stock: query.stock === 'true',
             currency: query.currency ?? shop.currency,
             signal,
             limits: importLimits,
-            rest: paced.rest,
+            rest,
           })
           if (!report.complete) throw importStopped(report)
           return report
-        } finally {
-          paced?.leave()
-          slot.leave()
-        }
-      },
+        }),
       {
         access: 'management',
         upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
@@ -221,10 +211,4 @@ One import of a shop at a time: 429 meanwhile. It stops when its client leaves, 
       },
     )
 
-/** How long an import may work once its file is there: shorter than the server lets a connection wait. */
-const importMaxMs = 50_000
 const importLimits = { rows: 100_000, products: 50_000 }
-
-async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces
-}

@@ -1,10 +1,10 @@
 import { AppError } from '../../core/errors.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { importing, importMaxMs } from '../../http/importing.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
 import { parseInstant } from '../../lib/instant.ts'
-import type { Paced } from '../../lib/pace.ts'
 import { sliceOf } from '../../lib/page.ts'
 import { centsOf } from '../../lib/usd.ts'
 import { importTape, listRepayments, type RepaymentDeps, recordRepayment, reverseRepayment, tapeStopped } from './index.ts'
@@ -52,22 +52,12 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
     })
     .post(
       '/admin/repayments/import',
-      async ({ actor, upload, request }) => {
-        const slot = deps.importSlots.take('repayments', 'of repayments')
-        let paced: Paced | undefined
-        try {
-          const file = await upload.pieces()
-          slot.begin()
-          paced = await deps.pace.enter()
-          const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
-          const report = await importTape(deps, { actor }, () => each(file), { signal, rowsMax, rest: paced.rest })
+      ({ actor, upload, request }) =>
+        importing(deps, { slot: ['repayments', 'of repayments'], request, upload }, async ({ file, signal, rest }) => {
+          const report = await importTape(deps, { actor }, file, { signal, rowsMax, rest })
           if (!report.complete) throw tapeStopped(report)
           return report
-        } finally {
-          paced?.leave()
-          slot.leave()
-        }
-      },
+        }),
       {
         access: 'superAdmin',
         upload: { types: ['text/csv'], bytesMax: 20 * 1024 * 1024 },
@@ -81,13 +71,7 @@ One import at a time: 429 meanwhile. It stops when its client leaves, and after 
       },
     )
 
-/** How long an import may work once its file is there: shorter than the server lets a connection wait. */
-const importMaxMs = 50_000
 const rowsMax = 100_000
-
-async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces
-}
 
 function amountIn(usd: number): number {
   const cents = centsOf(usd)

@@ -25,6 +25,17 @@ export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
+/**
+ * A body that was packed, or is a part of one, is none that can be read here.
+ * @throws AppError UNSUPPORTED_MEDIA, INVALID (RFC 9110, 14.5: a part is not to be taken for the whole)
+ */
+export function assertWhole({ headers }: Request): void {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
+    throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as it is, without content-encoding')
+  if (headers.has('content-range')) throw new AppError('INVALID', 'Send the body whole, without content-range')
+}
+
 /** What holds the bytes until the body is whole, and for whom. */
 export type InRoom = { readonly room: BodyRoom; readonly sender: string }
 
@@ -45,6 +56,7 @@ export async function readJson(request: Request, { bytesMax, valuesMax, exactNum
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
   if (bytes.length === 0) return {}
+  assertWhole(request)
   const body = parseObject(bytes, valuesMax)
   if (exactNumbers) assertExact(utf8.decode(bytes))
   return body
@@ -233,13 +245,31 @@ const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
  */
 function assertExact(json: string): void {
   if (!mayBeRounded.test(json)) return
-  JSON.parse(json, (name: string, value: unknown, context?: { readonly source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined || isZero(context.source)) return value
-    const [sent, kept] = [context.source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
-    if (!sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator)
-      throw new AppError('INVALID', `${shown([name])} (body): a number of so many digits cannot be kept exactly`)
-    return value
-  })
+  const value: unknown = JSON.parse(json, (_name: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined && isRounded(context.source, value) ? rounded : value,
+  )
+  const path = pathToRounded(value)
+  if (path) throw new AppError('INVALID', `${shown(path)} (body): a number of so many digits cannot be kept exactly`)
+}
+
+/** Stands where a number was rounded. */
+const rounded = Symbol('rounded')
+
+function isRounded(source: string, value: number): boolean {
+  if (isZero(source)) return false
+  const [sent, kept] = [source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
+  return !sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator
+}
+
+/** Where the first of them is; undefined where none was. */
+function pathToRounded(value: unknown): string[] | undefined {
+  if (value === rounded) return []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const name in value) {
+    const path = pathToRounded((value as Record<string, unknown>)[name])
+    if (path) return [name, ...path]
+  }
+  return undefined
 }
 
 const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]

@@ -6,7 +6,12 @@ import { pathnameOf } from './request-url.ts'
 import { type Shape, shapeOf, valuesIn } from './shape.ts'
 
 /** What a route takes in place of JSON: media types in small letters, and how much of it. */
-export type UploadRule = { readonly types: readonly string[]; readonly bytesMax: number }
+export type UploadRule = {
+  readonly types: readonly string[]
+  readonly bytesMax: number
+  /** Where a path takes some of them alone. */
+  readonly typesOf?: (params: Readonly<Record<string, string>>) => readonly string[] | undefined
+}
 
 /** What a route states besides its handler. */
 export type StatedRoute = {

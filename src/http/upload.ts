@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { release } from '../lib/sealed-stream.ts'
-import { mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
+import { assertWhole, mediaTypeOf, type Pace, type Reading, readBody, readChunks, readPieces } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { UploadRule } from './route-table.ts'
 
@@ -51,19 +51,24 @@ export const uploads = ({ uploading }: { uploading: Uploading }) =>
   new Elysia({ name: 'http.uploads' }).macro({
     upload: (rule: UploadRule) => ({
       detail: { 'x-upload': rule } as object,
-      resolve: ({ request }: { request: Request }) => ({ upload: readUpload(request, rule, uploading) }),
+      // Typed by what every route has: with its own parameters in it, Elysia would forget what other macros add.
+      resolve: (context: { request: Request }) => {
+        const { params = {} } = context as { params?: Readonly<Record<string, string>> }
+        return { upload: readUpload(context.request, { ...rule, types: rule.typesOf?.(params) ?? rule.types }, uploading) }
+      },
     }),
   })
 
 /**
  * The body of a request as a file; nothing is read yet.
- * @throws AppError UNSUPPORTED_MEDIA
+ * @throws AppError UNSUPPORTED_MEDIA; INVALID for a part of one
  */
 export function readUpload(
   request: Request,
   { types, bytesMax: bytesMost }: UploadRule,
   { room, senderOf, pace, reads }: Uploading,
 ): Upload {
+  assertWhole(request)
   const type = mediaTypeOf(request)
   if (!types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
   /** Reads the body whole. */

@@ -219,6 +219,22 @@ describe('checks come in this order', () => {
     expect((await post('{', 'application/json')).status).toBe(400)
   })
 
+  test('a body that was packed, or is a part of one, is refused for what it is, and not for what it looks like', async () => {
+    await using app = await testApp()
+    for (const [header, value, status, message] of [
+      ['content-encoding', 'gzip', 415, 'Send the body as it is, without content-encoding'],
+      ['content-encoding', 'Identity', 401, 'The e-mail address or the password is wrong'],
+      ['content-range', 'bytes 0-9/10', 400, 'Send the body whole, without content-range'],
+    ] as const) {
+      const sent = {
+        raw: '{"email":"a@example.com","password":"0123456789"}',
+        headers: { 'content-type': 'application/json', [header]: value },
+      }
+      const answer = await app.call('POST', '/merchant/login', sent)
+      expect([value, answer.status, answer.body.message]).toEqual([value, status, message])
+    }
+  })
+
   test('checks come in this order: nothing of a body is read before the caller is known', async () => {
     await using app = await testApp()
     const peer = { requestIP: () => ({ address: '127.0.0.1' }) }

@@ -1,6 +1,7 @@
 import type { AuditValues, auditLog } from '../../../db/schema/people.ts'
 import { limitKeyOf, networkOf } from '../../lib/networks.ts'
 import { isoTimes, pick } from '../../lib/records.ts'
+import { usdOf } from '../../lib/usd.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
 
@@ -65,15 +66,15 @@ export function bounded(values: AuditValues | null | undefined): AuditValues | n
 /** In the order in which a row is answered and exported. */
 export const auditColumns = ['id', 'at', 'actor', 'action', 'subject', 'shopId', 'address', 'requestId', 'before', 'after'] as const
 
-/** Times are kept in milliseconds, and told as all times are: those of a field whose name says that it is one. */
+/** Times are kept in milliseconds and dollars in cents, and told as all of them are: those of a field whose name says that it is one. */
 const told = (values: AuditValues | null): AuditValues | null =>
   values &&
   Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      /[a-z]At$/.test(name) && Number.isSafeInteger(value) ? new Date(value as number).toISOString() : value,
-    ]),
+    Object.entries(values).map(([name, value]) => [name, Number.isSafeInteger(value) ? toldAs(name, value as number) : value]),
   )
+
+const toldAs = (name: string, value: number): string | number =>
+  /[a-z]At$/.test(name) ? new Date(value).toISOString() : /[a-z]Usd$/.test(name) ? usdOf(value) : value
 
 /** A row as it is answered and exported. */
 export const auditView = ({ before, after, ...row }: AuditRow) =>

@@ -64,7 +64,8 @@ export function audited<T>(
     const done = await work(tx, (difference) => {
       told = difference
     })
-    await audit(tx, deps, { ...entry, ...told, actor, shopId: shop?.id })
+    const isNoChange = told.before === null && told.after === null
+    if (!isNoChange) await audit(tx, deps, { ...entry, ...told, actor, shopId: shop?.id })
     return done
   })
 }

@@ -12,6 +12,7 @@ export const kybRoutes = (deps: HttpDeps & KybDeps) =>
       access: 'merchant',
       versioned: true,
       idempotent: true,
+      exactNumbers: true,
       body: FileKyb,
       response: { 201: KybRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
       detail: {

@@ -1,14 +1,16 @@
 import { t } from 'elysia'
 import type { HttpDeps } from '../../http/deps.ts'
+import type { UploadRule } from '../../http/route-table.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { uploads } from '../../http/upload.ts'
+import { acceptedTypes } from '../lending/index.ts'
 import { attachmentOf, documentTypes, fileNameOf } from './domain.ts'
 import { type LendingDocumentDeps, putDocument, readDocument, readDocumentAsOperator, removeDocument } from './index.ts'
 import { DocumentFile, DocumentPath, LendingDocument } from './model.ts'
 
-/** Of the largest class; the others are looked at once it is known which document it is. */
-const bytesMax = 25 * 1024 * 1024
+/** As large as the largest class may be; the others are looked at once it is known of which one it is. */
+const document: UploadRule = { types: documentTypes, bytesMax: 25 * 1024 * 1024, typesOf: ({ key = '' }) => acceptedTypes(key) }
 
 const path = '/lending-application/:id/documents/:key'
 const whileOn =
@@ -31,7 +33,7 @@ export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
       {
         access: { by: 'approvedMerchant', while: whileOn(deps) },
         versioned: true,
-        upload: { types: documentTypes, bytesMax },
+        upload: document,
         params: DocumentPath,
         response: { 200: LendingDocument, ...errorResponses(401, 403, 404, 408, 409, 413, 415, 429) },
         detail: {

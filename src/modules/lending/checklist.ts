@@ -193,6 +193,10 @@ export function mergedDocuments(...lists: readonly (readonly Asked[])[]): Asked[
   return [...merged.values()]
 }
 
+/** What files are taken of a document; undefined where there is none of that key. */
+export const acceptedTypes = (key: string): readonly string[] | undefined =>
+  Object.hasOwn(documentKinds, key) ? documentClasses[documentKinds[key as DocumentKey].class].acceptedMimeTypes : undefined
+
 /** What decides which documents an application asks for. */
 export type Choice = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner' | 'selectedTier2Partner'>
 

@@ -105,6 +105,7 @@ export const applicationDifference = (before: LendingApplication | undefined, af
     'selectedTier1Partner',
     'submittedAt',
     'decidedAt',
+    'createdBy',
   ])
 
 /** `queuedAt` says no more than `submittedAt` does. */

@@ -11,7 +11,7 @@ export {
   updateApplication,
   withdrawApplication,
 } from './applications.ts'
-export { checklistOf } from './checklist.ts'
+export { acceptedTypes, checklistOf } from './checklist.ts'
 export { decide, listQueue, readWhole } from './decisions.ts'
 export { withoutUploaded, withUploaded } from './documentation.ts'
 export type { LendingDeps } from './parts.ts'

@@ -2,7 +2,7 @@ import type { CsvRecord } from '../../core/csv-records.ts'
 import { AppError } from '../../core/errors.ts'
 import { isDay, startOf } from '../../lib/day.ts'
 import { instantPattern, parseInstant } from '../../lib/instant.ts'
-import { centsOf } from '../../lib/usd.ts'
+import { centsOf, usdEnd } from '../../lib/usd.ts'
 import { breachOf, type Draft, loanRefMax, loanRefPattern, outcomes } from './domain.ts'
 
 /** The columns of a loan tape, in any order. */
@@ -75,8 +75,9 @@ function draftOf(cell: (column: Column) => string): Draft {
     throw new Fault('loanRef', `1 to ${loanRefMax} characters in one line`)
   const outcome = outcomes.find((one) => one === cell('outcome').toUpperCase())
   if (!outcome) throw new Fault('outcome', `one of ${outcomes.join(', ')}`)
-  const amountUsd = /^\d{1,13}(\.\d{1,2})?$/.test(cell('amountUsd')) ? centsOf(Number(cell('amountUsd'))) : undefined
-  if (amountUsd === undefined) throw new Fault('amountUsd', 'dollars with at most two decimals, as 1250.50')
+  if (!/^\d{1,40}(\.\d{1,2})?$/.test(cell('amountUsd'))) throw new Fault('amountUsd', 'dollars with at most two decimals, as 1250.50')
+  const amountUsd = centsOf(Number(cell('amountUsd')))
+  if (amountUsd === undefined) throw new Fault('amountUsd', `less than ${usdEnd}`)
   const dueAt = instantIn('dueAt', cell('dueAt'))
   const settledAt = cell('settledAt') === '' ? null : instantIn('settledAt', cell('settledAt'))
   return { merchantId, lenderId, loanRef, outcome, amountUsd, dueAt, settledAt }

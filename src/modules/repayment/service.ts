@@ -34,7 +34,20 @@ export const taken = 'loanRef (body): a repayment of this lender, loan and due d
 
 const noSuchRepayment = () => new AppError('NOT_FOUND', 'No such repayment')
 const differenceIn = (before: Repayment | undefined, after: Repayment) =>
-  differenceOf(before, after, ['merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt', 'source', 'reversedAt'])
+  differenceOf(before, after, [
+    'merchantId',
+    'lenderId',
+    'loanRef',
+    'outcome',
+    'amountUsd',
+    'dueAt',
+    'settledAt',
+    'datedAt',
+    'source',
+    'recordedBy',
+    'recordedAt',
+    'reversedAt',
+  ])
 
 /**
  * Records instalments, inside a locking write, and what they add to their merchants' signals. Each leaves a row of the audit trail.

@@ -49,3 +49,13 @@ test('a row tells the times in what changed as it tells its own, and leaves all 
   expect([view.at, view.before]).toEqual(['2026-01-06T12:00:00.000Z', null])
   expect(view.after).toEqual({ publishedAt: '2026-01-06T12:00:00.000Z', endedAt: null, onHand: 5, At: 7, format: at })
 })
+
+test('a row tells dollars as the fields of that name are told everywhere, though they are kept in cents', () => {
+  const row = { id: 'aud_1', at: 0, actor: 'a', action: 'b', subject: 'c', shopId: null, requestId: null, address: null }
+  const { before, after } = auditView({
+    ...row,
+    before: { requestedAmountUsd: null },
+    after: { requestedAmountUsd: 2_500_050, amountUsd: 1_234 },
+  })
+  expect([before, after]).toEqual([{ requestedAmountUsd: null }, { requestedAmountUsd: 25_000.5, amountUsd: 12.34 }])
+})

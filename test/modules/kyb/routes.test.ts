@@ -98,6 +98,12 @@ describe('filing', () => {
       expect(answer.body.message).toMatch(message)
       expect(answer.text).not.toMatch(/MARS|zzz|Planted/)
     }
+    const raw = JSON.stringify({ ...business, ...owner(1) }).replace('"share":1', '"share":99.99999999999999999999')
+    const rounded = await app.call('POST', '/kyb', { token, raw, headers: { 'content-type': 'application/json' } })
+    expect([rounded.status, rounded.body.message]).toEqual([
+      400,
+      'owners.0.share (body): a number of so many digits cannot be kept exactly',
+    ])
     expect((await app.call('GET', '/kyb', { token })).status).toBe(404)
   })
 

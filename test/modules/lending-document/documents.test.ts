@@ -200,6 +200,7 @@ test('a document is refused by who sends it, where, as what, how large and when,
     ['a type of no document', 415, merchant.token, id, 'owner_id', png, 'application/zip'],
     ['a type of another class', 415, merchant.token, id, 'owner_id', csv, 'text/csv'],
     ['a picture as a statement', 415, merchant.token, id, 'bank_statements_12m', png, 'image/png'],
+    ['a type of nothing', 415, merchant.token, id, 'owner_id', png, 'application/octet-stream'],
     ['a disguise', 415, merchant.token, id, 'owner_id', png, 'application/pdf'],
     ['nothing', 400, merchant.token, id, 'owner_id', new Uint8Array(), 'image/png'],
     ['too large an identity', 413, merchant.token, id, 'owner_id', large(5 * mb + 1), type],
@@ -214,6 +215,14 @@ test('a document is refused by who sends it, where, as what, how large and when,
     })
     expect([what, answer.status]).toEqual([what, status])
     expect(Object.keys(answer.body)).toEqual(['statusCode', 'message', 'error'])
+    if (what === 'a type of nothing') expect(answer.body.message).toBe('Send the file as application/pdf or image/jpeg or image/png')
+  }
+  for (const [header, value, status] of [
+    ['content-range', `bytes 0-44/${png.length}`, 400],
+    ['content-encoding', 'gzip', 415],
+  ] as const) {
+    const answer = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png', headers: { [header]: value } })
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(`without ${header}`)])
   }
   expect(await rowsOf(app)).toEqual([])
   expect(filesOf(app)).toEqual([])

@@ -185,6 +185,9 @@ describe('a change of a draft', () => {
       const answer = ok(await update(app, merchant, id, same))
       expect([answer.text, answer.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
     }
+    const auditOf = async () =>
+      ok(await app.call('GET', `/admin/audit?subject=${id}&action=lending.changed`, { token: operator.token })).body.data
+    expect(await auditOf()).toMatchObject([{ before: { requestedAmountUsd: null }, after: { requestedAmountUsd: 25_000.5 } }])
     const nothing = Object.fromEntries(Object.keys(change).map((name) => [name, null]))
     expect(ok(await update(app, merchant, id, nothing)).body).toMatchObject(nothing)
     const { events } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
@@ -244,8 +247,8 @@ describe('a change of a draft', () => {
       ['{"requestedAmountUsd":10000000.0000000001}', 'requestedAmountUsd'],
       ['{"requestedAmountUsd":1000.00000000000000000001}', 'requestedAmountUsd'],
       ['{"requestedTermMonths":1.0000000000000000001}', 'requestedTermMonths'],
-      ['{"documentationCompleted":{"pages":12345678901234567890}}', 'pages'],
-      ['{"documentationCompleted":{"pages":1e400}}', 'pages'],
+      ['{"documentationCompleted":{"pages":12345678901234567890}}', 'documentationCompleted.pages'],
+      ['{"documentationCompleted":{"pages":1e400}}', 'documentationCompleted.pages'],
     ] as const)
       expect([raw, ...refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw, headers }))]).toEqual([
         raw,

@@ -173,3 +173,15 @@ test('a file that turns out to be none in its middle says how much of it was rec
   expect([status, body.message]).toEqual([400, told])
   expect((await send(lines(header, ...rows))).body).toMatchObject({ known: recorded, recorded: 1_000 - recorded })
 })
+
+test('a tape refuses an amount that is too large for what it is', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const raw = `${header}\nmer_1,lend_1,L-1,ON_TIME,10000000000000,2025-10-01,2025-10-01\nmer_1,lend_1,L-1,ON_TIME,12345678901234567890.12,2025-10-01,2025-10-01\n`
+  const { body } = await app.call('POST', '/admin/repayments/import', {
+    token: operator.token,
+    raw,
+    headers: { 'content-type': 'text/csv' },
+  })
+  expect(body.errors).toEqual([2, 3].map((row) => ({ row, column: 'amountUsd', message: 'must be less than 10000000000000' })))
+})

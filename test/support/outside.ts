@@ -19,8 +19,12 @@ type Standing = {
   currency: string
   /** The shopper pays on its page. */
   pay(reference: string): void
-  /** What waits there is done: captures and refunds that take their time. */
+  /** What waits there is done: captures and refunds that take their time, and shoppers fetch what they can claim. */
   settle(): void
+  /** Whether the shopper could still pay on its page. */
+  isPayable(reference: string): boolean
+  /** Whether money of the shopper's is held there for us. */
+  isHeld(reference: string): boolean
   /** What it says of a payment; undefined where it signs nothing. */
   message(reference: string): Message | undefined
   /** What it has taken of a payment, and given back, in its own units. */
@@ -41,6 +45,8 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       currency: 'USD',
       pay: (reference) => server.page.pay(reference),
       settle: () => undefined,
+      isPayable: (reference) => server.intents.get(reference)?.status !== 'canceled',
+      isHeld: (reference) => server.intents.get(reference)?.status === 'requires_capture',
       message: () => server.sent(server.events.at(-1) ?? {}),
       close: server.close,
     }
@@ -57,7 +63,9 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       method: 'card',
       currency: 'KWD',
       pay: (reference) => server.pay(reference),
-      settle: () => undefined,
+      settle: () => server.settleRefunds(),
+      isPayable: (reference) => server.objects.get(reference)?.status === 'INITIATED',
+      isHeld: (reference) => server.objects.get(reference)?.status === 'AUTHORIZED',
       message: (reference) => server.message(reference),
       close: server.close,
     }
@@ -71,6 +79,8 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       currency: 'MNT',
       pay: (reference) => void server.pay(reference, { type: 'CARD' }),
       settle: () => undefined,
+      isPayable: (reference) => server.invoices.get(reference)?.canceled === false,
+      isHeld: () => false,
       message: () => undefined,
       close: server.close,
     }
@@ -89,6 +99,8 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       currency: 'USD',
       pay: (reference) => void server.pay(reference),
       settle: () => server.settle(),
+      isPayable: (reference) => server.sessions.has(reference),
+      isHeld: () => [...server.payments.values()].some(({ status, voided }) => status === 'Authorized' && voided === 0),
       message() {
         const [payment] = [...server.payments.values()].slice(-1)
         return payment && server.message('payment_captured', payment)
@@ -104,6 +116,8 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       currency: 'USD',
       pay: (reference) => server.approve(reference),
       settle: () => undefined,
+      isPayable: (reference) => server.orders.get(reference)?.status !== 'VOIDED',
+      isHeld: (reference) => server.orders.get(reference)?.authorizations.some(({ status }) => status === 'CREATED') ?? false,
       message: () => server.sent(server.events.at(-1) ?? {}),
       close: server.close,
     }
@@ -116,7 +130,11 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
       method: 'crypto',
       currency: 'USD',
       pay: (reference) => server.pay(reference, Number(server.invoices.get(reference)?.amount)),
-      settle: () => undefined,
+      settle: () => {
+        for (const { id, amount, payouts } of server.claims.values()) if (payouts.length === 0) server.redeem(id, amount)
+      },
+      isPayable: (reference) => server.invoices.get(reference)?.status === 'New',
+      isHeld: () => false,
       message: (reference) => server.message(reference, 'InvoiceSettled'),
       close: server.close,
     }

@@ -207,6 +207,23 @@ const work = (): readonly Rule[] => [
     say: ({ id, of_order: order, kept, currency, code }) =>
       `Refund ${id} of order ${order}: ${kept} ${currency} (minor units) is to be paid by hand${code === '' ? '' : `, since the processor says ${code}`}`,
   },
+  {
+    subject: 'disputes of payments that are not here',
+    // What a message told of, for as long as it is kept; a name is looked for as JSON has it.
+    broken: sql`
+      select m.processor as processor, m.dispute as told, coalesce(m.shop_id, '') as shop
+      from payment_messages m
+      where m.dispute is not null and m.resume_at is null
+        and not exists (
+          select 1 from disputes d join payments p on p.id = d.payment_id
+          where p.processor = m.processor
+            and replace(m.dispute, '"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"', '') <> m.dispute)
+      order by m.received_at, m.id`,
+    say: ({ processor, told, shop }) => {
+      const { reference, amount, currency, state } = JSON.parse(String(told)) as Record<string, string | number>
+      return `Dispute ${reference} at ${processor}${shop === '' ? '' : `, of the account of ${shop}`}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
+    },
+  },
 ]
 
 /** `isWork`: nothing is wrong, and somebody has something to do. */

@@ -156,19 +156,30 @@ test('of a payment that its processor has taken no money of, a dispute takes non
   expect(await problems(app)).toEqual([])
 })
 
-test('a dispute of a payment that is not here is kept, told once its time is over, and not booked', async () => {
+test('a dispute of a payment that is not here is kept, told once its time is over, named by souk check, and not booked', async () => {
   await using app = await testApp()
   const payment = { paymentId: undefined, reference: 'another' }
-  await sellingBy(app, { readMessage: async () => ({ id: 'one', payment, dispute: opened }) })
+  const odd = 'dp "\\1'
+  const shop = await sellingBy(app, { readMessage: async () => ({ id: 'one', payment, dispute: { ...opened, reference: odd } }) })
+  const toDo = async () => {
+    for await (const { subject, problems: all, isWork } of bookFindings(app.deps.db))
+      if (subject === 'disputes of payments that are not here') return [isWork, all]
+    return undefined
+  }
   ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
   for (let looks = 0; looks < 8; looks++) {
     await app.jobs.messages()
     app.clock.advance(30 * 60_000)
   }
   expect(app.logged.filter(({ event }) => event === 'payment_message.unknown_dispute')).toMatchObject([
-    { level: 'error', fields: { processor: 'scripted', reference: 'dp_1', amount: 1_000, currency: 'USD' } },
+    { level: 'error', fields: { processor: 'scripted', reference: odd, amount: 1_000, currency: 'USD' } },
   ])
   const kept = await app.deps.db.read.select().from(paymentMessages)
-  expect(kept).toMatchObject([{ dispute: opened, resumeAt: null }])
+  expect(kept).toMatchObject([{ dispute: { ...opened, reference: odd }, resumeAt: null }])
   expect((await booksOf(app)).movements).toEqual([])
+  expect(await toDo()).toEqual([true, [`Dispute ${odd} at scripted: OPEN, 1000 USD (minor units). Look there whose it is`]])
+  // One by the same name that is noted is none of these, whatever that name holds.
+  const { order } = ok(await shop.buy()).body
+  await tell(app, order.id, { ...opened, reference: odd })
+  expect(await toDo()).toEqual([true, []])
 })

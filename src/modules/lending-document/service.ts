@@ -207,8 +207,8 @@ export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopC
   await removeFile(deps, removed)
 }
 
-/** A document and its content, which is read when it is asked for. */
-export type Opened = { readonly document: LendingDocument; content(): AsyncGenerator<Uint8Array> }
+/** A document and its content, of which the first chunk has been read: whoever does not read it to its end ends it. */
+export type Opened = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
 
 /**
  * A document of a merchant's own application.
@@ -237,28 +237,43 @@ export async function readDocument(deps: LendingDocumentDeps, reads: Reads, { ap
 export async function readDocumentAsOperator(deps: LendingDocumentDeps, { actor }: Pick<Change, 'actor'>, which: Which): Promise<Opened> {
   const found = await readDocument(deps, { operator: true }, which)
   const entry = { action: 'lending_document.read', subject: which.applicationId }
-  await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
-  return found
+  try {
+    await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
+    return found
+  } catch (error) {
+    await found.content.return(undefined)
+    throw error
+  }
 }
 
-/** What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. */
+/**
+ * What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. What is
+ * open stays so, though the document is replaced meanwhile.
+ */
 async function opened(deps: LendingDocumentDeps, document: LendingDocument): Promise<Opened> {
-  const file = await fileOf(deps, document)
-  for await (const _first of contentOf(deps, document, file)) break
-  return { document, content: () => noting(deps, document, contentOf(deps, document, file)) }
+  const chunks = contentOf(deps, document, await fileOf(deps, document))
+  const content = goingOn(deps, document, chunks, await chunks.next())
+  // As far as what follows the first chunk: a generator that has not begun would end without ending what it reads.
+  await content.next()
+  return { document, content }
 }
 
-/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. */
-async function* noting(
+/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. The first piece is empty. */
+async function* goingOn(
   deps: LendingDocumentDeps,
   document: LendingDocument,
-  content: AsyncIterable<Uint8Array>,
+  chunks: AsyncGenerator<Uint8Array>,
+  first: IteratorResult<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* content
+    yield new Uint8Array()
+    if (!first.done) yield first.value
+    yield* chunks
   } catch (error) {
     noteDamage(deps, document, error)
     throw error
+  } finally {
+    await chunks.return(undefined)
   }
 }
 

@@ -441,6 +441,20 @@ describe('a file behind our back', () => {
     expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
   })
 
+  test('that is replaced or taken back once its answer has begun is sent to its end', async () => {
+    for (const method of ['PUT', 'DELETE']) {
+      await using app = await testApp(lendingOn)
+      const { merchant, id } = await borrower(app)
+      const bytes = Buffer.concat([pdf(9), randomBytes(300_000)])
+      await put(app, merchant.token, id, 'ein_letter', bytes)
+      const headers = { authorization: `Bearer ${merchant.token}` }
+      const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+      if (method === 'PUT') await put(app, merchant.token, id, 'ein_letter', pdf(10))
+      else await app.call(method, pathOf(id, 'ein_letter'), { token: merchant.token })
+      expect([method, answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]).toEqual([method, 200, true])
+    }
+  })
+
   test('that is replaced while it is asked for is the new one', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)

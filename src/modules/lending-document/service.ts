@@ -57,11 +57,14 @@ function assertMayTake(application: LendingApplication, before: LendingDocument 
     throw new AppError('CONFLICT', 'The application was submitted with this document, which stays: others may be added')
 }
 
-/** @throws AppError UNAVAILABLE where the disk would come below its watermark */
-async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes: number): Promise<void> {
+/** So many watermarks stay free: the other half is what all shops go on with, who would be unready below the first. */
+const watermarksKept = 2
+
+/** @throws AppError UNAVAILABLE where the disk would come near its watermark with all that is under way */
+async function assertRoom({ documentStores, config, uploadSlots }: LendingDocumentDeps): Promise<void> {
   const free = await documentStores.current.free()
-  if (free !== undefined && free - sealedLength(bytes) < config.diskFreeMinBytes)
-    throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds })
+  if (free !== undefined && free - uploadSlots.bytes() < watermarksKept * config.diskFreeMinBytes)
+    throw new AppError('UNAVAILABLE', 'There is no room for documents: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**
@@ -69,7 +72,7 @@ async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes
  * file is kept. Nothing of it is read before it is known that it may come.
  * @throws AppError NOT_FOUND for an application that is none of the merchant's, and for a key that
  *   its checklist does not have; PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document;
- *   RATE_LIMITED; UNAVAILABLE when the disk is full; what the chunks throw
+ *   RATE_LIMITED; UNAVAILABLE when the disk is nearly full; what the chunks throw
  */
 export async function putDocument(
   deps: LendingDocumentDeps,
@@ -85,9 +88,9 @@ export async function putDocument(
   if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${asked.maxSizeMb} MB`)
   assertExpected(by.expected, application.version)
   assertMayTake(application, await deps.lendingDocumentStore.find(which.applicationId, which.key))
-  await assertRoom(deps, file.length ?? bytesMax)
-  const leave = deps.uploadSlots.take(by.shop.merchantId)
+  const leave = deps.uploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
   try {
+    await assertRoom(deps)
     const document = await kept(deps, by, which, checkedFile({ type: file.type, accepted }, file.chunks(bytesMax)), file)
     return await unlessLost(deps, document, () => handIn(deps, by, document))
   } finally {

@@ -370,10 +370,10 @@ describe('documents that come at once', () => {
   test('are so many of a merchant and no more: the next one is told to wait, and another merchant is not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
-    const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id))
+    const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id, 0))
     const refused = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
-    app.deps.uploadSlots.take('another')()
+    app.deps.uploadSlots.take('another', 0)()
     for (const one of leave) one()
     expect((await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })).status).toBe(200)
   })

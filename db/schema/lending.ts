@@ -66,6 +66,8 @@ export const lendingApplications = table(
     // The queue: an index for each combination of what it may be narrowed by, so that no row is read that it does not show.
     return [
       index('lending_applications_merchant').on(application.merchantId, id),
+      // How many of a merchant's are open: they may have so many at a time.
+      index('lending_applications_drafts').on(application.merchantId).where(sql`status = 'DRAFT'`),
       index('lending_queue').on(status, queuedAt, id),
       index('lending_queue_tier').on(status, tier, queuedAt, id),
       index('lending_queue_cohort').on(status, cohort, queuedAt, id),
@@ -148,6 +150,16 @@ export const lendingDocuments = table(
   ],
 )
 
+/**
+ * The stores that the documents of this database lie in. The mark is the name of a file that the first process to use one has put there: a
+ * store that has none of that name is another one.
+ */
+export const registeredStores = table('document_stores', {
+  kind: word('kind', ['FILES', 'S3']).primaryKey(),
+  mark: text('mark').notNull(),
+  registeredAt: instant('registered_at').notNull(),
+})
+
 /** Who lends: loans, and so repayments, name one, in whichever status. */
 export const lenders = table(
   'lenders',
@@ -201,7 +213,11 @@ export const repayments = table(
   (repayment) => [
     uniqueIndex('repayments_key').on(repayment.lenderId, repayment.loanRef, repayment.dueAt).where(sql`reversed_at is null`),
     index('repayments_merchant').on(repayment.merchantId, repayment.id),
+    // A lender's next tape says once more what was reversed.
+    index('repayments_reversed').on(repayment.lenderId, repayment.loanRef, repayment.dueAt).where(sql`reversed_at is not null`),
     index('repayments_lender').on(repayment.lenderId, repayment.id),
+    index('repayments_loan').on(repayment.loanRef, repayment.id),
+    index('repayments_outcome').on(repayment.outcome, repayment.id),
     index('repayments_defaults').on(repayment.merchantId, repayment.datedAt).where(sql`outcome = 'DEFAULT' and reversed_at is null`),
     // Whether a merchant has another one with a lender, and which was settled last, once one is reversed.
     index('repayments_merchant_lender').on(repayment.merchantId, repayment.lenderId).where(sql`reversed_at is null`),

@@ -76,7 +76,7 @@ function tellDocuments(target: string, { files, bytes, missing }: Copied): void 
     )
   if (missing.length > 0)
     process.stderr.write(
-      `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied, not there or not whole: \`souk check\` tells more.\n`,
+      `${missing.length === 1 ? 'A document is' : `${missing.length} documents are`} named by it and could not be copied, not there, not whole, or in a store that does not answer: \`souk check\` tells more.\n`,
     )
 }
 

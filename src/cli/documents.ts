@@ -1,9 +1,9 @@
 /** The documents of lending applications, as commands copy them beside a database file. */
 import type { Database as Sqlite } from 'bun:sqlite'
-import { constants, copyFileSync, linkSync, mkdirSync } from 'node:fs'
+import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
-import { syncPath } from '../../db/sqlite/copy.ts'
+import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
 import {
   type Copied,
@@ -45,12 +45,15 @@ export function backUpDocuments(config: Config, target: string, files: readonly 
 export const dropOtherDocuments = (target: string, files: readonly NamedFile[]): Promise<void> =>
   dropOthers(createFileStore(documentsBeside(target)), new Set(files.map(({ storageName }) => storageName)))
 
-/** Puts the documents of a backup where the settings say. */
-export function restoreDocuments(config: Config, source: string, files: readonly NamedFile[]): Promise<Copied> {
+/**
+ * Puts the documents of a backup where the settings say. What is there under their names and is not the same is replaced: a disk may have
+ * altered it.
+ * @param kept the file that the present database is kept as: what is replaced stays beside it
+ */
+export function restoreDocuments(config: Config, source: string, kept: string, files: readonly NamedFile[]): Promise<Copied> {
   const from = createFileStore(documentsBeside(source))
-  return withProgress('Restoring documents', files, (onBytes) =>
-    copyFiles(files, { from: { of: () => from }, to: documentStores(config, port) }, onBytes),
-  )
+  const plan = { from: { of: () => from }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
+  return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 
 async function withProgress(label: string, files: readonly NamedFile[], copy: (onBytes: (bytes: number) => void) => Promise<Copied>) {
@@ -59,17 +62,32 @@ async function withProgress(label: string, files: readonly NamedFile[], copy: (o
 }
 
 /**
- * Gives the files of a database that leaves its place another name beside it: where they were they belong to nobody from then on, and are
- * swept.
+ * Keeps the files of a database that leaves its place beside it: where they were they belong to nobody from then on, and are swept. Those
+ * in the data directory get another name there; of those in a bucket, what the backup names stays where it is, and the others are copied.
  * @param kept the file that the database is kept as
+ * @returns how many could not be copied
  */
-export function keepDocuments(config: Config, kept: string, files: readonly NamedFile[]): void {
+export async function keepDocuments(
+  config: Config,
+  kept: string,
+  files: readonly NamedFile[],
+  restored: readonly NamedFile[],
+): Promise<number> {
   const [from, to] = [documentsDirectory(config), documentsBeside(kept)]
   const there = files.filter(({ store, storageName }) => store === 'FILES' && isThere(join(from, storageName)))
-  if (there.length === 0) return
-  mkdirSync(to, { mode: 0o700 })
-  for (const { storageName } of there) keepAs(join(from, storageName), join(to, storageName))
-  syncPath(to)
+  if (there.length > 0) {
+    makeDirectory(to)
+    for (const { storageName } of there) keepAs(join(from, storageName), join(to, storageName))
+    syncPath(to)
+  }
+  const stays = new Set(restored.map(({ storageName }) => storageName))
+  const leave = files.filter(({ store, storageName }) => store === 'S3' && !stays.has(storageName))
+  if (leave.length === 0) return 0
+  const into = createFileStore(to)
+  const { missing } = await withProgress('Keeping documents', leave, (onBytes) =>
+    copyFiles(leave, { from: documentStores(config, port), to: { of: () => into } }, onBytes),
+  )
+  return missing.length
 }
 
 /** Gives a file a second name. */

@@ -42,7 +42,8 @@ export async function restore({ config: settings, positionals: [source = ''], sw
       () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
       () => dropUnfinished(target),
     )
-    const missing = await replaceDatabase(config, source, target, state)
+    const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
+    const missing = await replaceDatabase(config, source, target, state, kept)
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
@@ -69,15 +70,21 @@ async function openKeys(file: string): Promise<Secrets> {
 
 /**
  * The new file, and its documents, are whole and on the disk before the present one leaves its place.
+ * @param kept the file that the present database is kept as
  * @returns how many documents the backup lacks
  */
-async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState): Promise<number> {
+async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState, kept: string): Promise<number> {
   await refuseDamage(source)
   const copy = await copyWithProgress({ source, target }, bytes)
   const documents = namedFiles(source)
   try {
-    const { files, missing } = await restoreDocuments(config, source, documents)
-    keepPresent(config, target)
+    const lost = await keepDocuments(config, kept, documentsOf(target), documents)
+    if (lost > 0)
+      process.stderr.write(
+        `${lost === 1 ? 'A document' : `${lost} documents`} of the present database alone could not be copied out of the bucket, and a server removes ${lost === 1 ? 'it' : 'them'} from there.\n`,
+      )
+    const { files, missing } = await restoreDocuments(config, source, kept, documents)
+    keepPresent(config, target, kept)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)
     if (missing.length > 0)
@@ -101,15 +108,13 @@ async function refuseDamage(file: string): Promise<void> {
  * Gives the present database a second name among the backups and takes away what SQLite keeps beside it: the log of
  * another file brings deleted rows back. The file itself stays in place until the new one takes its name.
  */
-function keepPresent(config: Config, target: string): void {
+function keepPresent(config: Config, target: string, kept: string): void {
   closeForGood(target)
   const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
   if (present.length === 0) return
   const backups = backupsOf(config)
   makeDirectory(backups)
-  const kept = join(backups, `before-restore-${Date.now()}.db`)
   for (const ending of present) keepAs(`${target}${ending}`, `${kept}${ending}`)
-  keepDocuments(config, kept, documentsOf(target))
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
   // Before the new file has the name: after a power loss the old log must not stand beside it.

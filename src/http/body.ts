@@ -169,8 +169,8 @@ function joined(there: Uint8Array, buffer: Uint8Array, chunk: Uint8Array, bytesM
 }
 
 /**
- * A body as it arrives. The time is for the reader, too, with what it does between two chunks. Whoever stops reading lets go of the
- * rest.
+ * A body as it arrives. The time is its sender's: what the reader does between two chunks, such as waiting for a store, does not count.
+ * Whoever stops reading lets go of the rest.
  * @throws AppError TOO_LARGE at the chunk that is too much; TIMEOUT when it does not come in time; INVALID when it breaks off
  */
 export async function* readChunks(
@@ -181,7 +181,17 @@ export async function* readChunks(
   const reader = request.body?.getReader()
   if (!reader) return
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(tooLate()), withinMs)
+  let readerSince: number | undefined
+  let readersMs = 0
+  const end = () => {
+    const now = performance.now()
+    const more = readersMs + (readerSince === undefined ? 0 : now - readerSince)
+    if (more < 1) return reject(tooLate())
+    readersMs = 0
+    if (readerSince !== undefined) readerSince = now
+    timer = setTimeout(end, more)
+  }
+  let timer = setTimeout(end, withinMs)
   let size = 0
   let sizeAtStart = 0
   let isWhole = false
@@ -194,9 +204,14 @@ export async function* readChunks(
       if (size > bytesMax) throw tooLarge(bytesMax)
       if (size - sizeAtStart >= everyBytes) {
         sizeAtStart = size
-        timer.refresh()
+        readersMs = 0
+        clearTimeout(timer)
+        timer = setTimeout(end, withinMs)
       }
+      readerSince = performance.now()
       yield value
+      readersMs += performance.now() - readerSince
+      readerSince = undefined
     }
   } catch (error) {
     throw error instanceof AppError ? error : new AppError('INVALID', 'The body broke off')

@@ -104,7 +104,12 @@ export function createEdge({
    */
   async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
     const { passed, callOff } = deadline()
-    const tooLate = passed.then(() => (routeOf(request)?.upload ? answering : refusalTo(request, overdue(request))))
+    const tooLate = passed.then(() => {
+      if (routeOf(request)?.upload) return answering
+      // Nobody reads what comes after this: it holds nothing open.
+      answering.then(({ body }) => body?.cancel()).catch(() => undefined)
+      return refusalTo(request, overdue(request))
+    })
     try {
       return await Promise.race([answering, tooLate])
     } finally {

@@ -142,6 +142,58 @@ describeProcesses('documents and the commands', () => {
     expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
   })
 
+  test('a restore brings back a document that the disk has altered, and keeps what was there', async () => {
+    const { dataDir, database } = await withDocuments()
+    const file = join(temporaryDir(), 'shop.db')
+    await souk(['backup', file], dataDir)
+    const [name = ''] = namesIn(database)
+    const path = join(dataDir, 'documents', name)
+    const whole = readFileSync(path)
+    const altered = Buffer.from(whole)
+    altered[50] = (altered[50] ?? 0) ^ 1
+    writeFileSync(path, altered)
+    expect((await souk(['check'], dataDir)).status).toBe(1)
+    expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
+    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
+    expect(readFileSync(path).equals(whole)).toBe(true)
+    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db.documents')) ?? ''
+    expect(readFileSync(join(dataDir, 'backups', kept, name)).equals(altered)).toBe(true)
+  })
+
+  test('what only the present database names in a bucket is kept beside it by a restore, so that it can be gone back to once the bucket is swept', async () => {
+    await using s3 = startS3()
+    const { settings } = s3
+    const { dataDir, id } = await withDocuments()
+    const file = join(temporaryDir(), 'shop.db')
+    await souk(['backup', file], dataDir, { settings })
+    const server = await serve(dataDir, { ...lendingOn, ...settings })
+    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
+    await server.end('SIGTERM')
+    const restored = await souk(['restore', file, '--force'], dataDir, { settings })
+    expect([restored.status, restored.stderr]).toEqual([0, ''])
+    for (const name of s3.objects.keys()) s3.objects.delete(name)
+    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db')) ?? ''
+    const back = await souk(['restore', join(dataDir, 'backups', kept), '--force'], dataDir, { settings })
+    expect([back.status, back.stdout.includes('3 documents are restored with it')]).toEqual([0, true])
+    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
+  })
+
+  test('a bucket that does not answer keeps nobody from a backup of the database, which says what it lacks and exits 1', async () => {
+    const { dataDir, id } = await withDocuments()
+    const file = join(temporaryDir(), 'shop.db')
+    const { settings } = await (async () => {
+      await using s3 = startS3()
+      const server = await serve(dataDir, { ...lendingOn, ...s3.settings })
+      expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(100))).status).toBe(200)
+      await server.end('SIGTERM')
+      return s3
+    })()
+    const backup = await souk(['backup', file], dataDir, { settings })
+    expect([backup.status, backup.stderr.startsWith('A document is named by it and could not be copied')]).toEqual([1, true])
+    expect(backup.stdout).toContain('whole and checked')
+    expect(readdirSync(`${file}.documents`).length).toBe(2)
+  })
+
   test('a rotation of keys touches the rows of documents and none of their files, and they open under the new key alone', async () => {
     const { dataDir, database } = await withDocuments()
     const sealed = () =>

@@ -84,7 +84,9 @@ Approved for more than the ceiling: 1 → 1
       stdout: '1 decisions were judged again, 1 came out as they were, to the byte\n',
       stderr: '',
     })
-    withFile(database, (file) => file.run(`update lending_decisions set envelope = '${envelope(23_100)}'`))
+    const forge = `update lending_decisions set envelope = '${envelope(23_100)}'`
+    expect(() => withFile(database, (file) => file.run(forge))).toThrow('a decision cannot be changed or removed')
+    withFile(database, (file) => file.exec(`drop trigger lending_decisions_unchanged; ${forge}`))
     expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 1,
       stdout: '1 decisions were judged again, 0 came out as they were, to the byte\n',

@@ -146,6 +146,36 @@ describe('an upload', () => {
     expect(await stalled.closed()).toBe(true)
   })
 
+  test('what the reader of an upload takes is not held against its sender, whose own time is, as before', async () => {
+    const sent = (rest: 'comes' | 'stalls') => {
+      let nth = 0
+      // As from a socket: what was asked for comes a little later.
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        await new Promise((resume) => setImmediate(resume))
+        if (++nth <= 2) controller.enqueue(new Uint8Array([nth]))
+        else if (rest === 'comes') controller.close()
+        else await new Promise(() => undefined)
+      }
+      return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
+    }
+    const pace = { withinMs: 20, everyBytes: 100 }
+    for (const [rest, outcome] of [
+      ['comes', 'whole'],
+      ['stalls', 'TIMEOUT'],
+    ] as const) {
+      const read: number[] = []
+      const reading = (async () => {
+        for await (const [byte = 0] of readUpload(request(sent(rest)), rule, { ...uploading, pace }).chunks()) {
+          read.push(byte)
+          // Longer than its sender has.
+          await Bun.sleep(3 * pace.withinMs)
+        }
+        return 'whole'
+      })()
+      expect([await reading.catch(({ code }: { code: string }) => code), read]).toEqual([outcome, [1, 2]])
+    }
+  })
+
   test('an upload that goes on at its pace is read however long it takes, and one that falls behind is not', async () => {
     const arriving = (bytes: number) => {
       let timer: ReturnType<typeof setInterval> | undefined

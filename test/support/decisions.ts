@@ -1,4 +1,5 @@
 /** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
+import { eq, sql } from 'drizzle-orm'
 import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
 import type { Assessment } from '../../src/modules/credit/domain.ts'
 import { assess, keepRules } from '../../src/modules/credit/index.ts'
@@ -29,4 +30,19 @@ export async function decided({ deps }: TestApp, merchantId: string, given: Give
     await tx.insert(lendingDecisions).values({ id: decisionId, applicationId, decision, ...assessed, actor: merchantId, at: now })
   })
   return { decisionId, applicationId }
+}
+
+/** Changes decisions as nobody can but whoever owns the database: behind the back of what keeps them. */
+export async function forgeDecision(
+  { deps }: TestApp,
+  decisionId: string,
+  fields: Partial<typeof lendingDecisions.$inferInsert>,
+): Promise<void> {
+  const guard = Bun.env['TEST_DATABASE_URL']
+    ? sql`alter table lending_decisions disable trigger lending_decisions_kept`
+    : sql`drop trigger if exists lending_decisions_unchanged`
+  await deps.db.write(async (tx) => {
+    await tx.rows(guard)
+    await tx.update(lendingDecisions).set(fields).where(eq(lendingDecisions.id, decisionId))
+  })
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type DocumentStore, isDocumentName } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 
@@ -21,7 +21,7 @@ export function createFileStore(directory: string): DocumentStore {
   }
 
   async function write(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await make(directory)
     const temporary = `${path}${unfinished}`
     const file = await open(temporary, 'wx', 0o600)
     try {
@@ -92,7 +92,7 @@ export function createFileStore(directory: string): DocumentStore {
       }
     },
     async free() {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await make(directory)
       const { bavail, bsize } = await statfs(directory)
       return bavail * bsize
     },
@@ -110,6 +110,13 @@ const statOf = (path: string) =>
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at, chunk.length - at)).bytesWritten
+}
+
+/** Makes a directory, and those above it; their names are on the disk when it returns, as the files in it will be. */
+async function make(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = resolve(directory); made.length >= resolve(first).length; made = dirname(made)) await syncDirectory(dirname(made))
 }
 
 /** Waits until the names in a directory are on the disk. */

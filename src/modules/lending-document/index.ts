@@ -1,5 +1,5 @@
-export { type Copied, copyFiles, dropOthers, type NamedFile } from './copying.ts'
-export { countDocuments, type DocumentFault, documentFaults, isSilent, orphanedFiles, sweepDocuments } from './keeping.ts'
+export { type Copied, copyFiles, dropOthers, isSilent, type NamedFile } from './copying.ts'
+export { countDocuments, type DocumentFault, documentFaults, orphanedFiles, sweepDocuments } from './keeping.ts'
 export {
   createFileStore,
   type DocumentStores,

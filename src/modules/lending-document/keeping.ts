@@ -1,6 +1,6 @@
 import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../../core/documents.ts'
-import { AppError } from '../../core/errors.ts'
 import type { LendingDocument } from '../lending/domain.ts'
+import { isSilent } from './copying.ts'
 import type { LendingDocumentDeps } from './parts.ts'
 import { contentOf, fileOf } from './service.ts'
 
@@ -88,9 +88,6 @@ async function faultOf(
     return isSilent(error) ? 'UNREACHABLE' : 'ALTERED'
   }
 }
-
-/** Whether a store did not answer, and so nothing is known of what is in it. */
-export const isSilent = (error: unknown): boolean => error instanceof AppError && error.code === 'UNAVAILABLE'
 
 /** Every document, a page at a time. */
 export async function* allDocuments({ lendingDocumentStore }: Pick<KeepingDeps, 'lendingDocumentStore'>): AsyncGenerator<LendingDocument> {

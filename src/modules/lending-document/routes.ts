@@ -88,17 +88,15 @@ const whichOf = ({ id, key }: { id: string; key: string }) => ({ applicationId: 
 
 /** A file that is saved and never shown, read as it is sent: whoever leaves ends the reading. */
 function fileAnswer({ document, content }: Awaited<ReturnType<typeof readDocument>>): Response {
-  let chunks: AsyncGenerator<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        chunks ??= content()
-        const { done, value } = await chunks.next()
+        const { done, value } = await content.next()
         if (done) controller.close()
         else controller.enqueue(value)
       },
       async cancel() {
-        await chunks?.return(undefined)
+        await content.return(undefined)
       },
     },
     { highWaterMark: 0 },

@@ -57,11 +57,14 @@ function assertMayTake(application: LendingApplication, before: LendingDocument 
     throw new AppError('CONFLICT', 'The application was submitted with this document, which stays: others may be added')
 }
 
-/** @throws AppError UNAVAILABLE where the disk would come below its watermark */
-async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes: number): Promise<void> {
+/** So many watermarks stay free: the other half is what all shops go on with, who would be unready below the first. */
+const watermarksKept = 2
+
+/** @throws AppError UNAVAILABLE where the disk would come near its watermark with all that is under way */
+async function assertRoom({ documentStores, config, uploadSlots }: LendingDocumentDeps): Promise<void> {
   const free = await documentStores.current.free()
-  if (free !== undefined && free - sealedLength(bytes) < config.diskFreeMinBytes)
-    throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds })
+  if (free !== undefined && free - uploadSlots.bytes() < watermarksKept * config.diskFreeMinBytes)
+    throw new AppError('UNAVAILABLE', 'There is no room for documents: nothing was changed, try again later', { retryAfterSeconds })
 }
 
 /**
@@ -69,7 +72,7 @@ async function assertRoom({ documentStores, config }: LendingDocumentDeps, bytes
  * file is kept. Nothing of it is read before it is known that it may come.
  * @throws AppError NOT_FOUND for an application that is none of the merchant's, and for a key that
  *   its checklist does not have; PRECONDITION_FAILED; CONFLICT by its status; UNSUPPORTED_MEDIA, TOO_LARGE by the class of the document;
- *   RATE_LIMITED; UNAVAILABLE when the disk is full; what the chunks throw
+ *   RATE_LIMITED; UNAVAILABLE when the disk is nearly full; what the chunks throw
  */
 export async function putDocument(
   deps: LendingDocumentDeps,
@@ -85,9 +88,9 @@ export async function putDocument(
   if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${asked.maxSizeMb} MB`)
   assertExpected(by.expected, application.version)
   assertMayTake(application, await deps.lendingDocumentStore.find(which.applicationId, which.key))
-  await assertRoom(deps, file.length ?? bytesMax)
-  const leave = deps.uploadSlots.take(by.shop.merchantId)
+  const leave = deps.uploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
   try {
+    await assertRoom(deps)
     const document = await kept(deps, by, which, checkedFile({ type: file.type, accepted }, file.chunks(bytesMax)), file)
     return await unlessLost(deps, document, () => handIn(deps, by, document))
   } finally {
@@ -207,8 +210,8 @@ export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopC
   await removeFile(deps, removed)
 }
 
-/** A document and its content, which is read when it is asked for. */
-export type Opened = { readonly document: LendingDocument; content(): AsyncGenerator<Uint8Array> }
+/** A document and its content, of which the first chunk has been read: whoever does not read it to its end ends it. */
+export type Opened = { readonly document: LendingDocument; readonly content: AsyncGenerator<Uint8Array> }
 
 /**
  * A document of a merchant's own application.
@@ -237,28 +240,43 @@ export async function readDocument(deps: LendingDocumentDeps, reads: Reads, { ap
 export async function readDocumentAsOperator(deps: LendingDocumentDeps, { actor }: Pick<Change, 'actor'>, which: Which): Promise<Opened> {
   const found = await readDocument(deps, { operator: true }, which)
   const entry = { action: 'lending_document.read', subject: which.applicationId }
-  await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
-  return found
+  try {
+    await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: which.key } }))
+    return found
+  } catch (error) {
+    await found.content.return(undefined)
+    throw error
+  }
 }
 
-/** What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. */
+/**
+ * What is kept of a document, opened as far as its first chunk: what is missing or does not open is told before anything is sent. What is
+ * open stays so, though the document is replaced meanwhile.
+ */
 async function opened(deps: LendingDocumentDeps, document: LendingDocument): Promise<Opened> {
-  const file = await fileOf(deps, document)
-  for await (const _first of contentOf(deps, document, file)) break
-  return { document, content: () => noting(deps, document, contentOf(deps, document, file)) }
+  const chunks = contentOf(deps, document, await fileOf(deps, document))
+  const content = goingOn(deps, document, chunks, await chunks.next())
+  // As far as what follows the first chunk: a generator that has not begun would end without ending what it reads.
+  await content.next()
+  return { document, content }
 }
 
-/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. */
-async function* noting(
+/** What is found to be damaged while it is sent cannot be said to whom it is sent: their answer breaks off. The first piece is empty. */
+async function* goingOn(
   deps: LendingDocumentDeps,
   document: LendingDocument,
-  content: AsyncIterable<Uint8Array>,
+  chunks: AsyncGenerator<Uint8Array>,
+  first: IteratorResult<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* content
+    yield new Uint8Array()
+    if (!first.done) yield first.value
+    yield* chunks
   } catch (error) {
     noteDamage(deps, document, error)
     throw error
+  } finally {
+    await chunks.return(undefined)
   }
 }
 

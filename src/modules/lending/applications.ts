@@ -15,6 +15,7 @@ import {
   allowedIn,
   applicationDifference,
   changesTo,
+  draftsMax,
   type LendingApplication,
   type LendingEvent,
   requestedCents,
@@ -57,7 +58,8 @@ export function appendEvent(
 /**
  * Drafts an application of the merchant's own.
  * @param input a cohort must be that of their KYB record, from which it is taken otherwise
- * @throws AppError FORBIDDEN for another merchant's id, and without an approved KYB record; INVALID for another cohort
+ * @throws AppError FORBIDDEN for another merchant's id, and without an approved KYB record; INVALID for another cohort; CONFLICT for one
+ *   draft too many
  */
 export function createApplication(
   deps: LendingDeps,
@@ -76,7 +78,7 @@ export function createApplication(
 /**
  * Drafts an application for a merchant, by an operator.
  * @param input a cohort may be another than that of the KYB record
- * @throws AppError NOT_FOUND for an unknown merchant; FORBIDDEN for one without an approved KYB record
+ * @throws AppError NOT_FOUND for an unknown merchant; FORBIDDEN for one without an approved KYB record; CONFLICT for one draft too many
  */
 export async function createApplicationFor(
   deps: LendingDeps,
@@ -98,6 +100,8 @@ function draft(
     const approved = await approvedCohortOf(deps, merchantId, tx)
     if (!approved) throw new AppError('FORBIDDEN', 'The merchant has no approved KYB record')
     const cohort = choose(approved)
+    if ((await deps.lendingStore.countDrafts(tx, merchantId)) >= draftsMax)
+      throw new AppError('CONFLICT', `The merchant has ${draftsMax} drafts, and may have no more at a time: submit or withdraw one first`)
     const now = deps.clock.now()
     const application: LendingApplication = {
       id,

@@ -63,6 +63,12 @@ export const requestedAmountUsdMin = 1_000
 export const requestedAmountUsdMax = 10_000_000
 export const requestedTermMonthsMax = 60
 
+/**
+ * So many drafts a merchant may have at a time: more than anybody works at, and a bound of the files, up to 15 of up to 25 MB each, that
+ * stand for nothing yet.
+ */
+export const draftsMax = 50
+
 /** Of the queue. */
 export const queueLimitDefault = 100
 export const queueLimitMax = 500

@@ -49,7 +49,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
         detail: {
           summary: 'Draft a lending application',
           description:
-            "The cohort is that of the merchant's approved KYB record, and the tier follows from it: `TIER_1_REFERRAL` for cohorts of the Gulf, Mongolia and the US, else `TIER_2_PARTNER`. A super admin drafts for a merchant, `{ merchantId, cohort }`, and may choose another cohort. 403 without an approved KYB record, and for the `merchantId` of someone else.",
+            "The cohort is that of the merchant's approved KYB record, and the tier follows from it: `TIER_1_REFERRAL` for cohorts of the Gulf, Mongolia and the US, else `TIER_2_PARTNER`. A super admin drafts for a merchant, `{ merchantId, cohort }`, and may choose another cohort. 403 without an approved KYB record, and for the `merchantId` of someone else; 409 for a merchant who has 50 drafts already.",
         },
       },
     )

@@ -1,11 +1,11 @@
-import { asc, desc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
-import { insertOf, rowsOf } from '../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, valuesOf } from '../../../db/prepared.ts'
 import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents } from '../../../db/schema/lending.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Slice } from '../../lib/page.ts'
-import { type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
+import { draftsMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
 import type { WholeApplication } from './view.ts'
 
 const byId = rowsOf(lendingApplications, ['id'])
@@ -13,6 +13,14 @@ const ofMerchant = rowsOf(lendingApplications, ['id', 'merchantId'])
 const documentsOf = rowsOf(lendingDocuments, ['applicationId'], asc(lendingDocuments.key))
 const decisionsOf = rowsOf(lendingDecisions, ['applicationId'], asc(lendingDecisions.id))
 const eventsOf = rowsOf(lendingEvents, ['applicationId'], asc(lendingEvents.position))
+/** The state stands there as it is, so that the index of drafts alone is looked at. */
+const drafts = prepare((queries) =>
+  queries
+    .select({ id: lendingApplications.id })
+    .from(lendingApplications)
+    .where(and(valuesOf(lendingApplications, ['merchantId']), sql`status = 'DRAFT'`))
+    .limit(draftsMax),
+)
 const insert = insertOf(lendingApplications)
 const insertEvent = insertOf(lendingEvents)
 const insertDecision = insertOf(lendingDecisions)
@@ -36,6 +44,10 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
       order: [desc(lendingApplications.id)],
       ...slice,
     }),
+  /** How many drafts a merchant has, up to as many as they may. */
+  async countDrafts(tx: Writer, merchantId: string): Promise<number> {
+    return (await tx.all(drafts, { merchantId })).length
+  },
   async insert(tx: Writer, application: LendingApplication): Promise<void> {
     await insert(tx, application)
   },

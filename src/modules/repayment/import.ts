@@ -37,6 +37,10 @@ const messages = {
     column: 'loanRef',
     message: 'is recorded with this lender and due date already, and says something else: reverse that one first',
   },
+  REVERSED: {
+    column: 'loanRef',
+    message: 'was recorded and reversed, and says the same: record it by hand if it is right after all',
+  },
   NO_MERCHANT: { column: 'merchantId', message: 'is no merchant' },
   NO_LENDER: { column: 'lenderId', message: 'is no lender' },
 } as const

@@ -64,7 +64,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
         response: { 200: TapeReport, ...errorResponses(401, 403, 413, 415, 429) },
         detail: {
           summary: "Import a lender's loan tape",
-          description: `The body is a CSV (\`text/csv\`, UTF-8, at most 20 MB and ${rowsMax} rows) with the columns \`merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\` in any order. Dates are days (their beginning, UTC) or times with a zone; \`settledAt\` may be blank for a \`DEFAULT\`. A bad row is left out and named, and the others are recorded. A row that is recorded already and says the same is \`known\`, so sending a file again changes nothing; one that says something else is an error of that row.
+          description: `The body is a CSV (\`text/csv\`, UTF-8, at most 20 MB and ${rowsMax} rows) with the columns \`merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\` in any order. Dates are days (their beginning, UTC) or times with a zone; \`settledAt\` may be blank for a \`DEFAULT\`. A bad row is left out and named, and the others are recorded. A row that is recorded already and says the same is \`known\`, so sending a file again changes nothing; one that says something else is an error of that row, and so is one that says what was reversed: tapes are cumulative, and only \`POST /admin/repayments\` records that again.
 
 One import at a time: 429 meanwhile. It stops when its client leaves, and after ${importMaxMs / 1_000} seconds with 503: what was recorded by then stays, and sending the file again goes on.`,
         },

@@ -25,10 +25,13 @@ import type { RepaymentFilter } from './store.ts'
 
 type By = Pick<Change, 'actor' | 'write'>
 
-/** What became of an instalment that was to be recorded. `KNOWN` is there already and says the same, `OTHER` is there and does not. */
+/**
+ * What became of an instalment that was to be recorded. `KNOWN` is there already and says the same, `OTHER` is there and does not;
+ * `REVERSED` says what an operator has reversed.
+ */
 export type Recorded =
   | { readonly kind: 'RECORDED'; readonly repayment: Repayment }
-  | { readonly kind: 'KNOWN' | 'OTHER' | 'NO_MERCHANT' | 'NO_LENDER' }
+  | { readonly kind: 'KNOWN' | 'OTHER' | 'REVERSED' | 'NO_MERCHANT' | 'NO_LENDER' }
 
 export const taken = 'loanRef (body): a repayment of this lender, loan and due date is recorded already: reverse that one first'
 
@@ -51,6 +54,7 @@ const differenceIn = (before: Repayment | undefined, after: Repayment) =>
 
 /**
  * Records instalments, inside a locking write, and what they add to their merchants' signals. Each leaves a row of the audit trail.
+ * Tapes are cumulative, so that what was reversed comes again: only an operator records it once more.
  * @param drafts sound ones; of two with one key the first counts
  * @returns what became of each, in their order
  */
@@ -61,17 +65,21 @@ export async function recordAll(
 ): Promise<Recorded[]> {
   const { repaymentStore: store, clock, newId } = deps
   const ids = (name: 'merchantId' | 'lenderId') => new Set(drafts.map((draft) => draft[name]))
-  const known = await store.known(tx, ids('merchantId'), ids('lenderId'))
-  const sound = drafts.filter(({ merchantId, lenderId }) => known.has(merchantId) && known.has(lenderId))
+  const named = await store.known(tx, ids('merchantId'), ids('lenderId'))
+  const sound = drafts.filter(({ merchantId, lenderId }) => named.has(merchantId) && named.has(lenderId))
   const now = clock.now()
   const signals = await store.lockSignals(tx, new Set(sound.map(({ merchantId }) => merchantId)), now)
-  const live = new Map<string, Draft>(await store.liveByKeys(tx, sound))
+  const [there, reversed] = await Promise.all([store.liveByKeys(tx, sound), source === 'OPERATOR' ? [] : store.reversedByKeys(tx, sound)])
+  const live = new Map<string, Draft>(there)
+  const wasReversed = (draft: Draft) => reversed.some((one) => keyOf(one) === keyOf(draft) && isSame(one, draft))
   const fresh: Repayment[] = []
   const results = drafts.map((draft): Recorded => {
-    if (!known.has(draft.merchantId)) return { kind: 'NO_MERCHANT' }
-    if (!known.has(draft.lenderId)) return { kind: 'NO_LENDER' }
-    const there = live.get(keyOf(draft))
-    if (there) return { kind: isSame(there, draft) ? 'KNOWN' : 'OTHER' }
+    if (!named.has(draft.merchantId)) return { kind: 'NO_MERCHANT' }
+    if (!named.has(draft.lenderId)) return { kind: 'NO_LENDER' }
+    const known = live.get(keyOf(draft))
+    if (known && isSame(known, draft)) return { kind: 'KNOWN' }
+    if (wasReversed(draft)) return { kind: 'REVERSED' }
+    if (known) return { kind: 'OTHER' }
     const repayment = repaymentOf(draft, { id: newId('repayment'), source, recordedBy: actor.id, recordedAt: now })
     live.set(keyOf(draft), draft)
     fresh.push(repayment)

@@ -47,6 +47,12 @@ const liveByKey = prepare((queries) =>
     .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isLive))
     .limit(1),
 )
+const reversedByKey = prepare((queries) =>
+  queries
+    .select()
+    .from(repayments)
+    .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isNotNull(repayments.reversedAt))),
+)
 const liveWithLender = prepare((queries) =>
   queries
     .select({ id: repayments.id })
@@ -168,6 +174,11 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
       [...keys.values()].map(({ lenderId, loanRef, dueAt }) => tx.first(liveByKey, { lenderId, loanRef, dueAt })),
     )
     return new Map(rows.flatMap((row) => (row ? [[keyOf(row), row] as const] : [])))
+  },
+  /** Those that were under the keys of these, and were reversed. */
+  async reversedByKeys(tx: Writer, drafts: readonly Draft[]): Promise<Repayment[]> {
+    const rows = await Promise.all(drafts.map(({ lenderId, loanRef, dueAt }) => tx.all(reversedByKey, { lenderId, loanRef, dueAt })))
+    return rows.flat()
   },
   /** Whether a merchant has one with a lender that counts. */
   async hasLender(tx: Writer, merchantId: string, lenderId: string): Promise<boolean> {

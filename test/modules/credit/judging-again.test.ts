@@ -1,6 +1,5 @@
 /** Decisions are judged again: by the rules of their time, and by others. */
 import { expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
 import { lendingDecisions, lendingRuleVersions } from '../../../db/schema/lending.ts'
 import {
   type Assessment,
@@ -12,7 +11,7 @@ import {
 } from '../../../src/modules/credit/domain.ts'
 import { type BacktestCase, backtest, judge, type Replayed, replay } from '../../../src/modules/credit/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { decided } from '../../support/decisions.ts'
+import { decided, forgeDecision } from '../../support/decisions.ts'
 
 const figures = (monthlyAvgRevenueUsd: number, change: Partial<Assessment> = {}): Assessment => ({
   cohort: 'US_COMPANY',
@@ -62,8 +61,7 @@ test('decisions by rules that are not ours any more are judged by those, and wha
     await decided(app, id, { assessment: figures(10_000) }),
     await decided(app, id, { assessment: figures(10_000) }),
   ]
-  const set = (decisionId: string, fields: object) =>
-    app.deps.db.write((tx) => tx.update(lendingDecisions).set(fields).where(eq(lendingDecisions.id, decisionId)))
+  const set = (decisionId: string, fields: object) => forgeDecision(app, decisionId, fields)
   await app.deps.db.write((tx) =>
     tx.insert(lendingRuleVersions).values([
       { version, rules: textOfRules(older), firstUsedAt: 0 },

@@ -379,10 +379,10 @@ describe('documents that come at once', () => {
   test('are so many of a merchant and no more: the next one is told to wait, and another merchant is not', async () => {
     await using app = await testApp(lendingOn)
     const { merchant, id } = await borrower(app)
-    const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id))
+    const leave = Array.from({ length: 4 }, () => app.deps.uploadSlots.take(merchant.id, 0))
     const refused = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
-    app.deps.uploadSlots.take('another')()
+    app.deps.uploadSlots.take('another', 0)()
     for (const one of leave) one()
     expect((await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })).status).toBe(200)
   })
@@ -448,6 +448,20 @@ describe('a file behind our back', () => {
     expect(answer.status).toBe(200)
     await expect(answer.arrayBuffer()).rejects.toThrow()
     expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
+  })
+
+  test('that is replaced or taken back once its answer has begun is sent to its end', async () => {
+    for (const method of ['PUT', 'DELETE']) {
+      await using app = await testApp(lendingOn)
+      const { merchant, id } = await borrower(app)
+      const bytes = Buffer.concat([pdf(9), randomBytes(300_000)])
+      await put(app, merchant.token, id, 'ein_letter', bytes)
+      const headers = { authorization: `Bearer ${merchant.token}` }
+      const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+      if (method === 'PUT') await put(app, merchant.token, id, 'ein_letter', pdf(10))
+      else await app.call(method, pathOf(id, 'ein_letter'), { token: merchant.token })
+      expect([method, answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]).toEqual([method, 200, true])
+    }
   })
 
   test('that is replaced while it is asked for is the new one', async () => {

@@ -4,11 +4,13 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lendingDocuments } from '../../../db/schema/lending.ts'
 import { jobs, runJob } from '../../../jobs/index.ts'
+import { sealedLength } from '../../../src/lib/sealed-stream.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { borrower, jpeg, lendingOn, pathOf, png } from '../../support/lending-documents.ts'
 import { ok } from '../../support/selling.ts'
 
+const mb = 1024 * 1024
 const dayMs = 24 * 60 * 60 * 1000
 const filesOf = (app: TestApp) => readdirSync(join(app.database.dataDir, 'documents')).sort()
 const sweep = (app: TestApp) => {
@@ -107,8 +109,27 @@ test('where the store does not answer, or the disk is below its watermark, a doc
   await using full = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '1000000' })
   const other = await borrower(full)
   const noRoom = await put(full, other.merchant.token, other.id)
-  expect([noRoom.status, noRoom.body.message]).toEqual([503, 'The disk is full: nothing was changed, try again later'])
+  expect([noRoom.status, noRoom.body.message]).toEqual([503, 'There is no room for documents: nothing was changed, try again later'])
   expect(existsSync(join(full.database.dataDir, 'documents')) ? filesOf(full) : []).toEqual([])
+})
+
+test('documents stop at twice the watermark of the disk, with all that is under way: the shops go on', async () => {
+  await using app = await testApp({ ...lendingOn, DISK_FREE_MIN_MB: '100' })
+  const { merchant, id } = await borrower(app)
+  let free = 0
+  Object.assign(app.deps.documentStores.current, { free: async () => free })
+  const statusAt = async (bytes: number) => {
+    free = bytes
+    return (await put(app, merchant.token, id)).status
+  }
+  // It does not say how long it is: as long as it may be.
+  const length = sealedLength(5 * mb)
+  expect([await statusAt(200 * mb + length - 1), await statusAt(200 * mb + length)]).toEqual([503, 200])
+  const leave = app.deps.uploadSlots.take('another', 25 * mb)
+  expect([await statusAt(225 * mb + length - 1), await statusAt(225 * mb + length)]).toEqual([503, 200])
+  leave()
+  expect(await statusAt(200 * mb + length)).toBe(200)
+  expect(app.deps.uploadSlots.bytes()).toBe(0)
 })
 
 test('a document in a store that the settings know no more is 503, and says when to come again', async () => {

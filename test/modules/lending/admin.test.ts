@@ -1,12 +1,12 @@
 /** What operators do with applications: the queue, and the decision. */
 import { describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { lendingApplications } from '../../../db/schema/lending.ts'
 import { ruleVersion } from '../../../src/modules/credit/domain.ts'
 import { replay } from '../../../src/modules/credit/index.ts'
-import { tierOf } from '../../../src/modules/lending/domain.ts'
+import { draftsMax, tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
-import { decide, drafted, lendingApp, path, submitted } from '../../support/lending.ts'
+import { decide, drafted, inState, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
 
 type Row = typeof lendingApplications.$inferSelect
@@ -270,4 +270,46 @@ describe('the decision', () => {
     const early = await decide(app, operator, id, 'APPROVED')
     expect([early.status, early.body.message]).toEqual([409, 'The application is not submitted yet'])
   })
+})
+
+test('the database itself refuses to change, remove or replace what became of an application and how it was decided', async () => {
+  await using lending = await lendingApp()
+  const { app, merchant, operator } = lending
+  const { id } = await inState(app, merchant, operator, 'APPROVED')
+  const wholeOf = async () => ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
+  const before = await wholeOf()
+  const statements = [
+    sql`update lending_events set actor = 'x' returning id`,
+    sql`delete from lending_events returning id`,
+    sql`update lending_decisions set decision = 'REJECTED' returning id`,
+    sql`delete from lending_decisions returning id`,
+    ...(Bun.env['TEST_DATABASE_URL']
+      ? [sql`truncate lending_events`, sql`truncate lending_decisions`]
+      : [
+          sql`insert or replace into lending_events (id, application_id, position, type, to_status, actor, at) select 'evt_x', application_id, position, type, to_status, 'x', at from lending_events`,
+          sql`insert or replace into lending_decisions (id, application_id, decision, actor, at) select id, application_id, 'REJECTED', actor, at from lending_decisions`,
+        ]),
+  ]
+  for (const statement of statements) await expect(app.deps.db.write((tx) => tx.rows(statement))).rejects.toThrow()
+  expect(await wholeOf()).toEqual(before)
+})
+
+test('a merchant has so many drafts at a time and no more, also of those that come at once and that an operator makes; others are no drafts', async () => {
+  await using lending = await lendingApp()
+  const { app, merchant, operator } = lending
+  const { id } = await inState(app, merchant, operator, 'SUBMITTED')
+  const ask = ({ token }: { token: string }, body: object = {}) => app.call('POST', '/lending-application', { token, body })
+  const answers = await Promise.all(Array.from({ length: draftsMax + 5 }, () => ask(merchant)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(draftsMax)
+  const refused = answers.filter(({ status }) => status === 409)
+  expect([refused.length, refused[0]?.body.message]).toEqual([
+    5,
+    'The merchant has 50 drafts, and may have no more at a time: submit or withdraw one first',
+  ])
+  expect((await ask(operator, { merchantId: merchant.id })).status).toBe(409)
+  const [draft] = answers.filter(({ status }) => status === 201)
+  ok(await app.call('POST', path(draft?.body.id, '/withdraw'), { token: merchant.token }))
+  ok(await ask(operator, { merchantId: merchant.id }), 201)
+  expect((await ask(merchant)).status).toBe(409)
+  ok(await app.call('GET', path(id), { token: merchant.token }))
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { auditLog } from '../../../db/schema/people.ts'
 import { importTape } from '../../../src/modules/repayment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
-import { lenderIn, previewOf, record } from '../../support/repayments.ts'
+import { lenderIn, previewOf, record, reverse } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
 
 const header = 'merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt'
@@ -184,4 +184,40 @@ test('a tape refuses an amount that is too large for what it is', async () => {
     headers: { 'content-type': 'text/csv' },
   })
   expect(body.errors).toEqual([2, 3].map((row) => ({ row, column: 'amountUsd', message: 'must be less than 10000000000000' })))
+test('what an operator reversed is not recorded by the next tape that says it again, but by hand it is, and what says something else is taken', async () => {
+  await using app = await testApp()
+  const { operator, merchantId, lenderId, send } = await world(app)
+  const row = (loanRef: string, outcome: string, amountUsd = 100) =>
+    `${merchantId},${lenderId},${loanRef},${outcome},${amountUsd},2025-10-01,2025-10-01`
+  const tape = lines(header, row('L-1', 'DEFAULT'), row('L-2', 'ON_TIME'), row('L-3', 'DEFAULT'))
+  expect((await send(tape)).body).toMatchObject({ recorded: 3 })
+  const { data } = (await app.call('GET', '/admin/repayments', { token: operator.token })).body
+  const idOf = (loanRef: string) => data.find((one: { loanRef: string }) => one.loanRef === loanRef).id
+  for (const loanRef of ['L-1', 'L-3']) ok(await reverse(app, operator, idOf(loanRef)))
+  const before = (await previewOf(app, merchantId)).body
+  expect(before.signals).toMatchObject({ totalSettledOnTime: 1, totalDefaults: 0 })
+  const wasReversed = (nth: number) => ({
+    row: nth,
+    column: 'loanRef',
+    message: 'was recorded and reversed, and says the same: record it by hand if it is right after all',
+  })
+  expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 1, failed: 2, errors: [wasReversed(2), wasReversed(4)] })
+  expect((await previewOf(app, merchantId)).body).toEqual(before)
+  // Put right by the lender; and beside what was put right, the old row is still the one that was reversed.
+  expect((await send(lines(header, row('L-1', 'LATE'), row('L-1', 'DEFAULT')))).body).toMatchObject({
+    recorded: 1,
+    failed: 1,
+    errors: [wasReversed(3)],
+  })
+  const byHand = {
+    merchantId,
+    lenderId,
+    loanRef: 'L-3',
+    outcome: 'DEFAULT',
+    dueAt: '2025-10-01T00:00:00Z',
+    settledAt: '2025-10-01T00:00:00Z',
+  }
+  ok(await record(app, operator, byHand), 201)
+  expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 2, failed: 1, errors: [wasReversed(2)] })
+  expect((await previewOf(app, merchantId)).body.signals).toMatchObject({ totalSettledOnTime: 1, totalLate: 1, totalDefaults: 1 })
 })

@@ -83,12 +83,23 @@ export function prepareSure(build: (queries: Queries) => Builder): Prepared<neve
   }
 }
 
-function compileSure(plain: Compiled<never>): Compiled<never> {
+/** `prepareSure` of a read that locks nothing, and so may be of any tables. */
+export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+  let compiled: Compiled<never> | undefined
+  return {
+    get compiled() {
+      compiled ??= compileSure(compile<never>(build(builders)), '')
+      return compiled
+    },
+  }
+}
+
+function compileSure(plain: Compiled<never>, locking = ' for no key update'): Compiled<never> {
   if (engine === 'sqlite') return { ...plain, sure: true }
   const isRead = plain.text.startsWith('select')
   // The server refuses to divide by nothing.
   const text = isRead
-    ? `select 1 / count(*) as "sure" from (${plain.text} for no key update) as "done"`
+    ? `select 1 / count(*) as "sure" from (${plain.text}${locking}) as "done"`
     : `with "done" as (${plain.text} returning 1) select 1 / count(*) as "sure" from "done"`
   return { ...plain, text, name: nameOf(text), sure: true }
 }

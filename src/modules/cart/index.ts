@@ -6,6 +6,7 @@ export {
   type CartCaller,
   cartOf,
   convertCart,
+  convertCartSurely,
   expireCarts,
   forgetCarts,
   isServer,

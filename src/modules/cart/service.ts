@@ -180,6 +180,13 @@ export const convertCart = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<boolean> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
+/** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+export const convertCartSurely = (
+  tx: Writer,
+  { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
+  { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
+): Promise<void> => cartStore.convertSurely(tx, { id, now: clock.now(), updatedAt })
+
 /** Has a cart to itself for the rest of a write: nobody buys it meanwhile. */
 export async function lockCart(tx: Writer, { cartStore }: Pick<CartDeps, 'cartStore'>, id: string): Promise<void> {
   await cartStore.lock(tx, id)

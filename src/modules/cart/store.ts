@@ -31,7 +31,9 @@ const expiry = moveOf(cartTransitions, 'OPEN', 'EXPIRED')
 const reopening = moveOf(cartTransitions, 'CONVERTED', 'OPEN')
 const conversion = moveOf(cartTransitions, 'OPEN', 'CONVERTED')
 /** Of carts that are as they were when they were read, and whose time is not over. */
-const convertCart = changeOf(carts, and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now'))))
+const convertible = and(seenCart, eq(carts.status, conversion.from), gt(carts.expiresAt, sql.placeholder('now')))
+const convertCart = changeOf(carts, convertible)
+const convertCartSurely = sureChangeOf(carts, convertible)
 
 /** What is in a cart: its lines in the order in which they were put in, and the ids of the gift cards on it. */
 export type CartContents = { lines: readonly CartLine[]; giftCardIds: readonly string[] }
@@ -142,6 +144,10 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     /** Makes an open cart a converted one, if it is still as it was at `updatedAt`. False when it is not, or was not open. */
     async convert(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<boolean> {
       return convertCart(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
+    },
+    /** The same, which nobody waits for: where it would be false, the write throws NothingChanged. */
+    async convertSurely(tx: Writer, { id, updatedAt, now }: { id: string; updatedAt: number; now: number }): Promise<void> {
+      await convertCartSurely(tx, { ...personal, status: conversion.to, updatedAt: now }, { which: id, seen: updatedAt, now })
     },
     /** As it stands, in a write that has it to itself from then on. */
     async lock(tx: Writer, id: string): Promise<Cart | undefined> {

@@ -23,5 +23,14 @@ export {
   readPublicProduct,
   removeVariant,
 } from './service.ts'
-export { commitPromisedStock, commitStock, releaseStock, reserveStock, restock, sellables, sellablesInCart } from './stock.ts'
+export {
+  commitPromisedStock,
+  commitStock,
+  releaseStock,
+  reserveKnownStock,
+  reserveStock,
+  restock,
+  sellables,
+  sellablesInCart,
+} from './stock.ts'
 export { changeStock } from './stock-by-hand.ts'

@@ -1,6 +1,6 @@
-import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
-import { lockedRowsOf, prepare, prepareSure, valuesOf } from '../../../db/prepared.ts'
+import { lockedRowsOf, prepare, prepareSure, prepareSureRead, valuesOf } from '../../../db/prepared.ts'
 import { products, variants } from '../../../db/schema/catalog.ts'
 import { cartLines } from '../../../db/schema/selling.ts'
 import type { Sellable, Stock } from './domain.ts'
@@ -74,6 +74,19 @@ const changeStock = (
 }
 const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
+const some = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
+const reserveSome = prepareSure((queries) =>
+  queries
+    .update(variants)
+    .set({ reserved: sql`${variants.reserved} + ${quantity}` })
+    .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), some)),
+)
+const uncounted = prepareSureRead((queries) =>
+  queries
+    .select({ one: sql`1`.as('one') })
+    .from(variants)
+    .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, false))),
+)
 const commitPromised = prepareSure((queries) =>
   queries
     .update(variants)
@@ -109,6 +122,14 @@ export const stockStore = {
 
   /** Promises so many, where the variant is counted and has them or may be ordered ahead. */
   reserve: changeStock({ reserved: sql`${variants.reserved} + ${quantity}` }, and(eq(variants.trackInventory, true), enough)),
+  /** The same where more of them are left than that, or it may be ordered ahead: it is as available after it as before. Else the write throws NothingChanged. */
+  async reserveSome(tx: Writer, id: string, quantity: number): Promise<void> {
+    await tx.run(reserveSome, { id, quantity })
+  },
+  /** Where a variant is gone or counted, the write throws NothingChanged. */
+  async assertUncounted(tx: Writer, id: string): Promise<void> {
+    await tx.run(uncounted, { id })
+  },
   /** Takes a promise back. */
   release: changeStock({ reserved: fewerPromised }),
   /** Hands over what was promised. The count of a variant that is not counted any more may be anything, and stays above zero. */

@@ -44,6 +44,24 @@ export async function reserveStock(tx: Writer, deps: StockDeps, lines: readonly 
   return new Set(reserved.flatMap(({ variantId, after }) => (after ? [variantId] : [])))
 }
 
+/**
+ * The same of variants that were read just now, without waiting for it: if one is counted otherwise than it was then, or this takes the last
+ * of it, the write throws NothingChanged.
+ * @returns as `reserveStock`
+ */
+export async function reserveKnownStock(
+  tx: Writer,
+  _deps: StockDeps,
+  lines: readonly (StockLine & { readonly isCounted: boolean })[],
+): Promise<Set<string>> {
+  const counted = new Set(lines.flatMap(({ variantId, isCounted }) => (isCounted ? [variantId] : [])))
+  for (const { variantId, quantity } of merged(lines)) {
+    if (counted.has(variantId)) await store.reserveSome(tx, variantId, quantity)
+    else await store.assertUncounted(tx, variantId)
+  }
+  return counted
+}
+
 /** Takes promises back. */
 export const releaseStock = (tx: Writer, deps: StockDeps, lines: readonly StockLine[]): Promise<void> =>
   each(tx, deps, { lines, change: store.release, undo: ({ reserved }, quantity) => ({ reserved: reserved + quantity }) })

@@ -121,6 +121,19 @@ const countedIn = {
   TEST: { orders: customerTotals.orders, spent: customerTotals.spent },
   LIVE: { orders: customerTotals.liveOrders, spent: customerTotals.liveSpent },
 } as const
+const none = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
+const adding = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
+  prepare((queries) => {
+    const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
+    return queries
+      .insert(customerTotals)
+      .values({ ...none, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
+      .onConflictDoUpdate({
+        target: [customerTotals.customerId, customerTotals.currency],
+        set: { [orders]: sql`${countedIn[mode].orders} + ${more[orders]}`, [spent]: sql`${countedIn[mode].spent} + ${more[spent]}` },
+      })
+  })
+const addingIn = { TEST: adding('TEST', 'orders', 'spent'), LIVE: adding('LIVE', 'liveOrders', 'liveSpent') } as const
 
 export const customerTotalsStore = {
   /** Adds to what a customer has ordered and spent in a mode; both may be 0, and `spent` negative. */
@@ -128,16 +141,6 @@ export const customerTotalsStore = {
     tx: Writer,
     { customerId, currency, mode, orders, spent }: Pick<CustomerTotals, 'customerId' | 'currency' | 'orders' | 'spent'> & { mode: Mode },
   ): Promise<void> {
-    const isLive = mode === 'LIVE'
-    const row = { customerId, currency, orders: 0, spent: 0, ...(isLive ? { liveOrders: orders, liveSpent: spent } : { orders, spent }) }
-    const { orders: ordersColumn, spent: spentColumn } = countedIn[mode]
-    const sums = { orders: sql`${ordersColumn} + ${orders}`, spent: sql`${spentColumn} + ${spent}` }
-    await tx
-      .insert(customerTotals)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [customerTotals.customerId, customerTotals.currency],
-        set: isLive ? { liveOrders: sums.orders, liveSpent: sums.spent } : sums,
-      })
+    await tx.run(addingIn[mode], { customerId, currency, orders, spent })
   },
 }

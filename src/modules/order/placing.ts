@@ -1,13 +1,14 @@
-import { isNullViolation, type Writer } from '../../../db/engine.ts'
+import { isNullViolation, NothingChanged, type Writer } from '../../../db/engine.ts'
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
-import { type CartSnapshot, convertCart, type Priced } from '../cart/index.ts'
-import { reserveStock } from '../catalog/index.ts'
+import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../cart/index.ts'
+import { reserveKnownStock, reserveStock } from '../catalog/index.ts'
 import { countOrder } from '../customer/index.ts'
 import { holdGiftCards } from '../gift-card/index.ts'
 import { isUnderWay, type PaymentChoice } from '../payment/domain.ts'
 import { beginPayment, paymentsWithin } from '../payment/index.ts'
+import { boundsStore, type Holding } from './bounds-store.ts'
 import {
   type Order,
   type OrderEvent,
@@ -52,38 +53,75 @@ export async function placeOrder(
   choice: PaymentChoice,
   drive: Drive,
 ): Promise<Saga> {
-  const { orderStore: store } = deps
-  const { cart, items } = snapshot
-  const placing = deps.db.write(async (tx) => {
-    const now = deps.clock.now()
-    const draft = orderOf(deps.newId('order'), { snapshot, mode, priced, email, placedFrom }, choice, now)
-    const { id, total, currency } = draft
-    const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
-    // In the order in which everybody locks: the cart, variants and what they turn, gift cards, the customer's numbers. The shop's next
-    // number, for which all its orders wait, is sent once all of these have answered.
-    const converted = convertCart(tx, deps, cart)
-    const reserving = reserveStock(tx, deps, wanted)
-    const isClose = isCloseToBound(tx, deps, draft)
-    isClose.catch(() => undefined)
-    // Whatever else there is to say, the cart comes first.
-    reserving.catch(() => undefined)
-    if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
-    const reserved = await reserving
-    await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
-    if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode: draft.mode })
-    if (await isClose) await assertMayHold(tx, deps, draft)
-    const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
-    const inserted = await store.insert(tx, draft, lines, giftCards)
-    const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
-    for (const { id: unsent } of payments) drive.unsent.add(unsent)
-    const events: OrderEvent[] = []
-    await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
-    return { draft, payments, inserted, lines, giftCards, events }
-  }, locking)
+  const purchase = { snapshot, mode, priced, email, placedFrom }
+  const place = (isKnown: boolean) =>
+    deps.db.write(async (tx) => {
+      const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
+      const { id, total, currency } = draft
+      const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
+      const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
+      const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
+      if (isKnown) await assertWithinBounds(tx, deps, draft)
+      const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
+      const events: OrderEvent[] = []
+      await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
+      return { draft, payments, inserted, lines, giftCards, events }
+    }, locking)
+  // What a card still covers is asked before anything else is done.
+  const placing =
+    priced.draws.length > 0
+      ? place(false)
+      : place(true).catch((error: unknown) => {
+          if (!(error instanceof NothingChanged)) throw error
+          // Something is not as it was: what it is decides what the shopper is told.
+          return place(false)
+        })
   const { draft, inserted, payments, ...parts } = await placing.catch(refuseGoneLive)
+  for (const { id: unsent } of payments) drive.unsent.add(unsent)
   const order = { ...draft, number: await inserted.number }
   drive.made = { order, payments, ...parts }
   return { order, payments }
+}
+
+/**
+ * Takes what an order needs besides its own rows, in the order in which everybody locks: the cart, variants and what they turn, gift cards, the
+ * customer's numbers. The shop's next number, for which all its orders wait, comes behind all of these.
+ * @returns the ids of the variants that are counted
+ */
+type Take = (tx: Writer, deps: OrderDeps, purchase: Purchase, draft: Omit<Order, 'number'>) => Promise<Set<string>>
+
+/** Looks at what it finds before it goes on, and says what is in the way. */
+const takeAsFound: Take = async (tx, deps, { snapshot: { cart, items }, priced }, draft) => {
+  const { id, currency, mode } = draft
+  const wanted = items.map(({ line: { variantId, quantity } }) => ({ variantId, quantity }))
+  const converted = convertCart(tx, deps, cart)
+  const reserving = reserveStock(tx, deps, wanted)
+  const isClose = isCloseToBound(tx, deps, draft)
+  isClose.catch(() => undefined)
+  // Whatever else there is to say, the cart comes first.
+  reserving.catch(() => undefined)
+  if (!(await converted)) throw new AppError('CONFLICT', 'The cart is not open any more, or was changed meanwhile')
+  const reserved = await reserving
+  await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
+  if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
+  if (await isClose) await assertMayHold(tx, deps, draft)
+  return reserved
+}
+
+/**
+ * The same where all is as it was read just now: nothing is waited for, so that on Postgres the order is placed in one round trip, and its
+ * shop's number is held for as long as the server itself takes. Else the write throws NothingChanged.
+ */
+const takeAsKnown: Take = async (tx, deps, { snapshot: { cart, items } }, { currency, mode }) => {
+  const wanted = items.map(({ line: { variantId, quantity }, sellable }) => ({
+    variantId,
+    quantity,
+    isCounted: sellable?.variant.trackInventory ?? true,
+  }))
+  await convertCartSurely(tx, deps, cart)
+  const reserved = await reserveKnownStock(tx, deps, wanted)
+  if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
+  return reserved
 }
 
 const goneLive = () => new AppError('CONFLICT', 'The shop takes real money since just now: check out again')
@@ -125,18 +163,25 @@ export async function payAgain(deps: OrderDeps, order: Order, choice: PaymentCho
   }, locking)
 }
 
-type Holding = Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>
-
 /** Orders that are placed at the same moment do not see each other. This close to a bound they are counted one after the other. */
 const closeToBound = 64
 
-/** Whether so few more may be placed, or none: by the shop's shoppers, from an address, of a cart. The cart's row is locked. */
-const isFull = (tx: Writer, { orderStore, config }: OrderDeps, order: Holding, room: number) =>
-  orderStore.areMoreThan(tx, order, {
-    shopMax: Math.max(0, config.unpaidOrdersPerShop - 1 - room),
-    addressMax: Math.max(0, config.unpaidOrdersPerAddress - 1 - room),
-    cartMax: ordersPerCartMax - 1,
-  })
+/** Of how many there may be at most, so many less: of orders by the shop's shoppers, from an address, of a cart. */
+const boundsOf = ({ config }: OrderDeps, room: number) => ({
+  shopMax: Math.max(0, config.unpaidOrdersPerShop - room),
+  addressMax: Math.max(0, config.unpaidOrdersPerAddress - room),
+  cartMax: ordersPerCartMax,
+})
+
+/** Whether so few more may be placed, or none. The cart's row is locked. */
+const isFull = (tx: Writer, deps: OrderDeps, order: Holding, room: number) => {
+  const { shopMax, addressMax, cartMax } = boundsOf(deps, room + 1)
+  return boundsStore.areMoreThan(tx, order, { shopMax, addressMax, cartMax: cartMax - 1 })
+}
+
+/** That an order which has its number already, and so nobody else of its shop's is being placed, is none too many: else NothingChanged. */
+const assertWithinBounds = (tx: Writer, deps: OrderDeps, order: Holding): Promise<void> =>
+  boundsStore.areNoMore(tx, order.placedFrom === null ? { ...order, shopId: null } : order, boundsOf(deps, 0))
 
 /**
  * Whether `assertMayHold` has to look closer.
@@ -155,7 +200,7 @@ async function isCloseToBound(tx: Writer, deps: OrderDeps, order: Holding): Prom
  * orders that it places in several shops at the same moment may pass it by as many.
  * @throws AppError RATE_LIMITED for an address or a shop that has too many
  */
-async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding): Promise<void> {
+async function assertMayHold(tx: Writer, deps: OrderDeps, order: Holding & Pick<Order, 'shopId'>): Promise<void> {
   await deps.orderStore.holdNumbers(tx, order.shopId)
   const { ofShop, fromAddress } = await isFull(tx, deps, order, 0)
   const retry = { retryAfterSeconds: unpaidRetrySeconds }

@@ -34,6 +34,7 @@ export type RefundFilter = Pick<Refund, 'shopId'> & Optional<Pick<Refund, 'statu
 type Parts = [Order | undefined, OrderLine[], OrderGiftCard[], OrderEvent[], Payment[], Refund[], Dispute[]]
 
 const which = sql.placeholder('which')
+
 const prepared = {
   order: rowsOf(orders, ['id']),
   /** A cart whose checkout was taken back may be bought again: the order that was made last counts. */
@@ -59,20 +60,6 @@ const prepared = {
   refunds: rowsOf(refunds, ['orderId'], asc(refunds.id)),
   refund: rowsOf(refunds, ['id']),
   disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
-  areMoreThan: prepare((queries) => {
-    // Whether there is one more after so many: to count them costs ten times as much.
-    const isMoreThan = (max: string, which: SQL) =>
-      sql<boolean>`exists (select 1 from orders where ${which} limit 1 offset ${sql.placeholder(max)})`.mapWith(Boolean)
-    // Spelt out, as the indexes of unpaid orders have it.
-    const unpaid = sql`status = 'PENDING_PAYMENT'`
-    return queries
-      .select({
-        ofShop: isMoreThan('shopMax', sql`shop_id = ${sql.placeholder('shopId')} and ${unpaid}`),
-        fromAddress: isMoreThan('addressMax', sql`placed_from = ${sql.placeholder('placedFrom')} and ${unpaid}`),
-        ofCart: isMoreThan('cartMax', sql`cart_id = ${sql.placeholder('cartId')}`),
-      })
-      .from(sql`(select 1 as one) as once`)
-  }),
   unfinished: prepare((queries) =>
     queries
       .select({ number: orders.number })
@@ -233,16 +220,6 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       return { ids: rows.map(({ id }) => id), total }
     },
 
-    /** Whether more orders than so many wait for their payment, of the shop or from an address, or came of the cart. */
-    async areMoreThan(
-      tx: Writer,
-      { shopId, cartId, placedFrom }: Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>,
-      max: { shopMax: number; addressMax: number; cartMax: number },
-    ): Promise<{ ofShop: boolean; fromAddress: boolean; ofCart: boolean }> {
-      const found = await tx.first(prepared.areMoreThan, { shopId, cartId, placedFrom, ...max })
-      if (!found) throw new Error('a count gave nothing')
-      return found
-    },
     /** Has the numbers of a shop to itself from then on: its other orders wait. */
     async holdNumbers(tx: Writer, shopId: string): Promise<void> {
       await tx.run(prepared.holdNumbers, { shopId })

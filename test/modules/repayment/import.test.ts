@@ -184,6 +184,8 @@ test('a tape refuses an amount that is too large for what it is', async () => {
     headers: { 'content-type': 'text/csv' },
   })
   expect(body.errors).toEqual([2, 3].map((row) => ({ row, column: 'amountUsd', message: 'must be less than 10000000000000' })))
+})
+
 test('what an operator reversed is not recorded by the next tape that says it again, but by hand it is, and what says something else is taken', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId, send } = await world(app)

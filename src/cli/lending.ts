@@ -68,7 +68,7 @@ async function printBacktest(deps: LendingDeps, rules: LendingRules, isAll: bool
 }
 
 const said = ({ tier, ceilingUsd, reason }: Envelope): string => `${tier} ${amount(ceilingUsd)} ${reason}`
-const amount = (usd: number): string => `$${usd.toLocaleString('en-US')}`
+const amount = (usd: number): string => `$${usd.toLocaleString('en-US', { minimumFractionDigits: Number.isInteger(usd) ? 0 : 2 })}`
 
 function lineOf({ decisionId, applicationId, decision, requestedUsd, before, after }: BacktestCase): { text: string; isChanged: boolean } {
   const isChanged = said(before) !== said(after)
@@ -84,7 +84,7 @@ function textOf({ decisions, changed, raised, lowered, ceilings, tiers, approved
   return `${[
     `${decisions} decisions were given figures; ${changed} would come out otherwise: ${raised} with a higher ceiling, ${lowered} with a lower one`,
     `Tiers: ${moves.length === 0 ? 'all as they were' : moves.join(', ')}`,
-    `Ceilings together: ${dollars(ceilings.before)} → ${dollars(ceilings.after)}`,
+    `Ceilings together, of each application by its last decision: ${dollars(ceilings.before)} → ${dollars(ceilings.after)}`,
     `Approved for more than the ceiling: ${approvedOverCeiling.before} → ${approvedOverCeiling.after}`,
   ].join('\n')}\n`
 }

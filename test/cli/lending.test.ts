@@ -48,7 +48,7 @@ describeProcesses('souk lending', () => {
       stdout: `${decision}, APPROVED for $30,000: T1 $23,000 FORMULA, as it was
 1 decisions were given figures; 0 would come out otherwise: 0 with a higher ceiling, 0 with a lower one
 Tiers: all as they were
-Ceilings together: $23,000 → $23,000
+Ceilings together, of each application by its last decision: $23,000 → $23,000
 Approved for more than the ceiling: 1 → 1
 `,
       stderr: '',

@@ -68,9 +68,9 @@ export type Backtest = {
   readonly changed: number
   readonly raised: number
   readonly lowered: number
-  /** All together, in cents. */
+  /** All together, in cents: of each application by its last decision, since it is lent to once. */
   readonly ceilings: { readonly before: number; readonly after: number }
-  /** How many moved from one tier to which. */
+  /** How many applications moved from one tier to which, by the same. */
   readonly tiers: Readonly<Record<CreditTier, Readonly<Record<CreditTier, number>>>>
   /** Approvals of more than the ceiling, before and after. */
   readonly approvedOverCeiling: { readonly before: number; readonly after: number }
@@ -86,7 +86,7 @@ export async function backtest(deps: AgainDeps, rules: LendingRules, tell: (one:
   const over = { before: 0, after: 0 }
   const none = () => Object.fromEntries(creditTiers.map((tier) => [tier, 0])) as Record<CreditTier, number>
   const tiers = Object.fromEntries(creditTiers.map((tier) => [tier, none()])) as Record<CreditTier, Record<CreditTier, number>>
-  for await (const { id, applicationId, decision, requested, ...kept } of judgedDecisions(deps)) {
+  for await (const { id, applicationId, decision, requested, isLast, ...kept } of judgedDecisions(deps)) {
     const before = JSON.parse(kept.envelope) as Envelope
     const after = judge(JSON.parse(kept.assessment) as Assessment, rules)
     const requestedUsd = requested === null ? null : usdOf(Number(requested))
@@ -94,10 +94,12 @@ export async function backtest(deps: AgainDeps, rules: LendingRules, tell: (one:
     if (textOfEnvelope(before) !== textOfEnvelope(after)) sums.changed++
     if (after.ceilingUsd > before.ceilingUsd) sums.raised++
     if (after.ceilingUsd < before.ceilingUsd) sums.lowered++
-    // Exact up to 9 million decisions at the highest cap there is.
-    ceilings.before += centsOf(before.ceilingUsd) ?? 0
-    ceilings.after += centsOf(after.ceilingUsd) ?? 0
-    tiers[before.tier][after.tier]++
+    if (Number(isLast) === 1) {
+      // Exact up to 9 million applications at the highest cap there is.
+      ceilings.before += centsOf(before.ceilingUsd) ?? 0
+      ceilings.after += centsOf(after.ceilingUsd) ?? 0
+      tiers[before.tier][after.tier]++
+    }
     if (decision === 'APPROVED' && requestedUsd !== null) {
       if (requestedUsd > before.ceilingUsd) over.before++
       if (requestedUsd > after.ceilingUsd) over.after++

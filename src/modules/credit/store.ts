@@ -17,6 +17,8 @@ export type JudgedDecision = {
   readonly ruleVersion: string
   /** Cents; null where nothing was asked for. */
   readonly requested: number | null
+  /** 1: the last of its application that was judged; else 0. */
+  readonly isLast: number
 }
 
 export const createCreditStore = ({ read }: Pick<Database, 'read'>) => ({
@@ -32,7 +34,9 @@ export const createCreditStore = ({ read }: Pick<Database, 'read'>) => ({
   async judged(afterId: string, atOnce: number): Promise<JudgedDecision[]> {
     return read.rows<JudgedDecision>(sql`
       select d.id as "id", d.application_id as "applicationId", d.decision as "decision", d.at as "at", d.assessment as "assessment",
-        d.envelope as "envelope", d.rule_version as "ruleVersion", a.requested_amount_usd as "requested"
+        d.envelope as "envelope", d.rule_version as "ruleVersion", a.requested_amount_usd as "requested",
+        case when exists (select 1 from lending_decisions l where l.application_id = d.application_id and l.id > d.id and l.rule_version is not null)
+          then 0 else 1 end as "isLast"
       from lending_decisions d join lending_applications a on a.id = d.application_id
       where d.id > ${afterId} and d.rule_version is not null
       order by d.id limit ${atOnce}`)

@@ -9,7 +9,7 @@ import {
   textOfRules,
   versionOfRules,
 } from '../../../src/modules/credit/domain.ts'
-import { type BacktestCase, backtest, judge, type Replayed, replay } from '../../../src/modules/credit/index.ts'
+import { assess, type BacktestCase, backtest, judge, type Replayed, replay } from '../../../src/modules/credit/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { decided, forgeDecision } from '../../support/decisions.ts'
 
@@ -130,6 +130,20 @@ test('a backtest says of each decision what other rules come to, and the sums, a
     approvedOverCeiling: { before: 0, after: 1 },
   })
   expect(app.deps.db.stats.writes).toBe(writes)
+})
+
+test('an application that was judged twice is a case each time, and counts once in the sums: by its last decision', async () => {
+  await using app = await testApp()
+  const { id } = await app.merchant()
+  const review = await decided(app, id, { assessment: figures(50_000), decision: 'UNDER_REVIEW' })
+  const [row] = await app.deps.db.read.select().from(lendingDecisions)
+  const second = { ...row, ...assess(figures(10_000)), id: app.deps.newId('lendingDecision'), decision: 'APPROVED' }
+  await app.deps.db.write((tx) => tx.insert(lendingDecisions).values(second as typeof lendingDecisions.$inferInsert))
+  const cases: string[] = []
+  const sums = await backtest(app.deps, currentRules, ({ decision }) => void cases.push(decision))
+  expect([cases, sums.decisions, sums.ceilings]).toEqual([['UNDER_REVIEW', 'APPROVED'], 2, { before: 2_300_000, after: 2_300_000 }])
+  expect(sums.tiers.T1.T1 + sums.tiers.T2.T2).toBe(1)
+  expect(review.applicationId).toBe(second.applicationId as string)
 })
 
 test('more decisions than are read at once are all judged, each once', async () => {

@@ -10,7 +10,9 @@ import { copiesOf, describeProcesses, logIn, pause, type Server, serve, servedOn
 const day = 24 * 60 * 60
 /** But for the mark of the store. */
 const documentsIn = (dir: string) => {
-  const mark = withFile(join(dir, 'souk.db'), (file) => file.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark
+  const mark = withFile(join(dir, 'souk.db'), (file) =>
+    file.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get(),
+  )?.mark
   const names = existsSync(join(dir, 'documents')) ? readdirSync(join(dir, 'documents')).sort() : []
   return names.filter((name) => name !== mark)
 }
@@ -221,7 +223,9 @@ describeProcesses('documents and the commands', () => {
     expect(refused.stderr).toContain(`The documents of this database are not in ${elsewhere}/documents, which has no file`)
     const wrong = await souk(['check'], elsewhere)
     expect(wrong.stderr).toStartWith(`WRONG store of documents\n      The documents of this database are not in ${elsewhere}/documents`)
-    const mark = withFile(database, (one) => one.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark ?? ''
+    const mark =
+      withFile(database, (one) => one.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark ??
+      ''
     cpSync(join(dataDir, 'documents'), join(elsewhere, 'documents'), { recursive: true, filter: (path) => !path.endsWith(mark) })
     writeFileSync(join(elsewhere, 'documents', mark), '')
     expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)

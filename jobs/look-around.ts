@@ -1,8 +1,10 @@
+import { watchDocumentStores } from '../src/modules/lending-document/index.ts'
 import type { AppDeps } from '../src/parts.ts'
 
-/** Notices what goes wrong around a process that runs: the clock that jumps, the keys and the database that vanish. */
-export async function lookAround({ clockWatch, db, keyring }: Pick<AppDeps, 'clockWatch' | 'db' | 'keyring'>): Promise<void> {
-  clockWatch.isSteady()
-  keyring.atHand()
-  db.isInPlace()
+/** Notices what goes wrong around a process that runs: the clock that jumps, the keys, the database and the documents that vanish. */
+export async function lookAround(deps: AppDeps): Promise<void> {
+  deps.clockWatch.isSteady()
+  deps.keyring.atHand()
+  deps.db.isInPlace()
+  await watchDocumentStores(deps)
 }

@@ -10,7 +10,15 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
-import { countDocuments, documentFaults, isSilent, lendingDocumentParts, orphanedFiles } from '../modules/lending-document/index.ts'
+import {
+  countDocuments,
+  documentFaults,
+  isSilent,
+  lendingDocumentParts,
+  orphanedFiles,
+  otherStoreText,
+  otherThan,
+} from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
 import type { Input } from './command.ts'
@@ -114,6 +122,7 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     ...lendingDocumentParts({ db, config, log, sleep: Bun.sleep }),
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
   }
+  yield* storeFindings(config, parts)
   const total = await countDocuments(parts)
   const problems: string[] = []
   if (total > 0) {
@@ -136,6 +145,16 @@ async function* documentFindings(config: Config, db: Database): AsyncGenerator<F
     yield { subject, problems: ['The bucket does not answer, or refuses the key of the settings'] }
   }
   if (orphans.length > 0) yield { subject, problems: ['A server removes them within the hour:', ...shortened(orphans)], isWork: true }
+}
+
+/** Whether the stores of the settings are those that the documents lie in. */
+async function* storeFindings(config: Config, parts: Parameters<typeof otherThan>[0]): AsyncGenerator<Finding> {
+  for (const kind of ['FILES', 'S3'] as const) {
+    const store = parts.documentStores.of(kind)
+    // What a silent one holds is said of each of its documents.
+    const mark = store && (await otherThan(parts, store).catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error))))
+    if (mark !== undefined) yield { subject: 'store of documents', problems: [otherStoreText(kind, mark, config)] }
+  }
 }
 
 const shortened = (problems: readonly string[]): string[] =>

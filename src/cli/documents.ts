@@ -12,6 +12,7 @@ import {
   documentStores,
   documentsDirectory,
   dropOthers,
+  isSilent,
   type NamedFile,
 } from '../modules/lending-document/index.ts'
 import { withReader } from './database-file.ts'
@@ -54,6 +55,29 @@ export function restoreDocuments(config: Config, source: string, kept: string, f
   const from = createFileStore(documentsBeside(source))
   const plan = { from: { of: () => from }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
   return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
+}
+
+/**
+ * Lets the stores of the settings be those that a database knows, once its documents are in them. One that does not answer stays another
+ * one, and the next start says so.
+ */
+export async function markStores(config: Config, file: string): Promise<void> {
+  async function* nothing(): AsyncGenerator<Uint8Array> {}
+  const stores = documentStores(config, port)
+  for (const { kind, mark } of withReader(file, marksIn)) {
+    const store = stores.of(kind)
+    const isMarked = async () => !store || (await store.get(mark)) !== undefined
+    await isMarked()
+      .then((has) => (has ? undefined : store?.put(mark, nothing())))
+      .catch((error: unknown) => (isSilent(error) ? undefined : Promise.reject(error)))
+  }
+}
+
+type Marked = { readonly kind: NamedFile['store']; readonly mark: string }
+
+function marksIn(connection: Sqlite): Marked[] {
+  const table = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document_stores'").get()
+  return table ? connection.query<Marked, []>('SELECT kind, mark FROM document_stores').all() : []
 }
 
 async function withProgress(label: string, files: readonly NamedFile[], copy: (onBytes: (bytes: number) => void) => Promise<Copied>) {

@@ -14,7 +14,7 @@ import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, problemsWithProgress } from './copying.ts'
 import { embeddedFile, type FileState, inspectFile } from './database-file.ts'
-import { documentsBeside, keepAs, keepDocuments, namedFiles, restoreDocuments } from './documents.ts'
+import { documentsBeside, keepAs, keepDocuments, markStores, namedFiles, restoreDocuments } from './documents.ts'
 import { onInterruption } from './interruption.ts'
 
 /** The database is in place, and not all of its documents. */
@@ -84,6 +84,7 @@ async function replaceDatabase(config: Config, source: string, target: string, {
         `${lost === 1 ? 'A document' : `${lost} documents`} of the present database alone could not be copied out of the bucket, and a server removes ${lost === 1 ? 'it' : 'them'} from there.\n`,
       )
     const { files, missing } = await restoreDocuments(config, source, kept, documents)
+    await markStores(config, source)
     keepPresent(config, target, kept)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)

@@ -1,6 +1,6 @@
 /** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -8,7 +8,14 @@ import { lendingOn, pathOf, pdf, png } from '../support/lending-documents.ts'
 import { copiesOf, describeProcesses, logIn, pause, type Server, serve, servedOnce, souk, withFile } from './souk.ts'
 
 const day = 24 * 60 * 60
-const documentsIn = (dir: string) => (existsSync(join(dir, 'documents')) ? readdirSync(join(dir, 'documents')).sort() : [])
+/** But for the mark of the store. */
+const documentsIn = (dir: string) => {
+  const mark = withFile(join(dir, 'souk.db'), (file) =>
+    file.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get(),
+  )?.mark
+  const names = existsSync(join(dir, 'documents')) ? readdirSync(join(dir, 'documents')).sort() : []
+  return names.filter((name) => name !== mark)
+}
 const namesIn = (database: string) =>
   withFile(database, (connection) =>
     connection
@@ -194,6 +201,36 @@ describeProcesses('documents and the commands', () => {
     expect(readdirSync(`${file}.documents`).length).toBe(2)
   })
 
+  test('a data directory may be moved and a backup restored elsewhere; a database whose documents are elsewhere is not served, and the start and souk check say what to do', async () => {
+    const { dataDir, database, id } = await withDocuments()
+    const file = join(temporaryDir(), 'shop.db')
+    await souk(['backup', file], dataDir)
+    const [moved, restored] = [`${temporaryDir()}/moved`, temporaryDir()]
+    for (const directory of [moved, restored]) {
+      if (directory === moved) cpSync(dataDir, moved, { recursive: true })
+      else {
+        cpSync(join(dataDir, 'keys.json'), join(restored, 'keys.json'))
+        expect((await souk(['restore', file], restored)).status).toBe(0)
+      }
+      await using server = await serve(directory, lendingOn)
+      const headers = { authorization: `Bearer ${await logIn(server)}` }
+      expect([directory, (await fetch(`${server.url}${pathOf(id, 'ein_letter')}`, { headers })).status]).toEqual([directory, 200])
+    }
+    const elsewhere = temporaryDir()
+    for (const name of ['souk.db', 'keys.json']) cpSync(join(dataDir, name), join(elsewhere, name))
+    const refused = await souk(['serve'], elsewhere, { settings: lendingOn })
+    expect(refused.status).toBe(1)
+    expect(refused.stderr).toContain(`The documents of this database are not in ${elsewhere}/documents, which has no file`)
+    const wrong = await souk(['check'], elsewhere)
+    expect(wrong.stderr).toStartWith(`WRONG store of documents\n      The documents of this database are not in ${elsewhere}/documents`)
+    const mark =
+      withFile(database, (one) => one.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark ??
+      ''
+    cpSync(join(dataDir, 'documents'), join(elsewhere, 'documents'), { recursive: true, filter: (path) => !path.endsWith(mark) })
+    writeFileSync(join(elsewhere, 'documents', mark), '')
+    expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
+  })
+
   test('a rotation of keys touches the rows of documents and none of their files, and they open under the new key alone', async () => {
     const { dataDir, database } = await withDocuments()
     const sealed = () =>
@@ -226,13 +263,14 @@ describeProcesses('documents and the commands', () => {
     await using server = await serve(dataDir, { ...lendingOn, ...settings })
     expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
     await server.end('SIGTERM')
-    expect([s3.objects.size, documentsIn(dataDir).length]).toEqual([1, 2])
+    // And the mark of the bucket.
+    expect([s3.objects.size, documentsIn(dataDir).length]).toEqual([2, 2])
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file], dataDir, { settings })
     expect([backup.status, readdirSync(`${file}.documents`).length]).toEqual([0, 3])
     s3.objects.clear()
     expect((await souk(['restore', file, '--force'], dataDir, { settings })).status).toBe(0)
-    expect(s3.objects.size).toBe(1)
+    expect(s3.objects.size).toBe(2)
     expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
     const closed = await souk(['check'], dataDir, { settings: { ...settings, DOCUMENTS_S3_SECRET: 'another' } })
     expect([closed.status, closed.stderr.includes('WRONG files without a document\n      The bucket does not answer')]).toEqual([1, true])

@@ -8,4 +8,5 @@ export {
   type LendingDocumentDeps,
   lendingDocumentParts,
 } from './parts.ts'
+export { confirmDocumentStores, otherStoreText, otherThan, watchDocumentStores } from './registering.ts'
 export { putDocument, readDocument, readDocumentAsOperator, removeDocument } from './service.ts'

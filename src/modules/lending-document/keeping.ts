@@ -2,6 +2,7 @@ import { type DocumentStore, documentSettlesMs, type ListedDocument } from '../.
 import type { LendingDocument } from '../lending/domain.ts'
 import { isSilent } from './copying.ts'
 import type { LendingDocumentDeps } from './parts.ts'
+import { otherThan } from './registering.ts'
 import { contentOf, fileOf } from './service.ts'
 
 const pageRows = 200
@@ -20,6 +21,8 @@ const storesOf = ({ documentStores }: KeepingDeps): DocumentStore[] =>
 export async function* orphanedFiles(deps: KeepingDeps): AsyncGenerator<{ store: DocumentStore; file: ListedDocument }> {
   const before = deps.clock.now() - documentSettlesMs
   for (const store of storesOf(deps)) {
+    // What is in a store that is not this database's may belong to another one.
+    if ((await otherThan(deps, store)) !== undefined) continue
     let batch: ListedDocument[] = []
     for await (const file of store.list()) {
       if (!(file.at <= before)) continue

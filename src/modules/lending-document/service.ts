@@ -10,6 +10,7 @@ import { allowedIn, type LendingApplication, type LendingDocument, type LendingS
 import { appendEvent, applicationWithId, checklistOf, noSuchApplication, withoutUploaded, withUploaded } from '../lending/index.ts'
 import { type DocumentView, documentDifference, documentView, fileSeal, secretSeal } from './domain.ts'
 import type { LendingDocumentDeps } from './parts.ts'
+import { assertOwn } from './registering.ts'
 import { checkedFile } from './sniffing.ts'
 
 /** A document of an application, by its place in the checklist. */
@@ -88,6 +89,7 @@ export async function putDocument(
   if ((file.length ?? 0) > bytesMax) throw new AppError('TOO_LARGE', `The body is larger than ${asked.maxSizeMb} MB`)
   assertExpected(by.expected, application.version)
   assertMayTake(application, await deps.lendingDocumentStore.find(which.applicationId, which.key))
+  assertOwn(deps, deps.documentStores.current.kind)
   const leave = deps.uploadSlots.take(by.shop.merchantId, sealedLength(file.length ?? bytesMax))
   try {
     await assertRoom(deps)
@@ -199,6 +201,7 @@ export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopC
     const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
     if (!document) throw noSuchDocument()
     assertExpected(by.expected, application.version)
+    assertOwn(deps, document.store)
     if (!isIn(allowedIn.takeBack, application))
       throw new AppError('CONFLICT', 'The application was submitted with this document, which stays')
     await deps.lendingDocumentStore.remove(tx, document)
@@ -281,10 +284,18 @@ async function* goingOn(
 }
 
 function noteDamage({ log }: LendingDocumentDeps, { id, store }: LendingDocument, error: unknown): void {
-  if (!(error instanceof AppError)) log.error('documents.damaged', { id, store, error })
+  if (error instanceof Missing) log.error('documents.missing', { id, store })
+  else if (!(error instanceof AppError)) log.error('documents.damaged', { id, store, error })
 }
 
-/** @throws AppError NOT_FOUND when it is not there; SealBroken when it is of another length; UNAVAILABLE */
+/** It is not lost for that: another store may be at hand, or a disk not mounted. */
+class Missing extends AppError {
+  constructor() {
+    super('UNAVAILABLE', 'The file of this document is not in the store at hand: try again later', { retryAfterSeconds })
+  }
+}
+
+/** @throws AppError UNAVAILABLE when it is not there, or the store does not answer; SealBroken when it is of another length */
 export async function fileOf(
   { documentStores }: Pick<LendingDocumentDeps, 'documentStores'>,
   document: LendingDocument,
@@ -292,7 +303,7 @@ export async function fileOf(
   const store = documentStores.of(document.store)
   if (!store) throw new AppError('UNAVAILABLE', 'The store that holds this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
-  if (!file) throw new Error('the file of a document is missing')
+  if (!file) throw new Missing()
   if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
   return file
 }

@@ -1,11 +1,17 @@
 import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, rowsOf } from '../../../db/prepared.ts'
-import { lendingApplications, lendingDocuments } from '../../../db/schema/lending.ts'
+import { lendingApplications, lendingDocuments, registeredStores } from '../../../db/schema/lending.ts'
 import type { LendingApplication, LendingDocument } from '../lending/domain.ts'
 
 const one = rowsOf(lendingDocuments, ['applicationId', 'key'])
 const insert = insertOf(lendingDocuments)
+const registered = rowsOf(registeredStores, ['kind'])
+const register = insertOf(registeredStores, 'leave')
+
+type Kind = LendingDocument['store']
+/** What a store was found to be. `OTHER`: the database knows another one of its kind. */
+export type StoreVerdict = 'OWN' | 'OTHER' | 'SILENT'
 
 export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(applicationId: string, key: string, from: Pick<Reader, 'first'> = read): Promise<LendingDocument | undefined> {
@@ -27,13 +33,27 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
     const rows = await tx.update(lendingApplications).set(fields).where(isThis).returning({ id: lendingApplications.id })
     return rows.length === 1
   },
-  /** Of these names of files, those that a document has. */
+  /** Of these names of files, those that a document has, or that mark a store. */
   async known(storageNames: readonly string[]): Promise<Set<string>> {
-    const rows = await read
-      .select({ name: lendingDocuments.storageName })
-      .from(lendingDocuments)
-      .where(inArray(lendingDocuments.storageName, [...storageNames]))
-    return new Set(rows.map(({ name }) => name))
+    const names = [...storageNames]
+    const [documents, marks] = await Promise.all([
+      read.select({ name: lendingDocuments.storageName }).from(lendingDocuments).where(inArray(lendingDocuments.storageName, names)),
+      read.select({ name: registeredStores.mark }).from(registeredStores).where(inArray(registeredStores.mark, names)),
+    ])
+    return new Set([...documents, ...marks].map(({ name }) => name))
+  },
+  /** The mark of the store that documents of this kind lie in; undefined while none was used. */
+  async markOf(kind: Kind): Promise<string | undefined> {
+    return (await read.first(registered, { kind }))?.mark
+  },
+  /** Leaves it as it is where one is registered already. */
+  async register(tx: Writer, store: typeof registeredStores.$inferSelect): Promise<void> {
+    await register(tx, store)
+  },
+  /** Whether some document is in a store of this kind. */
+  async hasAny(kind: Kind): Promise<boolean> {
+    const rows = await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
+    return rows.length > 0
   },
   async count(): Promise<number> {
     const [row] = await read.select({ n: count() }).from(lendingDocuments)

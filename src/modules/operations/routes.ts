@@ -5,6 +5,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
+import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
@@ -16,8 +17,10 @@ const readinessKeptMs = 1_000
 /** Of no concern to those who ask whether to send requests here. */
 const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable'])
 
+type HealthDeps = HttpDeps & Pick<LendingDocumentDeps, 'storeVerdicts'>
+
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
-function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
+function createReadiness(deps: HealthDeps): () => Promise<Check[]> {
   let checks: Promise<Check[]> | undefined
   let madeAt = 0
   return () => {
@@ -30,7 +33,7 @@ function createReadiness(deps: HttpDeps): () => Promise<Check[]> {
   }
 }
 
-export const healthRoutes = (deps: HttpDeps & PaymentMethodDeps) => {
+export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {
@@ -55,7 +58,7 @@ export const healthRoutes = (deps: HttpDeps & PaymentMethodDeps) => {
         detail: {
           summary: 'Whether the instance can do its work',
           description:
-            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
+            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys, and with lending switched on the documents, are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
         },
       },
     )

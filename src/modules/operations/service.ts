@@ -1,6 +1,7 @@
 import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
+import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
 
@@ -14,7 +15,10 @@ export async function readiness({
   keyring,
   clockWatch,
   shared,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'>): Promise<Check[]> {
+  storeVerdicts,
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> & Pick<LendingDocumentDeps, 'storeVerdicts'>): Promise<
+  Check[]
+> {
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -23,6 +27,7 @@ export async function readiness({
     databaseInPlace: async () => db.isInPlace(),
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
+    ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))

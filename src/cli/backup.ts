@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { directoriesOf, isThere } from '../../db/open.ts'
 import { dropUnfinished, publish } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, loadSecrets, writePrivateFile } from '../keys.ts'
 import { sealUnderPassphrase } from '../lib/passphrase.ts'
-import type { Copied } from '../modules/lending-document/index.ts'
+import { type Copied, documentsDirectory } from '../modules/lending-document/index.ts'
 import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress } from './copying.ts'
@@ -87,6 +87,7 @@ function refuseExisting(targets: readonly (string | undefined)[]): void {
 
 /** Whatever the name, a backup never replaces a file that the instance lives on, nor takes the name of one that is not there now. */
 function refuseLiveFiles(config: Config, file: string, targets: readonly (string | undefined)[]): void {
+  for (const target of targets) if (target !== undefined) refuseAmongDocuments(config, target)
   const besideFile = ['', '-wal', '-shm', '-journal'].map((ending) => `${file}${ending}`)
   const locks = directoriesOf(config.databaseUrl, config.dataDir).map((directory) => join(directory, 'lock.db'))
   const live = [...besideFile, ...locks, join(config.dataDir, 'rotation.db'), keyFile(config)]
@@ -95,6 +96,23 @@ function refuseLiveFiles(config: Config, file: string, targets: readonly (string
     if (target !== undefined && (taken.has(resolve(target)) || taken.has(identityOf(target) ?? '')))
       throw new OperatorError(`${target} belongs to the running instance: choose another name`)
   }
+}
+
+/** A backup puts its own documents beside it, and removes others: never where those of the instance are. */
+function refuseAmongDocuments(config: Config, target: string): void {
+  const documents = realPathOf(documentsDirectory(config))
+  for (const path of [target, documentsBeside(target)]) {
+    const real = realPathOf(path)
+    if (real === documents || real.startsWith(`${documents}${sep}`) || documents.startsWith(`${real}${sep}`))
+      throw new OperatorError(`${path} is where the documents of the running instance are: choose another name`)
+  }
+}
+
+/** By its directories where it is not there itself. */
+function realPathOf(path: string): string {
+  const whole = resolve(path)
+  if (isThere(whole)) return realpathSync(whole)
+  return dirname(whole) === whole ? whole : join(realPathOf(dirname(whole)), basename(whole))
 }
 
 const identityOf = (path: string): string | undefined => {

@@ -1,5 +1,5 @@
 /** The documents of lending applications, as commands copy them beside a database file. */
-import type { Database as Sqlite } from 'bun:sqlite'
+import { Database as Sqlite } from 'bun:sqlite'
 import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
@@ -32,6 +32,26 @@ function namedIn(connection: Sqlite): NamedFile[] {
   const table = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lending_documents'").get()
   if (!table) return []
   return connection.query<NamedFile, []>('SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY id').all()
+}
+
+/**
+ * Lets a copy of a database that is about to take its place look for its documents where they can be put: those that were in a bucket which
+ * the settings do not name, in the data directory, as far as the backup has them.
+ * @param copy a file that nobody else has open
+ */
+export function rehouse(config: Config, source: string, copy: string): void {
+  if (documentStores(config, port).of('S3')) return
+  const names = namedFiles(copy).flatMap(({ store, storageName }) =>
+    store === 'S3' && isThere(join(documentsBeside(source), storageName)) ? [storageName] : [],
+  )
+  if (names.length === 0) return
+  using connection = new Sqlite(copy)
+  // No log beside it: the file alone takes the place.
+  connection.run('PRAGMA journal_mode = DELETE')
+  const move = connection.query("UPDATE lending_documents SET store = 'FILES' WHERE storage_name = ?")
+  connection.transaction(() => {
+    for (const name of names) move.run(name)
+  })()
 }
 
 /** Copies the documents of a database into the directory beside its copy. @param files that the database names */

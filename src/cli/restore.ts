@@ -14,7 +14,7 @@ import { askSecret } from './ask.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, problemsWithProgress } from './copying.ts'
 import { embeddedFile, type FileState, inspectFile } from './database-file.ts'
-import { documentsBeside, keepAs, keepDocuments, markStores, namedFiles, restoreDocuments } from './documents.ts'
+import { documentsBeside, keepAs, keepDocuments, markStores, namedFiles, rehouse, restoreDocuments } from './documents.ts'
 import { onInterruption } from './interruption.ts'
 
 /** The database is in place, and not all of its documents. */
@@ -76,8 +76,9 @@ async function openKeys(file: string): Promise<Secrets> {
 async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState, kept: string): Promise<number> {
   await refuseDamage(source)
   const copy = await copyWithProgress({ source, target }, bytes)
-  const documents = namedFiles(source)
   try {
+    rehouse(config, source, copy)
+    const documents = namedFiles(copy)
     const lost = await keepDocuments(config, kept, documentsOf(target), documents)
     if (lost > 0)
       process.stderr.write(

@@ -1,6 +1,6 @@
 /** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
 import { expect, test } from 'bun:test'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -279,6 +279,41 @@ describeProcesses('documents and the commands', () => {
       1,
       `WRONG documents\n      ${id}, lease_agreement: the store that it is in does not answer, or is not in the settings\n`,
     ])
+  })
+
+  test('documents of a bucket that the settings do not name any more are restored from the backup into the data directory', async () => {
+    await using s3 = startS3()
+    const { settings } = s3
+    const { dataDir, id } = await withDocuments()
+    await using server = await serve(dataDir, { ...lendingOn, ...settings })
+    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(1_000))).status).toBe(200)
+    await server.end('SIGTERM')
+    const file = join(temporaryDir(), 'shop.db')
+    expect((await souk(['backup', file], dataDir, { settings })).status).toBe(0)
+    const elsewhere = temporaryDir()
+    cpSync(join(dataDir, 'keys.json'), join(elsewhere, 'keys.json'))
+    const restored = await souk(['restore', file], elsewhere)
+    expect([restored.status, restored.stderr]).toEqual([0, ''])
+    expect(restored.stdout).toContain('3 documents are restored with it')
+    expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
+    await using again = await serve(elsewhere, lendingOn)
+    const headers = { authorization: `Bearer ${await logIn(again)}` }
+    expect((await fetch(`${again.url}${pathOf(id, 'lease_agreement')}`, { headers })).status).toBe(200)
+  })
+
+  test('a backup is refused where the documents of the instance are, by whichever name', async () => {
+    const { dataDir, database } = await withDocuments()
+    const folder = temporaryDir()
+    symlinkSync(join(dataDir, 'documents'), join(folder, 'linked.documents'))
+    symlinkSync(dataDir, join(folder, 'all'))
+    const before = documentsIn(dataDir)
+    const [name = ''] = namesIn(database)
+    for (const target of [join(folder, 'linked'), join(dataDir, 'documents', name), join(folder, 'all', 'documents', 'new')]) {
+      const refused = await souk(['backup', target, '--force'], dataDir)
+      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('where the documents of the running instance are')])
+    }
+    expect(documentsIn(dataDir)).toEqual(before)
+    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
   })
 
   test('a server that is killed while documents come leaves at most files that belong to none; the application is as its last answer said', async () => {

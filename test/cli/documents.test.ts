@@ -301,6 +301,24 @@ describeProcesses('documents and the commands', () => {
     expect((await fetch(`${again.url}${pathOf(id, 'lease_agreement')}`, { headers })).status).toBe(200)
   })
 
+  test('a download that breaks off leaves lines of the log and nothing else on standard error', async () => {
+    const { dataDir, database, id } = await withDocuments()
+    const largest = namesIn(database).find((name) => statSync(join(dataDir, 'documents', name)).size > 200_000) ?? ''
+    const file = join(dataDir, 'documents', largest)
+    const bytes = readFileSync(file)
+    bytes[200_000] = (bytes[200_000] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    await using server = await serve(dataDir, lendingOn)
+    const headers = { authorization: `Bearer ${await logIn(server)}` }
+    const answer = await fetch(`${server.url}${pathOf(id, 'ein_letter')}`, { headers })
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+    await server.log.until(/documents\.damaged/)
+    await server.end('SIGTERM')
+    await server.log.ended
+    const lines = server.log.text().split('\n').filter(Boolean)
+    expect(lines.filter((line) => !line.startsWith('{"'))).toEqual([])
+  })
+
   test('a backup is refused where the documents of the instance are, by whichever name', async () => {
     const { dataDir, database } = await withDocuments()
     const folder = temporaryDir()

@@ -91,9 +91,14 @@ function fileAnswer({ document, content }: Awaited<ReturnType<typeof readDocumen
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await content.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        try {
+          const { done, value } = await content.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch {
+          // It is in the log. An answer that has begun can only break off; Bun would print any error with the source around it.
+          controller.error(undefined)
+        }
       },
       async cancel() {
         await content.return(undefined)

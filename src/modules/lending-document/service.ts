@@ -285,7 +285,8 @@ async function* goingOn(
 
 function noteDamage({ log }: LendingDocumentDeps, { id, store }: LendingDocument, error: unknown): void {
   if (error instanceof Missing) log.error('documents.missing', { id, store })
-  else if (!(error instanceof AppError)) log.error('documents.damaged', { id, store, error })
+  else if (error instanceof AppError) log.warn('documents.store_silent', { id, store, error })
+  else log.error('documents.damaged', { id, store, error })
 }
 
 /** It is not lost for that: another store may be at hand, or a disk not mounted. */

@@ -133,12 +133,12 @@ async function lent(shop: Selling, make: typeof drafted, rest: string, body: obj
   return { path: lendingPath(id, rest), body, other, by: ofMerchant(shop), table: 'lending_applications', id, isMerchants: true }
 }
 
-/** The routes that take an Idempotency-Key and name a record in their path. */
+/** The routes of those, besides operators, who see every record, that take an Idempotency-Key and name one in their path. */
 const naming = (app: TestApp): string[] =>
   createApp(app.deps)
     .routes.filter(({ hooks }) => (hooks.detail as { 'x-idempotent'?: unknown } | undefined)?.['x-idempotent'] !== undefined)
     .map(({ method, path }) => `${method} ${path}`)
-    .filter((route) => route.includes(':'))
+    .filter((route) => route.includes(':') && !route.includes('/admin/'))
 
 test('every route that takes an idempotency key and names a record has its place in this test', async () => {
   await using app = await testApp()

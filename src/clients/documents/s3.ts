@@ -25,6 +25,8 @@ const partBytes = 5 * 1024 * 1024
 const retries = 3
 const retryAfterMs = 200
 const silentMaxMs = 30_000
+/** What is to be removed has no row any more, or never had one: somebody waits for the answer, and the sweep comes by anyhow. */
+const removalMaxMs = 5_000
 const pageSize = 1_000
 const retryAfterSeconds = 5
 
@@ -57,10 +59,12 @@ export function createS3Store(
     })
   }
 
+  const removalMs = Math.min(silentMs, removalMaxMs)
+
   /** One answer, in time. What is late is not waited for; Bun ends it when its connection does. */
-  async function inTime<T>(answer: Promise<T>): Promise<T> {
+  async function inTime<T>(answer: Promise<T>, withinMs = silentMs): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('silent')), silentMs)
+    const timer = setTimeout(() => reject(new Error('silent')), withinMs)
     answer.catch(() => undefined)
     try {
       return await Promise.race([answer, late])
@@ -123,7 +127,7 @@ export function createS3Store(
       } catch (error) {
         source.stop(error)
         // Whatever of it may be there: nobody knows its name.
-        await inTime(client().delete(key)).catch(() => undefined)
+        await inTime(client().delete(key), removalMs).catch(() => undefined)
         throw source.fault() ?? unavailable('put', error)
       } finally {
         source.end()
@@ -135,9 +139,11 @@ export function createS3Store(
       return found && { bytes: found.size, chunks: () => read(key, found.size) }
     },
     async delete(name) {
-      await asked('delete', () => client().delete(keyOf(name))).catch((error: unknown) => {
-        if (codeOf(error) !== 'NoSuchKey') throw error
-      })
+      try {
+        await inTime(client().delete(keyOf(name)), removalMs)
+      } catch (error) {
+        if (codeOf(error) !== 'NoSuchKey') throw unavailable('delete', error)
+      }
     },
     async *list() {
       for (let startAfter: string | undefined; ; ) {

@@ -55,7 +55,7 @@ const isIn = (states: readonly LendingStatus[], { status }: LendingApplication):
 function assertMayTake(application: LendingApplication, before: LendingDocument | undefined): void {
   if (!isIn(allowedIn.handIn, application)) throw new AppError('CONFLICT', 'The application is closed: it takes no more documents')
   if (before && !isIn(allowedIn.takeBack, application))
-    throw new AppError('CONFLICT', 'The application was submitted with this document, which stays: others may be added')
+    throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays, and others may be added')
 }
 
 /** So many watermarks stay free: the other half is what all shops go on with, who would be unready below the first. */
@@ -203,7 +203,7 @@ export async function removeDocument(deps: LendingDocumentDeps, by: Change<ShopC
     assertExpected(by.expected, application.version)
     assertOwn(deps, document.store)
     if (!isIn(allowedIn.takeBack, application))
-      throw new AppError('CONFLICT', 'The application was submitted with this document, which stays')
+      throw new AppError('CONFLICT', 'The application is no draft any more: a document that is there stays')
     await deps.lendingDocumentStore.remove(tx, document)
     const said = withoutUploaded(application.documentationCompleted, key)
     await note(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said })

@@ -34,21 +34,27 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
     })
     .post(
       '/admin/lending-application/:id/decision',
-      ({ params, body: { decision, reason, partnerExternalRef, assessment }, actor, expected }) =>
-        decide(deps, { actor, expected }, params.id, {
-          decision,
-          reason: reason ?? null,
-          partnerExternalRef: partnerExternalRef ?? null,
-          assessment: assessment ?? null,
-        }),
+      ({ params, body: { decision, reason, partnerExternalRef, assessment }, actor, expected, once }) =>
+        once(
+          200,
+          (write) =>
+            decide(deps, { actor, expected, write }, params.id, {
+              decision,
+              reason: reason ?? null,
+              partnerExternalRef: partnerExternalRef ?? null,
+              assessment: assessment ?? null,
+            }),
+          { sees: () => readWhole(deps, params.id) },
+        ),
       {
         access: superAdmin,
         versioned: true,
+        idempotent: true,
         largeJson: true,
         exactNumbers: true,
         params: RecordId,
         body: DecideApplication,
-        response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415) },
+        response: { 200: AdminLendingApplication, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
         detail: {
           summary: 'Decide about an application',
           description:

@@ -63,6 +63,9 @@ export const requestedAmountUsdMin = 1_000
 export const requestedAmountUsdMax = 10_000_000
 export const requestedTermMonthsMax = 60
 
+/** Of the decisions and the events of an application, the newest that are shown: nothing else bounds how often one is changed. */
+export const shownMax = 1_000
+
 /**
  * So many drafts a merchant may have at a time: more than anybody works at, and a bound of the files, up to 15 of up to 25 MB each, that
  * stand for nothing yet.

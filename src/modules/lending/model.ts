@@ -15,6 +15,7 @@ import {
   requestedAmountUsdMax,
   requestedAmountUsdMin,
   requestedTermMonthsMax,
+  shownMax,
   tier1Partners,
 } from './domain.ts'
 
@@ -141,6 +142,9 @@ export const AdminLendingApplication = t.Object(
         ...fieldsOf(nullable(t.String()), 'reason', 'partnerExternalRef'),
       }),
       { description: 'What was done, in its order' },
+    ),
+    historyCapped: t.Optional(
+      t.Literal(true, { description: `There are older decisions or events than the newest ${shownMax} that are shown of each` }),
     ),
   },
   { title: 'AdminLendingApplication' },

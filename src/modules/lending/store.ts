@@ -5,14 +5,29 @@ import { lendingApplications, lendingDecisions, lendingDocuments, lendingEvents 
 import { selectSlice } from '../../../db/slice.ts'
 import { movesOf } from '../../core/moves.ts'
 import type { Slice } from '../../lib/page.ts'
-import { draftsMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions } from './domain.ts'
+import { draftsMax, type LendingApplication, type LendingDecision, type LendingEvent, lendingTransitions, shownMax } from './domain.ts'
 import type { WholeApplication } from './view.ts'
 
 const byId = rowsOf(lendingApplications, ['id'])
 const ofMerchant = rowsOf(lendingApplications, ['id', 'merchantId'])
 const documentsOf = rowsOf(lendingDocuments, ['applicationId'], asc(lendingDocuments.key))
-const decisionsOf = rowsOf(lendingDecisions, ['applicationId'], asc(lendingDecisions.id))
-const eventsOf = rowsOf(lendingEvents, ['applicationId'], asc(lendingEvents.position))
+/** The newest, first, and one more where there are more than are shown. */
+const decisionsOf = prepare((queries) =>
+  queries
+    .select()
+    .from(lendingDecisions)
+    .where(valuesOf(lendingDecisions, ['applicationId']))
+    .orderBy(desc(lendingDecisions.id))
+    .limit(shownMax + 1),
+)
+const eventsOf = prepare((queries) =>
+  queries
+    .select()
+    .from(lendingEvents)
+    .where(valuesOf(lendingEvents, ['applicationId']))
+    .orderBy(desc(lendingEvents.position))
+    .limit(shownMax + 1),
+)
 /** The state stands there as it is, so that the index of drafts alone is looked at. */
 const drafts = prepare((queries) =>
   queries
@@ -69,6 +84,12 @@ export const createLendingStore = ({ read }: Pick<Database, 'read'>) => ({
       from.all(decisionsOf, { applicationId }),
       from.all(eventsOf, { applicationId }),
     ])
-    return { application, documents, decisions, events }
+    return {
+      application,
+      documents,
+      decisions: decisions.slice(0, shownMax).reverse(),
+      events: events.slice(0, shownMax).reverse(),
+      isCapped: decisions.length > shownMax || events.length > shownMax,
+    }
   },
 })

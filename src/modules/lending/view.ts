@@ -38,10 +38,12 @@ export type WholeApplication = {
   readonly documents: readonly LendingDocument[]
   readonly decisions: readonly LendingDecision[]
   readonly events: readonly LendingEvent[]
+  /** There are older decisions or events than these. */
+  readonly isCapped: boolean
 }
 
 /** A whole application as operators see it: with its files, what the rules said at each decision, and who did what, when and why. */
-export const adminApplicationView = ({ application, documents, decisions, events }: WholeApplication) => ({
+export const adminApplicationView = ({ application, documents, decisions, events, isCapped }: WholeApplication) => ({
   ...applicationView(application),
   createdBy: application.createdBy,
   documents: documents.map((document) => ({
@@ -62,5 +64,6 @@ export const adminApplicationView = ({ application, documents, decisions, events
     ...isoTimes({ at }),
     ...{ fromStatus, toStatus, subject, actor, reason, partnerExternalRef },
   })),
+  ...(isCapped ? { historyCapped: true as const } : {}),
 })
 export type AdminApplicationView = ReturnType<typeof adminApplicationView>

@@ -39,17 +39,26 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       response: { 200: Repayments, ...errorResponses(401, 403) },
       detail: { summary: 'Repayments', description: 'Newest first; those that were reversed stay, with what undid them.' },
     })
-    .post('/admin/repayments/:id/reverse', ({ params, body, actor }) => reverseRepayment(deps, { actor }, params.id, body.reason), {
-      access: 'superAdmin',
-      params: RecordId,
-      body: ReverseRepayment,
-      response: { 200: RepaymentRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
-      detail: {
-        summary: 'Reverse a repayment',
-        description:
-          'By an entry of its own: the repayment stays, counts no more, and its lender, loan and due date may be recorded anew. Once: 409 after that.',
+    .post(
+      '/admin/repayments/:id/reverse',
+      ({ params, body, actor, once }) =>
+        once(200, (write) => reverseRepayment(deps, { actor, write }, params.id, body.reason), {
+          // An operator sees every repayment.
+          sees: () => Promise.resolve(),
+        }),
+      {
+        access: 'superAdmin',
+        idempotent: true,
+        params: RecordId,
+        body: ReverseRepayment,
+        response: { 200: RepaymentRecord, ...errorResponses(401, 403, 404, 409, 413, 415, 422) },
+        detail: {
+          summary: 'Reverse a repayment',
+          description:
+            'By an entry of its own: the repayment stays, counts no more, and its lender, loan and due date may be recorded anew. Once: 409 after that.',
+        },
       },
-    })
+    )
     .post(
       '/admin/repayments/import',
       ({ actor, upload, request }) =>

@@ -152,9 +152,10 @@ export function recordRepayment(deps: RepaymentDeps, { actor, write = deps.db.wr
  * Undoes a repayment by an entry of its own: it stays, and counts no more, and its lender, loan and due date may be recorded anew.
  * @throws AppError NOT_FOUND; CONFLICT when it is reversed already
  */
-export function reverseRepayment(deps: RepaymentDeps, { actor }: Pick<By, 'actor'>, id: string, reason: string): Promise<RepaymentView> {
+export function reverseRepayment(deps: RepaymentDeps, by: By, id: string, reason: string): Promise<RepaymentView> {
   const { repaymentStore: store, clock, newId } = deps
-  const write: Change['write'] = (work) => deps.db.write(work, locking)
+  const { actor } = by
+  const write: Change['write'] = (work) => (by.write ?? deps.db.write)(work, locking)
   return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
     // Nothing of it ever changes but that it is reversed, and that is decided by the change itself.
     const found = await store.find(id, tx)

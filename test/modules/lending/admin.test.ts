@@ -1,10 +1,10 @@
 /** What operators do with applications: the queue, and the decision. */
 import { describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { lendingApplications } from '../../../db/schema/lending.ts'
+import { lendingApplications, lendingEvents } from '../../../db/schema/lending.ts'
 import { ruleVersion } from '../../../src/modules/credit/domain.ts'
 import { replay } from '../../../src/modules/credit/index.ts'
-import { draftsMax, tierOf } from '../../../src/modules/lending/domain.ts'
+import { draftsMax, shownMax, tierOf } from '../../../src/modules/lending/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { decide, drafted, inState, lendingApp, path, submitted } from '../../support/lending.ts'
 import { ok } from '../../support/selling.ts'
@@ -183,6 +183,40 @@ describe('the decision', () => {
     ])
   })
 
+  test('a decision under an Idempotency-Key is made once, and answered again as it was', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await submitted(app, merchant)
+    const review = () =>
+      app.call('POST', `/admin${path(id, '/decision')}`, {
+        token: operator.token,
+        body: { decision: 'UNDER_REVIEW', reason: 'First look' },
+        headers: { 'idempotency-key': 'look-1' },
+      })
+    const first = ok(await review())
+    const again = ok(await review())
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toHaveLength(1)
+  })
+
+  test('of an application that was changed very often the newest events are shown, and it is said that there are older ones', async () => {
+    await using lending = await lendingApp()
+    const { app, merchant, operator } = lending
+    const { id } = await drafted(app, merchant)
+    const read = async () => ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    const [first] = (await app.deps.db.read.select().from(lendingEvents)) as [typeof lendingEvents.$inferSelect]
+    const more = Array.from({ length: shownMax - 1 }, (_, nth) => ({ ...first, id: app.deps.newId('event'), position: nth + 2 }))
+    await app.deps.db.write(async (tx) => {
+      for (let at = 0; at < more.length; at += 500) await tx.insert(lendingEvents).values(more.slice(at, at + 500))
+    })
+    const whole = await read()
+    expect([whole.events.length, whole.historyCapped]).toEqual([shownMax, undefined])
+    const last = { ...first, id: app.deps.newId('event'), position: shownMax + 1, reason: 'The last' }
+    await app.deps.db.write(async (tx) => void (await tx.insert(lendingEvents).values(last)))
+    const capped = await read()
+    expect([capped.events.length, capped.historyCapped, capped.events.at(-1).reason]).toEqual([shownMax, true, 'The last'])
+  })
+
   test('an assessment beside a decision is judged by the rules as they are, kept with their answer, and does not decide', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
@@ -228,7 +262,7 @@ describe('the decision', () => {
     const raw = JSON.stringify({ decision: 'APPROVED', assessment: figures }).replace('Usd":1,', 'Usd":1.0000000000000000001,')
     const headers = { 'content-type': 'application/json' }
     const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
-    expect([inexact.status, inexact.body.message]).toEqual([400, expect.stringMatching(/^monthlyAvgRevenueUsd \(body\)/)])
+    expect([inexact.status, inexact.body.message]).toEqual([400, expect.stringMatching(/^assessment\.monthlyAvgRevenueUsd \(body\)/)])
     expect(await read(app, operator, id)).toMatchObject({ status: 'SUBMITTED', decisions: [] })
     expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
     // As any other field, whatever the application is, and whether there is one.

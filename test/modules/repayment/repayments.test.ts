@@ -163,6 +163,17 @@ describe('one of a lender, a loan and a due date counts', () => {
     expect(await wrongIn(app)).toEqual([])
   })
 
+  test('a reversal under one Idempotency-Key is answered again as it was', async () => {
+    await using app = await testApp()
+    const { operator, token, merchantId, lenderId } = await world(app)
+    const id = await recorded(app, operator, instalment({ merchantId, lenderId }))
+    const send = () =>
+      app.call('POST', `/admin/repayments/${id}/reverse`, { token, body: { reason: 'Wrong' }, headers: { 'idempotency-key': 'r-1' } })
+    const first = ok(await send())
+    const again = ok(await send())
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  })
+
   test('a request under one Idempotency-Key records once', async () => {
     await using app = await testApp()
     const { token, merchantId, lenderId } = await world(app)

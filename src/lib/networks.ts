@@ -18,16 +18,20 @@ export function addressOf(text: string): Address | undefined {
 
 /**
  * An IPv4 address, in its one spelling, as the number that it is; -1 for any other text. By hand: every request of a proxy's asks for it,
- * and a regular expression costs some ten times as much.
+ * and a regular expression costs some ten times as much. By whole numbers of 32 bits, which cost a quarter of what others do.
  */
 export function ipv4Number(text: string): number {
-  if (text.length > 15) return -1
-  let [number, part, digits, dots] = [0, 0, 0, 0]
-  for (let at = 0; at < text.length; at++) {
+  const { length } = text
+  if (length > 15) return -1
+  let bits = 0
+  let part = 0
+  let digits = 0
+  let dots = 0
+  for (let at = 0; at < length; at++) {
     const digit = text.charCodeAt(at) - 48
     if (digit === dot) {
       if (digits === 0 || ++dots > 3) return -1
-      number = number * 256 + part
+      bits = (bits << 8) | part
       part = digits = 0
     } else if (digit < 0 || digit > 9 || (digits > 0 && part === 0)) return -1
     else {
@@ -35,7 +39,7 @@ export function ipv4Number(text: string): number {
       if (++digits > 3 || part > 255) return -1
     }
   }
-  return dots === 3 && digits > 0 ? number * 256 + part : -1
+  return dots === 3 && digits > 0 ? ((bits << 8) | part) >>> 0 : -1
 }
 /** As a digit. */
 const dot = '.'.charCodeAt(0) - 48

@@ -1,5 +1,6 @@
 /** What shoppers and strangers may change within a minute. */
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { createWriteLimit } from '../../src/http/write-limit.ts'
 import { type Answer, testApp } from '../support/app.ts'
 import { customerIn } from '../support/customers.ts'
@@ -76,6 +77,68 @@ describe('a sliding window', () => {
     }
     expect(take('a')).toBe(55)
     expect(take('b')).toBeUndefined()
+  })
+})
+
+/** The same by a list of all that came, for the comparison. */
+function plainLimitOf(most: number) {
+  const came = new Map<string, number[]>()
+  return (now: number, key: string, wider: readonly { key: string; times: number }[]): number | undefined => {
+    const second = Math.floor(now / 1_000)
+    const levels = [
+      { name: `one ${key}`, most },
+      ...wider.map((level) => ({ name: `${level.times} ${level.key}`, most: level.times * most })),
+    ]
+    for (const { name } of levels) came.set(name, came.get(name)?.filter((then) => then > second - 60) ?? [])
+    const waits = levels.flatMap(({ name, most }) => {
+      const within = came.get(name) as number[]
+      return within.length >= most ? [(within[0] as number) + 60 - now / 1_000] : []
+    })
+    if (waits.length > 0) return Math.max(...waits)
+    for (const { name } of levels) came.get(name)?.push(second)
+    return undefined
+  }
+}
+
+describe('whoever is counted', () => {
+  const key = fc.constantFrom('203.0.113.9', '203.0.113.10', '0.0.0.0', '255.255.255.255', '2001:db8:1:2::/64', 'cus_1', 'unknown', '-1')
+  const wider = fc.constantFrom(
+    [],
+    [{ key: 'site', times: 2 }],
+    [
+      { key: '203.0.113.9', times: 2 },
+      { key: 'site', times: 3 },
+    ],
+  )
+  const ask = fc.record({ key, wider, later: fc.oneof(fc.constant(0), fc.nat(999), fc.nat(70_000)) })
+
+  test('whoever is counted may ask as often, and has to wait as long, as a list of all that came says', () => {
+    fc.assert(
+      fc.property(fc.array(ask, { minLength: 20, maxLength: 120 }), fc.integer({ min: 1, max: 4 }), (asked, most) => {
+        let now = 1_000_000_000
+        const limit = createWriteLimit({ most, now: () => now })
+        const plain = plainLimitOf(most)
+        for (const { key, wider, later } of asked) {
+          now += later
+          expect(limit.take(key, wider)).toEqual(plain(now, key, wider))
+        }
+      }),
+    )
+  })
+
+  test('whoever is counted is never counted as another, however many come and are forgotten meanwhile', () => {
+    const keysMax = 300
+    let now = 1_000_000_000
+    const limit = createWriteLimit({ most: 1, now: () => now, keysMax })
+    const address = (nth: number) => `10.${nth >> 16}.${(nth >> 8) & 255}.${nth & 255}`
+    for (let nth = 0; nth < 5_000; nth++) {
+      // All of one second: those who share a network are the quietest when the last of them come.
+      expect(limit.take(address(nth), [{ key: `site ${nth}`, times: 1 }])).toBeUndefined()
+      if (nth % 1_000 === 999) now += second
+    }
+    const remembered = Array.from({ length: 5_000 }, (_, nth) => limit.wait(address(nth)) !== undefined)
+    expect(remembered.lastIndexOf(false)).toBe(5_000 - keysMax / 2 - 1)
+    expect(remembered.indexOf(true)).toBe(5_000 - keysMax / 2)
   })
 })
 

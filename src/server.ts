@@ -84,7 +84,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       idleTimeout: idleTimeoutSeconds,
       // None of Bun's: it is we who answer 413.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Bun finds the id without our looking at the URL, which is most of the cost of so small an answer.
+      // Bun finds the id without our taking the URL apart, which is most of the cost of so small an answer.
       routes: Object.fromEntries(
         hotPaths(deps.config, edge).map(([path, answer]) => [
           path,

@@ -3,7 +3,7 @@ import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedBy } from './access-rules.ts'
 import { type AnswerCache, browserHeaders, isHeld, pathAndQuery, ready } from './caching.ts'
 import type { Peer } from './peers.ts'
-import { urlLengthMax } from './request-url.ts'
+import { isPlainUrl } from './request-url.ts'
 import type { RouteTable } from './route-table.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
@@ -26,7 +26,7 @@ export type HotOrders = {
 /**
  * Answers the most frequent reads ahead of the framework, from memory or by one prepared query. The routes give the
  * very same answers; whatever is not plain here (unknown, refused, not visible yet, from a browser whose origin is to be
- * checked) is left to them.
+ * checked, with something to decode in its URL: what is ignored of one may still be refused) is left to them.
  */
 export type HotReads = {
   /** A record by its id. */
@@ -60,12 +60,8 @@ export const orderPath = '/v2/orders/:id'
 
 const [beforeShopUrl = '', afterShopUrl = ''] = resolverPath.split(':shopUrl')
 
-/**
- * The shop that the URL of a payment page names. Undefined where there is something to decode or to refuse in it, also in the query: what is
- * ignored may still be no URL.
- */
+/** The shop that the URL of a payment page names. */
 function shopUrlIn(url: string): string | undefined {
-  if (url.length > urlLengthMax || url.includes('%')) return undefined
   const at = url.indexOf(beforeShopUrl, 8)
   const from = at + beforeShopUrl.length
   const to = url.indexOf('/', from)
@@ -86,23 +82,24 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
   const orderHeaders = orderRule.browsers ? browserHeaders : {}
 
   return {
-    record({ headers }, id, requestId) {
-      if (id.length > idLengthMax || headers.has('origin')) return undefined
+    record({ headers, url }, id, requestId) {
+      if (id.length > idLengthMax || headers.has('origin') || !isPlainUrl(url)) return undefined
       const kept = records.keptNow(id)
       if (!kept || kept.visibleFrom > now()) return undefined
       if (isHeld(headers, kept.etag)) return ready.notModified(kept.etag, requestId)
       const text = records.textOf(id, kept)
       return text === undefined ? undefined : ready.json(text, kept.etag, requestId)
     },
-    order({ headers }, id, requestId) {
+    order({ headers, url }, id, requestId) {
       const presented = headers.get(keyHeader)
-      if (presented === null || id.length > idLengthMax) return undefined
+      if (presented === null || id.length > idLengthMax || !isPlainUrl(url)) return undefined
       const key = orders.keyNow(presented)
       const text = key && keyIsEnough(orderRule, key) ? orders.textNow(key.shop.id, id) : undefined
       return text === undefined ? undefined : ready.secret(text, requestId, orderHeaders)
     },
     resolved(request, requestId, peer) {
-      const shopUrl = shopUrlIn(request.url)
+      const { url } = request
+      const shopUrl = isPlainUrl(url) ? shopUrlIn(url) : undefined
       const kept = shopUrl === undefined ? undefined : resolver.answers.kept(shopUrl)
       // Whoever is one too many is not counted here: the route refuses them. It also asks whoever else counts.
       const limit = kept && resolver.limit.local()

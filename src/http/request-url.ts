@@ -17,6 +17,9 @@ export function hostRefusal(host: string, allowedHosts: readonly string[]): AppE
   return undefined
 }
 
+/** Whether nothing can be wrong with a URL, at a look: it is short, and there is nothing to decode in it. */
+export const isPlainUrl = (url: string): boolean => url.length <= urlLengthMax && !url.includes('%')
+
 /** Why a URL is refused, query and all; undefined when it is not. */
 export function urlRefusal(url: string): AppError | undefined {
   if (url.length > urlLengthMax) return new AppError('INVALID', `The URL is longer than ${urlLengthMax} characters`)

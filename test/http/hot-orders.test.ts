@@ -15,7 +15,7 @@ import { fulfilOrder } from '../../src/modules/order/service.ts'
 import { orderView } from '../../src/modules/order/view.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { commandBeside } from '../support/beside.ts'
-import { bothWays } from '../support/both-ways.ts'
+import { bothWays, notOfUrls } from '../support/both-ways.ts'
 import { changeProcessor, confirmAtSandbox, lost, sandboxMessage } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 
@@ -90,6 +90,23 @@ describe('an order is the same by the server and by the route', () => {
       expect([id, (await on.same(`/v2/orders/${id}`, { headers: on.key })).status]).toEqual([id, 400])
     // The same id, spelt otherwise.
     expect((await on.same(path.replace('order_', 'order%5F'), { headers: on.key })).status).toBe(200)
+  })
+
+  test('an order is refused by the server and by the route alike, in memory or not, for what no URL may hold in its query either', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const statuses = async (headers: Record<string, string>) => {
+      const seen = []
+      for (const query of notOfUrls) seen.push((await on.same(path + query, { headers })).status)
+      return seen
+    }
+    const refused = notOfUrls.map(() => 400)
+    expect(await statuses(on.key)).toEqual(refused)
+    const plain = await on.same(path, { headers: on.key })
+    expect([plain.status, await statuses(on.key), await statuses({})]).toEqual([200, refused, refused])
+    for (const query of ['?', '?y=1', '?y=%20', '?y=/a?b'])
+      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, plain])
   })
 
   test('an order is the same by the server and by the route to merchants and customers, who see what is theirs', async () => {

@@ -5,7 +5,7 @@ import { changeProduct } from '../../src/modules/catalog/service.ts'
 import { setShopStatus } from '../../src/modules/shop-admin/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { commandBeside } from '../support/beside.ts'
-import { bothWays } from '../support/both-ways.ts'
+import { bothWays, notOfUrls } from '../support/both-ways.ts'
 import { shopIn, usd } from '../support/catalog.ts'
 
 const prefixes = ['/product-v2/public/', '/api/v3/product-v2/public/']
@@ -97,6 +97,19 @@ describe.each(prefixes)('a record under %s is the same by the server and by the 
       expect([id.slice(0, 9), (await on.same(prefix + id)).status]).toEqual([id.slice(0, 9), 400])
     // The same id, spelt otherwise.
     expect((await on.same(prefix + on.product.id.replace('_', '%5F'))).status).toBe(200)
+  })
+
+  test('a record is refused by the server and by the route alike, in memory or not, for what no URL may hold in its query either', async () => {
+    await using app = await testApp()
+    await using on = await served(app)
+    const path = prefix + on.product.id
+    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    const plain = await on.same(path)
+    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    const held = { headers: { 'if-none-match': plain.headers['etag'] ?? '' } }
+    expect((await on.same(`${path}?y=%00`, held)).status).toBe(400)
+    for (const query of ['?', '?y=1', '?y=%20%E8%8C%B6&y=/a?b', '?y=+'])
+      expect([query, await on.same(path + query)]).toEqual([query, plain])
   })
 
   test('a record is the same by the server and by the route by HEAD without the body; by other methods not at all', async () => {

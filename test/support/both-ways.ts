@@ -6,6 +6,9 @@ import { serveTestApp } from './server.ts'
 export type Sent = { method?: string; headers?: Record<string, string> }
 export type Seen = { status: number; body: string; headers: Record<string, string> }
 
+/** Queries that no URL may have, also where queries are ignored. */
+export const notOfUrls = ['?y=%00', '?y=%zz', '?y=%ff', '?%00', `?${'y'.repeat(8_200)}`]
+
 async function seen(response: Response, ...without: string[]): Promise<Seen> {
   const headers = Object.fromEntries(response.headers)
   for (const name of ['x-request-id', 'date', ...without]) delete headers[name]

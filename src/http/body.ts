@@ -25,8 +25,8 @@ export const unreadBodies = () => new Elysia({ name: 'http.body' }).onParse({ as
 /** The media type that a request declares for its body, in small letters and without parameters; empty when it declares none. */
 export const mediaTypeOf = ({ headers }: Request): string => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
-/** What holds the bytes until the body is whole, and for whom. */
-export type InRoom = { readonly room: BodyRoom; readonly sender: string }
+/** What holds the bytes until the body is whole, and for whom: not asked for one that is read at once. */
+export type InRoom = { readonly room: BodyRoom; readonly senderOf: (request: Request) => string }
 
 type JsonBounds = {
   readonly bytesMax: number
@@ -118,12 +118,12 @@ const pieceBytes = 64 * kb
 export async function readPieces(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
+  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...pace }: Reading = {},
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
   let [lastLength, heldBefore] = [0, 0]
-  const place = room?.enter(sender, () => {
+  const place = room?.enter(senderOf(request), () => {
     pieces = undefined
     last = new Uint8Array()
   })
@@ -246,6 +246,16 @@ const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
+/** Made once: an error notes where it is made, which costs more than to look at the body. */
+const tooDeep = new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
+/** By what is too many: as many as routes have. */
+const tooMany = new Map<number, AppError>()
+function tooManyValues(valuesMax: number): AppError {
+  const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+  tooMany.set(valuesMax, error)
+  return error
+}
+
 /**
  * Counts values, levels and names without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What
  * is not JSON is counted somehow, and refused afterwards.
@@ -265,8 +275,8 @@ function countNames(bytes: Uint8Array, valuesMax: number): number {
     if (justOpened) depth++
     else if (isClosing(byte)) depth--
     else if (byte === quote) at = endOfText(bytes, at + 1)
-    if (depth > bodyDepthMax) throw new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
-    if (values > valuesMax) throw new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+    if (depth > bodyDepthMax) throw tooDeep
+    if (values > valuesMax) throw tooManyValues(valuesMax)
   }
   return names
 }

@@ -16,7 +16,7 @@ export type WriteLimit = {
 export type Wider = { readonly key: string; readonly times: number }
 
 export const windowSeconds = 60
-/** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
+/** Beyond, the caller who was quiet the longest is forgotten: some 5 MB at most. */
 const callersMax = 10_000
 
 /**

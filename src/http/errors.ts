@@ -63,7 +63,7 @@ export function overdue({ method }: Pick<Request, 'method'>): AppError {
 }
 
 const jsonHeaders = { 'content-type': jsonType, 'cache-control': 'no-store' }
-/** Made once: of a refusal, an object of headers costs more than all else. Each answer takes a copy. */
+/** Made once: an object of headers costs more than a copy of these, which each answer takes. */
 const toNobodyElse = new Headers(jsonHeaders)
 const toBrowsers = new Headers({ ...jsonHeaders, ...browserHeaders })
 
@@ -88,7 +88,7 @@ export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>
     const known = translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
-    // Elysia would put its own status and ours together in an answer whose body is a stream, which costs as much as the rest of a refusal.
+    // Elysia would put its own status and ours together in another answer, whose body is a stream: no refusal needs one.
     set.status = 200
     const stated = routeTable.get(request.method, route)
     return answerTo(known, stated ? isForBrowsers(stated.access) : isOpenPath(routeTable, request))

@@ -21,7 +21,7 @@ const callersMax = 10_000
 
 /**
  * What is kept of callers stands in arrays of numbers: objects of their own, which come and go with every request, would cost more than
- * all else that is done for so small an answer. Each caller has a number, from 1; 0 is where their order begins and ends. These are the
+ * anything else that is done for so small an answer. Each caller has a number, from 1; 0 is where their order begins and ends. These are the
  * places within what is looked at of each.
  */
 const fields = 4

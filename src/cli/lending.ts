@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { OperatorError } from '../core/errors.ts'
 import { usdOf } from '../lib/usd.ts'
 import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/credit/domain.ts'
 import { type Backtest, type BacktestCase, backtest, replay, rulesOf } from '../modules/credit/index.ts'
@@ -33,6 +34,7 @@ export async function lending({ config, positionals: [what, file], switches }: I
 
 /** The rules of a file; undefined where it is none, and then what is wrong with it is said. */
 function readRules(file: string): LendingRules | undefined {
+  if (statSync(file).isDirectory()) throw new OperatorError(`A directory stands where a file is meant: ${file}`)
   const read = rulesOf(readFileSync(file, 'utf8'))
   if ('rules' in read) return read.rules
   process.stderr.write(`${file} holds no rules that credit can be judged by:\n${read.problems.map((problem) => `  ${problem}\n`).join('')}`)

@@ -5,7 +5,7 @@ import { networkOf, siteOf, siteTimes } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
 import { type Access, type AccessRule, accessRules, decidesAlone, isLimited, isOpenedBy, type TokenKind } from './access-rules.ts'
 import { actorOf } from './actor.ts'
-import { keepRaw, readJson } from './body.ts'
+import { type InRoom, keepRaw, readJson } from './body.ts'
 import { browserHeaders } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { assertOn, type StatedRoute } from './route-table.ts'
@@ -48,6 +48,7 @@ export const access = (
   >,
 ) => {
   const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
+  const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
     const token = bearerOf(headers)
@@ -128,7 +129,6 @@ export const access = (
 
   /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
   async function bodyOf(request: Request, { access: by, bytesMax, exactNumbers }: StatedRoute, valuesMax: number): Promise<object> {
-    const place = { room: bodyRoom, sender: networkOf(limitKey(request)) }
     if (by !== 'processor') return readJson(request, { bytesMax, valuesMax, exactNumbers }, place)
     await keepRaw(request, bytesMax, place)
     return {}

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
-import { fractionOf } from '../lib/decimal.ts'
+import { givenTwice, roundedIn } from '../lib/exact-json.ts'
 import type { BodyRoom } from './body-room.ts'
 import { shown } from './shape.ts'
 
@@ -36,8 +36,8 @@ export function assertWhole({ headers }: Request): void {
   if (headers.has('content-range')) throw new AppError('INVALID', 'Send the body whole, without content-range')
 }
 
-/** What holds the bytes until the body is whole, and for whom. */
-export type InRoom = { readonly room: BodyRoom; readonly sender: string }
+/** What holds the bytes until the body is whole, and for whom: not asked for one that is read at once. */
+export type InRoom = { readonly room: BodyRoom; readonly senderOf: (request: Request) => string }
 
 type JsonBounds = {
   readonly bytesMax: number
@@ -130,12 +130,12 @@ const pieceBytes = 64 * kb
 export async function readPieces(
   request: Request,
   bytesMax: number,
-  { withinMs = bodyReadMaxMs, room, sender = '', ...pace }: Reading = {},
+  { withinMs = bodyReadMaxMs, room, senderOf = () => '', ...pace }: Reading = {},
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
   let [lastLength, heldBefore] = [0, 0]
-  const place = room?.enter(sender, () => {
+  const place = room?.enter(senderOf(request), () => {
     pieces = undefined
     last = new Uint8Array()
   })
@@ -243,15 +243,11 @@ export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): objec
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('INVALID', 'The body must be a JSON object')
   // JSON.parse keeps the last of a field, without a word.
-  if (namesIn(value) < names) throw new AppError('INVALID', `${shown(givenTwice(text))} (body): given twice`)
+  if (namesIn(value) < names) throw new AppError('INVALID', `${shown(givenTwice(text) ?? [])} (body): given twice`)
   // What no text may hold comes by `\u` alone: raw, neither is JSON in UTF-8.
   if (text.includes('\\u')) assertPlain(value)
   return value
 }
-
-/** Every decimal of fewer digits is a number of its own, unless it is too large or too small for one. */
-const mayBeRounded = /\d[\d.]{15}|\d[eE][+-]?\d{3}/
-const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
 
 /**
  * Refuses numbers that were rounded when they were parsed.
@@ -259,37 +255,23 @@ const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
  * @throws AppError INVALID, naming the field
  */
 function assertExact(json: string): void {
-  if (!mayBeRounded.test(json)) return
-  const value: unknown = JSON.parse(json, (_name: string, value: unknown, context?: { readonly source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined && isRounded(context.source, value) ? rounded : value,
-  )
-  const path = pathToRounded(value)
+  const path = roundedIn(json)
   if (path) throw new AppError('INVALID', `${shown(path)} (body): a number of so many digits cannot be kept exactly`)
-}
-
-/** Stands where a number was rounded. */
-const rounded = Symbol('rounded')
-
-function isRounded(source: string, value: number): boolean {
-  if (isZero(source)) return false
-  const [sent, kept] = [source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
-  return !sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator
-}
-
-/** Where the first of them is; undefined where none was. */
-function pathToRounded(value: unknown): string[] | undefined {
-  if (value === rounded) return []
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const name in value) {
-    const path = pathToRounded((value as Record<string, unknown>)[name])
-    if (path) return [name, ...path]
-  }
-  return undefined
 }
 
 const [quote, backslash, comma, colon, space] = [0x22, 0x5c, 0x2c, 0x3a, 0x20]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
+
+/** Made once: an error notes where it is made, which costs more than to look at the body. */
+const tooDeep = new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
+/** By what is too many: as many as routes have. */
+const tooMany = new Map<number, AppError>()
+function tooManyValues(valuesMax: number): AppError {
+  const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+  tooMany.set(valuesMax, error)
+  return error
+}
 
 /**
  * Counts values, levels and names without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What
@@ -310,8 +292,8 @@ function countNames(bytes: Uint8Array, valuesMax: number): number {
     if (justOpened) depth++
     else if (isClosing(byte)) depth--
     else if (byte === quote) at = endOfText(bytes, at + 1)
-    if (depth > bodyDepthMax) throw new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
-    if (values > valuesMax) throw new AppError('INVALID', `The body holds more than ${valuesMax} values`)
+    if (depth > bodyDepthMax) throw tooDeep
+    if (values > valuesMax) throw tooManyValues(valuesMax)
   }
   return names
 }
@@ -347,27 +329,6 @@ function namesIn(value: unknown): number {
   if (Array.isArray(value)) for (let at = 0; at < value.length; at++) names += namesIn(value[at])
   else for (const name in value) names += 1 + namesIn((value as Record<string, unknown>)[name])
   return names
-}
-
-/** The path of a field that an object has twice, in JSON that has such a one. Costs more than parsing. */
-function givenTwice(text: string): string[] {
-  const levels: { at: string | number; readonly names: Set<string> }[] = []
-  for (let at = 0; at < text.length; at++) {
-    const [sign, level] = [text[at], levels.at(-1)]
-    if (sign === '{' || sign === '[') levels.push({ at: sign === '[' ? 0 : '', names: new Set() })
-    else if (sign === '}' || sign === ']') levels.pop()
-    else if (sign === ',' && typeof level?.at === 'number') level.at++
-    else if (sign === '"') {
-      const from = at++
-      for (; text[at] !== '"'; at++) if (text[at] === '\\') at++
-      let next = at + 1
-      while (text.charCodeAt(next) <= space) next++
-      if (!level || text[next] !== ':') continue
-      level.at = JSON.parse(text.slice(from, at + 1)) as string
-      if (level.names.size === level.names.add(level.at).size) return levels.map((one) => String(one.at))
-    }
-  }
-  return []
 }
 
 /** Refuses what no field of ours may hold: a NUL character (Postgres cannot store it) and half a surrogate pair. */

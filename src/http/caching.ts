@@ -3,7 +3,7 @@ import { createCache } from '../core/cache.ts'
 import { etagOf } from '../lib/etag.ts'
 
 const cacheControl = 'public, max-age=0, s-maxage=60'
-const jsonType = 'application/json;charset=utf-8'
+export const jsonType = 'application/json;charset=utf-8'
 /** Lets pages of any origin read an answer, and these headers of it. */
 export const browserHeaders = {
   'access-control-allow-origin': '*',

@@ -2,7 +2,6 @@ import { AppError } from '../core/errors.ts'
 import { inRequest } from '../core/request.ts'
 import type { Log } from '../lib/log.ts'
 import { jsonBytesMax, tooLarge } from './body.ts'
-import { browserHeaders } from './caching.ts'
 import { answerTo, asAppError, overdue } from './errors.ts'
 import type { HotReads } from './hot.ts'
 import type { RequestCounts } from './metrics.ts'
@@ -80,8 +79,7 @@ export function createEdge({
     routeTable.match(method === 'HEAD' ? 'GET' : method, pathnameOf(url))
 
   /** A refusal before the route was asked, or in its place: pages that may read its answers read this one too. */
-  const refusalTo = (request: Request, refusal: AppError): Response =>
-    answerTo(refusal, isOpenPath(routeTable, request) ? browserHeaders : {})
+  const refusalTo = (request: Request, refusal: AppError): Response => answerTo(refusal, isOpenPath(routeTable, request))
 
   async function answer(request: Request): Promise<Response> {
     const refused = phase === 'draining'

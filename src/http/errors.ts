@@ -3,7 +3,8 @@ import { Elysia, InvertedStatusMap, ValidationError } from 'elysia'
 import { DatabaseFull, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 import { AppError, statusOf } from '../core/errors.ts'
 import { outcome } from '../core/request.ts'
-import { browserHeaders } from './caching.ts'
+import { isForBrowsers } from './access-rules.ts'
+import { browserHeaders, jsonType } from './caching.ts'
 import type { HttpDeps } from './deps.ts'
 import { isOpenPath, noSuchPath } from './route-table.ts'
 
@@ -61,22 +62,36 @@ export function overdue({ method }: Pick<Request, 'method'>): AppError {
   return unavailable('The answer takes too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
 }
 
-/** The answer that says so, with `Retry-After` where trying again makes sense. */
-export function answerTo(error: AppError, headers: Record<string, string> = {}): Response {
-  const retry = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }
+const jsonHeaders = { 'content-type': jsonType, 'cache-control': 'no-store' }
+/** Made once: an object of headers costs more than a copy of these, which each answer takes. */
+const toNobodyElse = new Headers(jsonHeaders)
+const toBrowsers = new Headers({ ...jsonHeaders, ...browserHeaders })
+
+/**
+ * The answer that says so, with `Retry-After` where trying again makes sense.
+ * @param isOpen whether pages of any origin may read it
+ */
+export function answerTo(error: AppError, isOpen = false): Response {
+  const answer = new Response(JSON.stringify(errorBody(error)), {
+    status: statusOf[error.code],
+    headers: isOpen ? toBrowsers : toNobodyElse,
+  })
+  if (error.retryAfterSeconds !== undefined) answer.headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
   // Somebody still sends, or never will: what is left of the body is not waited for.
-  const close = error.code === 'TIMEOUT' || error.code === 'TOO_LARGE' ? { connection: 'close' } : {}
-  const all = { 'cache-control': 'no-store', ...headers, ...retry, ...close }
-  return Response.json(errorBody(error), { status: statusOf[error.code], headers: all })
+  if (error.code === 'TIMEOUT' || error.code === 'TOO_LARGE') answer.headers.set('connection', 'close')
+  return answer
 }
 
 /** The one place where a failure inside a route becomes an answer. */
 export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>) =>
-  new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request }) => {
+  new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request, set }) => {
     const known = translate(code, error)
     if (known.code === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
-    return answerTo(known, isOpenPath(routeTable, request) ? browserHeaders : {})
+    // Elysia would put its own status and ours together in another answer, whose body is a stream: no refusal needs one.
+    set.status = 200
+    const stated = routeTable.get(request.method, route)
+    return answerTo(known, stated ? isForBrowsers(stated.access) : isOpenPath(routeTable, request))
   })
 
 function translate(code: unknown, error: unknown): AppError {

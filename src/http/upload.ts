@@ -75,7 +75,7 @@ export function readUpload(
   async function whole<Body>(read: (request: Request, bytesMax: number, reading: Reading) => Promise<Body>): Promise<Body> {
     reads(request, true)
     try {
-      return await read(request, bytesMost, { ...pace, room, sender: senderOf(request) })
+      return await read(request, bytesMost, { ...pace, room, senderOf })
     } finally {
       reads(request, false)
     }

@@ -16,12 +16,12 @@ export type WriteLimit = {
 export type Wider = { readonly key: string; readonly times: number }
 
 export const windowSeconds = 60
-/** Beyond, the caller who was quiet the longest is forgotten: some 4 MB at most. */
+/** Beyond, the caller who was quiet the longest is forgotten: some 5 MB at most. */
 const callersMax = 10_000
 
 /**
  * What is kept of callers stands in arrays of numbers: objects of their own, which come and go with every request, would cost more than
- * all else that is done for so small an answer. Each caller has a number, from 1; 0 is where their order begins and ends. These are the
+ * anything else that is done for so small an answer. Each caller has a number, from 1; 0 is where their order begins and ends. These are the
  * places within what is looked at of each.
  */
 const fields = 4

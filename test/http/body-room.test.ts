@@ -164,7 +164,7 @@ describe('what is set aside for small bodies', () => {
           headers: { 'content-length': String(length), 'content-type': 'application/json' },
         }),
         { bytesMax, valuesMax: 9 },
-        { room, sender: 'a' },
+        { room, senderOf: () => 'a' },
       ).catch((error: Error) => error.message)
     const broken = () =>
       new ReadableStream({

@@ -55,6 +55,35 @@ describe("a refusal in the contract's shape answers", () => {
     expectRefusal(await post('{"deep":[{"list":["\\u0000"]}]}'), 400, 'The body holds a NUL character')
   })
 
+  test("a refusal in the contract's shape answers each request by itself, though the same is said to all", async () => {
+    await using app = await testApp()
+    const { token } = await app.merchant()
+    const bodies = {
+      'The body is nested deeper than 32 levels': `{"a":${'['.repeat(40)}${']'.repeat(40)}}`,
+      'The body holds more than 1006 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
+    }
+    const asked = Object.entries(bodies).flatMap(([message, raw]) =>
+      ['one', 'two'].map(async (id) => {
+        const headers = { ...json, 'x-request-id': id }
+        const [toAnybody, toMerchants] = await Promise.all([
+          app.call('POST', '/merchant/login', { raw, headers }),
+          app.call('POST', '/webhook-endpoints', { raw, headers, token }),
+        ])
+        expectRefusal(toAnybody, 400, message)
+        expectRefusal(toMerchants, 400, /^The body (is nested deeper|holds more) than /)
+        const seen = [toAnybody, toMerchants].map((answer) => [
+          answer.headers.get('x-request-id'),
+          answer.headers.get('access-control-allow-origin'),
+        ])
+        expect(seen).toEqual([
+          [id, '*'],
+          [id, null],
+        ])
+      }),
+    )
+    await Promise.all(asked)
+  })
+
   test("a refusal in the contract's shape answers a body that is empty or lacks a field, naming the field and the rule", async () => {
     await using app = await testApp()
     expectRefusal(await app.call('POST', '/merchant/login', { raw: '', headers: json }), 400, /^\w+ \(body\): /)

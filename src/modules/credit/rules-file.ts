@@ -1,3 +1,4 @@
+import { givenTwice, roundedIn } from '../../lib/exact-json.ts'
 import { unitsOf } from '../../lib/usd.ts'
 import { currentRules, type LendingRules, operationalRisks, rungs } from './domain.ts'
 import { factorDecimals } from './envelope.ts'
@@ -12,14 +13,24 @@ const figureEnd = 1e10
 export function rulesOf(text: string): { rules: LendingRules } | { problems: string[] } {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // Some programs put a mark of UTF-8 before the text.
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return { problems: ['not valid JSON'] }
   }
-  const problems: string[] = []
+  const problems = unclearIn(text)
   const rules = like(currentRules, value, [], problems) as LendingRules
   if (problems.length === 0) problems.push(...unevenIn(rules))
   return problems.length > 0 ? { problems } : { rules }
+}
+
+/** What the figures that were parsed do not show: which of two was meant, and digits that no number of the program holds. */
+function unclearIn(json: string): string[] {
+  const [twice, rounded] = [givenTwice(json), roundedIn(json.replace(/^\ufeff/, ''))]
+  return [
+    ...(twice ? [`${twice.join('.')}: given twice`] : []),
+    ...(rounded ? [`${rounded.join('.')}: a number of so many digits cannot be kept exactly`] : []),
+  ]
 }
 
 /** The value in the order of ours, with what of it is not as ours noted by its path. */

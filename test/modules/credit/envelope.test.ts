@@ -264,6 +264,15 @@ describe('a file of rules', () => {
 
   test('what is unknown, missing or out of its bounds is named, all of it at once', () => {
     expect(rulesOf('{')).toEqual({ problems: ['not valid JSON'] })
+    const printed = JSON.stringify(currentRules)
+    expect(rulesOf(`\ufeff${printed}`)).toEqual(rulesOf(printed))
+    const { method } = currentRules
+    expect(rulesOf(printed.replace(`"method":${JSON.stringify(method)}`, `$&,$&`))).toEqual({ problems: ['method: given twice'] })
+    const factor = `"revenueFactor":${currentRules.risks.LOW.revenueFactor}`
+    expect(printed).toContain(factor)
+    expect(rulesOf(printed.replace(factor, `"revenueFactor":${currentRules.risks.LOW.revenueFactor}.00000000000000000001`))).toEqual({
+      problems: ['risks.LOW.revenueFactor: a number of so many digits cannot be kept exactly'],
+    })
     expect(rulesOf('[]')).toEqual({ problems: ['the file: must be an object'] })
     expect(
       problemsOf((rules) => {

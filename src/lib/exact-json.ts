@@ -1,0 +1,65 @@
+/** What JSON.parse does without a word: it rounds numbers, and keeps the last of a field that an object has twice. */
+import { fractionOf } from './decimal.ts'
+
+/** Every decimal of fewer digits is a number of its own, unless it is too large or too small for one. */
+const mayBeRounded = /\d[\d.]{15}|\d[eE][+-]?\d{3}/
+const isZero = (text: string) => !/[1-9]/.test(text.replace(/e.*$/i, ''))
+
+/**
+ * The path of the first number that was rounded when it was parsed; undefined where none was.
+ * @param json that was parsed before
+ */
+export function roundedIn(json: string): string[] | undefined {
+  if (!mayBeRounded.test(json)) return undefined
+  return pathToRounded(
+    JSON.parse(json, (_name: string, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' && context?.source !== undefined && isRounded(context.source, value) ? rounded : value,
+    ),
+  )
+}
+
+/** Stands where a number was rounded. */
+const rounded = Symbol('rounded')
+
+function isRounded(source: string, value: number): boolean {
+  if (isZero(source)) return false
+  const [sent, kept] = [source, String(value)].map((text) => fractionOf(text.replace(/^-/, '')))
+  return !sent || !kept || sent.numerator * kept.denominator !== kept.numerator * sent.denominator
+}
+
+/** Where the first of them is; undefined where none was. */
+function pathToRounded(value: unknown): string[] | undefined {
+  if (value === rounded) return []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const name in value) {
+    const path = pathToRounded((value as Record<string, unknown>)[name])
+    if (path) return [name, ...path]
+  }
+  return undefined
+}
+
+const space = 0x20
+
+/**
+ * The path of the first field that an object has twice; undefined where there is none. Costs more than parsing.
+ * @param text that is JSON
+ */
+export function givenTwice(text: string): string[] | undefined {
+  const levels: { at: string | number; readonly names: Set<string> }[] = []
+  for (let at = 0; at < text.length; at++) {
+    const [sign, level] = [text[at], levels.at(-1)]
+    if (sign === '{' || sign === '[') levels.push({ at: sign === '[' ? 0 : '', names: new Set() })
+    else if (sign === '}' || sign === ']') levels.pop()
+    else if (sign === ',' && typeof level?.at === 'number') level.at++
+    else if (sign === '"') {
+      const from = at++
+      for (; text[at] !== '"'; at++) if (text[at] === '\\') at++
+      let next = at + 1
+      while (text.charCodeAt(next) <= space) next++
+      if (!level || text[next] !== ':') continue
+      level.at = JSON.parse(text.slice(from, at + 1)) as string
+      if (level.names.size === level.names.add(level.at).size) return levels.map((one) => String(one.at))
+    }
+  }
+  return undefined
+}

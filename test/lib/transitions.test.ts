@@ -10,7 +10,6 @@ import { beginMoneyBack } from '../../src/modules/order/refunds.ts'
 import type { OrderStore } from '../../src/modules/order/store.ts'
 import { paymentTransitions } from '../../src/modules/payment/domain.ts'
 import { beginPayment } from '../../src/modules/payment/service.ts'
-import type { PaymentStore } from '../../src/modules/payment/store.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { insertOrder } from '../support/order-rows.ts'
 
@@ -53,7 +52,7 @@ describe('a table of states', () => {
 /** Only the types of this count: nobody calls it. */
 export async function whatCompiles(
   tx: Writer,
-  { orderStore, paymentStore }: { orderStore: OrderStore; paymentStore: PaymentStore },
+  { orderStore, paymentStore, lendingStore }: Pick<TestApp['deps'], 'orderStore' | 'paymentStore' | 'lendingStore'>,
 ): Promise<void> {
   await orderStore.move(tx, 'order_1', ['PAID'], 'CONFIRMED', { resumeAt: null })
   await orderStore.move(tx, 'order_1', ['PENDING_PAYMENT', 'CONFIRMED', 'COMPENSATING'], 'CANCELLED', {})
@@ -94,6 +93,16 @@ export async function whatCompiles(
   await orderStore.changeRefund(tx, 'ref_1', ['PENDING'], { attempts: 1 })
   // @ts-expect-error a change leaves the row in its state
   await orderStore.changeRefund(tx, 'ref_1', ['PENDING'], { status: 'FAILED' })
+
+  await lendingStore.move(tx, 'loan_1', ['SUBMITTED', 'UNDER_REVIEW'], 'APPROVED', {})
+  // @ts-expect-error a draft is not decided about
+  await lendingStore.move(tx, 'loan_1', ['DRAFT'], 'APPROVED', {})
+  // @ts-expect-error a decision is final
+  await lendingStore.move(tx, 'loan_1', ['APPROVED'], 'REJECTED', {})
+  // @ts-expect-error what was withdrawn is not submitted again
+  await lendingStore.move(tx, 'loan_1', ['WITHDRAWN'], 'SUBMITTED', {})
+  // @ts-expect-error a change leaves the row in its state
+  await lendingStore.change(tx, 'loan_1', ['DRAFT'], { status: 'SUBMITTED' })
 }
 
 type Row = { id: string; status: string }

@@ -34,8 +34,12 @@ export const said = (state: ProcessorPayment['state'], amounts: Partial<Processo
   ...amounts,
 })
 
-export async function sellingBy(app: TestApp, script: Partial<Processor>): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
-  const shop = await sellingIn(app)
+export async function sellingBy(
+  app: TestApp,
+  script: Partial<Processor>,
+  goods: { onHand?: number } = {},
+): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
+  const shop = await sellingIn(app, goods)
   ;(app.deps.processors as Map<string, Processor>).set('scripted', scripted(script))
   return { ...shop, buy: async () => shop.checkout(await shop.cart(), { processor: 'scripted' }) }
 }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
+import { paymentMessages } from '../../../db/schema/payments.ts'
 
 const problemsMax = 20
 
@@ -207,23 +208,6 @@ const work = (): readonly Rule[] => [
     say: ({ id, of_order: order, kept, currency, code }) =>
       `Refund ${id} of order ${order}: ${kept} ${currency} (minor units) is to be paid by hand${code === '' ? '' : `, since the processor says ${code}`}`,
   },
-  {
-    subject: 'disputes of payments that are not here',
-    // What a message told of, for as long as it is kept; a name is looked for as JSON has it.
-    broken: sql`
-      select m.processor as processor, m.dispute as told, coalesce(m.shop_id, '') as shop
-      from payment_messages m
-      where m.dispute is not null and m.resume_at is null
-        and not exists (
-          select 1 from disputes d join payments p on p.id = d.payment_id
-          where p.processor = m.processor
-            and replace(m.dispute, '"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"', '') <> m.dispute)
-      order by m.received_at, m.id`,
-    say: ({ processor, told, shop }) => {
-      const { reference, amount, currency, state } = JSON.parse(String(told)) as Record<string, string | number>
-      return `Dispute ${reference} at ${processor}${shop === '' ? '' : `, of the account of ${shop}`}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
-    },
-  },
 ]
 
 /** `isWork`: nothing is wrong, and somebody has something to do. */
@@ -235,4 +219,25 @@ export async function* bookFindings({ read }: Pick<Database, 'read'>): AsyncGene
     (await read.rows<Record<string, string | number>>(sql`${broken} limit ${problemsMax}`)).map(say)
   for (const one of books()) yield { subject: one.subject, problems: await look(one) }
   for (const one of work()) yield { subject: one.subject, problems: await look(one), isWork: true }
+  yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(read), isWork: true }
+}
+
+/** Of what messages told, for as long as they are kept: a name is looked for as JSON has it. */
+async function strayDisputes(read: Database['read']): Promise<string[]> {
+  const { processor, dispute, shopId, receivedAt, id } = paymentMessages
+  const named = sql`'"reference":"' || replace(replace(d.reference, '\\', '\\\\'), '"', '\\"') || '"'`
+  const isNoted = sql`exists (
+    select 1 from disputes d join payments p on p.id = d.payment_id
+    where p.processor = ${processor} and replace(${dispute}, ${named}, '') <> ${dispute})`
+  const found = await read
+    .select({ processor, dispute, shopId })
+    .from(paymentMessages)
+    .where(sql`${dispute} is not null and ${paymentMessages.resumeAt} is null and not ${isNoted}`)
+    .orderBy(receivedAt, id)
+    .limit(problemsMax)
+  return found.flatMap(({ processor: at, dispute: told, shopId: shop }) =>
+    told
+      ? `Dispute ${told.reference} at ${at}${shop === null ? '' : `, of the account of ${shop}`}: ${told.state}, ${told.amount} ${told.currency} (minor units). Look there whose it is`
+      : [],
+  )
 }

@@ -1,10 +1,10 @@
 /** No number of a card comes to rest here: not what a storefront sends by mistake, and not what a processor tells, wherever it tells it. */
 import { expect, test } from 'bun:test'
-import { engine } from '../../../db/columns.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { holdsCardNumber } from '../../../src/lib/card-numbers.ts'
-import { type TestApp, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { everything } from '../../support/everything.ts'
 import { outsideNames, sellingThrough } from '../../support/outside.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 
@@ -19,22 +19,6 @@ const tellingMore: SafeFetch = async (url, options) => {
   const text = Buffer.from(answer.bytes).toString('utf8')
   const told = text.replace(/^\{/, `{"message":"${planted}","card":{"number":"${planted}"},`)
   return { ...answer, bytes: Buffer.from(told) }
-}
-
-/** Every value of every row of every table, as text. */
-async function everything({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
-  const { sql } = await import('drizzle-orm')
-  const tables = await db.read.rows<{ name: string }>(
-    engine === 'sqlite'
-      ? sql`select name from sqlite_master where type = 'table' and sql not like '%VIRTUAL%' and name not like '%fts%'`
-      : sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
-  )
-  const rows = await Promise.all(tables.map(({ name }) => db.read.rows<Record<string, unknown>>(sql.raw(`select * from "${name}"`))))
-  return rows
-    .flat()
-    .flatMap((row) =>
-      Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value))),
-    )
 }
 
 test('a card number in the place of a token is refused by name, and is nowhere afterwards', async () => {

@@ -178,7 +178,10 @@ test('a dispute of a payment that is not here is kept, told once its time is ove
   expect(kept).toMatchObject([{ dispute: { ...opened, reference: odd }, resumeAt: null }])
   expect((await booksOf(app)).movements).toEqual([])
   expect(await toDo()).toEqual([true, [`Dispute ${odd} at scripted: OPEN, 1000 USD (minor units). Look there whose it is`]])
-  // One by the same name that is noted is none of these, whatever that name holds.
+  // One by the same name that is noted at this processor is none of these, whatever that name holds.
+  const sold = await shop.bought()
+  await tell(app, sold.id, { ...opened, reference: odd })
+  expect(await toDo()).toEqual([true, [expect.stringContaining('at scripted')]])
   const { order } = ok(await shop.buy()).body
   await tell(app, order.id, { ...opened, reference: odd })
   expect(await toDo()).toEqual([true, []])

@@ -248,33 +248,51 @@ test('a processor that hangs holds up nobody but those who wait for it', async (
   const hung = Promise.withResolvers<ProcessorPayment>()
   let hanging = 0
   let lost = true
-  const shop = await sellingBy(app, {
-    async create({ amount }) {
-      if (lost) throw new ProcessorUnavailable('lost')
-      hanging++
-      await hung.promise
-      return said('AUTHORIZED', { authorized: amount })
+  const shop = await sellingBy(
+    app,
+    {
+      async create({ amount }) {
+        if (lost) throw new ProcessorUnavailable('lost')
+        hanging++
+        await hung.promise
+        return said('AUTHORIZED', { authorized: amount })
+      },
+      retrieve: async () => undefined,
     },
-    retrieve: async () => undefined,
-  })
+    { onHand: 30 },
+  )
   const other = {
-    create: async ({ amount }: { amount: number }) => {
+    create: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) => {
       if (lost) throw new ProcessorUnavailable('lost')
-      return said('AUTHORIZED', { authorized: amount })
+      return said('AUTHORIZED', { authorized: amount, reference })
     },
-    capture: async ({ amount }: { amount: number }) => said('CAPTURED', { authorized: amount, captured: amount }),
+    capture: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) =>
+      said('CAPTURED', { authorized: amount, captured: amount, reference }),
     retrieve: async () => undefined,
+    retrieveRefund: async () => undefined,
+    async refund({ refundId }: { refundId: string }) {
+      if (lost) throw new ProcessorUnavailable('lost')
+      return { reference: refundId, state: 'SUCCEEDED' as const }
+    },
   }
   ;(app.deps.processors as Map<string, ReturnType<typeof scripted>>).set('other', { ...scripted(other), name: 'other' })
-  for (let nth = 0; nth < 3; nth++) ok(await shop.buy())
-  const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body
+  lost = false
+  const elsewhere = async () => ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body.order
+  const sold = await elsewhere()
+  lost = true
+  // More of them than are asked at once.
+  for (let nth = 0; nth < 20; nth++) ok(await shop.buy())
+  const order = await elsewhere()
+  expect(ok(await shop.refund(sold.id)).body.status).toBe('PENDING')
   lost = false
   app.clock.advance(minute)
   const first = app.jobs.resume()
-  while (hanging < 3 || (await shop.order(order.id)).status !== 'CONFIRMED') await Bun.sleep(1)
-  // The next run leaves the lane that is at work alone, and does not wait for it.
+  const stands = async () => [(await shop.order(order.id)).status, (await shop.order(sold.id)).paymentStatus]
+  while (hanging < 8 || !Bun.deepEquals(await stands(), ['CONFIRMED', 'REFUNDED'])) await Bun.sleep(1)
+  // The next run leaves the lane that is at work alone, and does not wait for it; nor does a refund that is asked for now.
   await app.jobs.resume()
-  expect(hanging).toBe(3)
+  expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
+  expect(hanging).toBe(8)
   hung.resolve(said('PENDING'))
   await first
 })

@@ -108,15 +108,22 @@ describe('warnings', () => {
     ])
   })
 
-  test('PayPal and crypto without credentials, or in a currency that they cannot say, are warned of; so is nothing that is disabled', async () => {
+  test('PayPal, crypto and wallets without credentials, or in a currency that they cannot say, are warned of; so is nothing that is disabled', async () => {
     await using app = await testApp()
     const [merchant, gulf] = [await app.merchant(), await app.merchant({ currency: 'KWD' })]
+    const [mongolia, unit] = [await app.merchant({ currency: 'MNT' }), await app.merchant({ currency: 'CLF' })]
     expect(await warningsOf(app, merchant, { paypal: { enabled: true }, crypto: { enabled: true } })).toEqual([
       { method: 'paypal', message: 'There are no credentials of mode TEST for paypal' },
       { method: 'crypto', message: 'There are no credentials of mode TEST for btcpay' },
     ])
     expect(await warningsOf(app, gulf, { paypal: { enabled: true } })).toEqual([
       { method: 'paypal', message: 'paypal cannot take payments in KWD' },
+    ])
+    expect(await warningsOf(app, unit, { crypto: { enabled: true } })).toEqual([
+      { method: 'crypto', message: 'btcpay cannot take payments in CLF' },
+    ])
+    expect(await warningsOf(app, mongolia, { wallet: { enabled: true, tokenProvider: 'tap' } })).toEqual([
+      { method: 'wallet', message: 'tap cannot take payments in MNT' },
     ])
     const off = { enabled: false }
     expect(await warningsOf(app, merchant, { card: off, paypal: off, crypto: off, wallet: off })).toEqual([])

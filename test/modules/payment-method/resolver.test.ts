@@ -66,8 +66,14 @@ describe('the card', () => {
   test('is the shop’s, else the preset’s, else the cohort’s, of those that can be used; what else there is never matters', () => {
     const choices = [undefined, ...cardProcessors] as const
     const cohorts = [null, 'UK_LTD', 'KSA_COMPANY', 'MN_LLC', 'US_COMPANY'] as const
+    // A key of the shop's own stands beside its own choice only, and goes before that of the account, which there has to be.
+    const configurations = [
+      { own: undefined, isOn: true, key: undefined },
+      ...cardProcessors.flatMap((own) => [undefined, 'pk_test_own'].map((key) => ({ own, isOn: true, key }))),
+      ...choices.map((own) => ({ own, isOn: false, key: undefined })),
+    ] as const
     let classes = 0
-    for (const own of choices)
+    for (const { own, isOn, key } of configurations)
       for (const preset of choices)
         for (const kybCohort of cohorts) {
           const byCohort = kybCohort === null ? undefined : cohortDefaults.get(kybCohort)
@@ -78,34 +84,41 @@ describe('the card', () => {
             const how = Object.fromEntries(
               named.map((name, at) => [name, standings[Math.floor(nth / standings.length ** at) % standings.length] as Standing]),
             ) as Record<CardProcessor, Standing>
+            const config = { enabled: isOn, ...(own && { processor: own }), ...(key && { publishableKey: key }) }
             const { card, meta } = resolve(
               standing(
                 given({
-                  shop: own ? { methods: { card: { enabled: true, processor: own } } } : {},
+                  shop: own || !isOn ? { methods: { card: config } } : {},
                   partnership: preset ? { name: 'harbor', defaultCardProcessor: preset } : null,
                   kybCohort,
                 }),
                 how,
               ),
             )
-            const expected = wanted.find((name) => name !== undefined && how[name] === 'fine') ?? null
-            expect(card?.processor ?? null).toBe(expected)
-            expect(card?.publishableKey ?? null).toBe(expected === null ? null : `pk_${expected}`)
-            // Every step up to the one that decided is there, in its order, with why it did not.
+            classes++
             const walked = meta.chain.filter(({ method }) => method === 'card')
-            const decided = expected === null ? wanted.length : wanted.indexOf(expected) + 1
+            if (!isOn) {
+              expect([card, walked.map(({ candidate, outcome }) => [candidate, outcome])]).toEqual([null, [[own ?? null, 'DISABLED']]])
+              continue
+            }
+            const stands = (name: CardProcessor) => (name === own && key && how[name] === 'no key' ? 'fine' : how[name])
+            const at = wanted.findIndex((name) => name !== undefined && stands(name) === 'fine')
+            const expected = wanted[at] ?? null
+            expect(card?.processor ?? null).toBe(expected)
+            expect(card?.publishableKey ?? null).toBe(expected === null ? null : expected === own && key ? key : `pk_${expected}`)
+            // Every step up to the one that decided is there, in its order, with why it did not.
+            const decided = expected === null ? wanted.length : at + 1
             expect(walked.map(({ candidate }) => candidate)).toEqual(wanted.slice(0, decided).map((name) => name ?? null))
             expect(walked.map(({ outcome }) => String(outcome))).toEqual(
-              wanted.slice(0, decided).map((name) => (name === undefined ? 'NO_MATCH' : outcomeOf[how[name]])),
+              wanted.slice(0, decided).map((name) => (name === undefined ? 'NO_MATCH' : outcomeOf[stands(name)])),
             )
             const skipped = wanted.slice(0, decided).filter((name) => name !== undefined && how[name] === 'open')
             expect(meta.skippedByBreaker.filter((name) => skipped.includes(name as CardProcessor))).toEqual(
               processorNames.filter((name) => skipped.includes(name as CardProcessor)),
             )
-            classes++
           }
         }
-    expect(classes).toBe(6_590)
+    expect(classes).toBe(19_360)
   })
 
   test('that the shop has disabled stays off, whoever else would have one', () => {
@@ -144,6 +157,7 @@ describe('PayPal and crypto', () => {
     ['crypto', 'btcpay', { enabled: true, provider: 'btcpay' }],
   ] as const
   test('are on exactly where there is an account, the shop has not disabled them, they say the currency and nothing is down', () => {
+    let classes = 0
     for (const [method, name, on] of alone)
       for (const config of [undefined, true, false])
         for (const is of standings) {
@@ -154,7 +168,9 @@ describe('PayPal and crypto', () => {
           expect(answer[method]).toEqual(isFine && config !== false ? on : { enabled: false })
           const outcome = config === false ? 'DISABLED' : isFine ? 'SELECTED' : outcomeOf[is]
           expect(linksOf(answer, method).map((link) => String(link[2]))).toEqual([outcome])
+          classes++
         }
+    expect(classes).toBe(36)
   })
 })
 

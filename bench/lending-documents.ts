@@ -66,7 +66,26 @@ export async function measureLendingDocuments(): Promise<void> {
     file,
     Buffer.concat([Buffer.from('%PDF-1.7\n'), crypto.getRandomValues(new Uint8Array(65_536)), Buffer.alloc(25 * mb - 65_545, 7)]),
   )
-  const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true' }))
+  const bucket = await start('s3.ts')
+  for (const [where, settings] of [
+    ['a bucket', JSON.parse(bucket.url)],
+    ['the data directory', {}],
+  ] as const) {
+    const { souk, buy, target, token } = await ready(shop, id, settings)
+    await buy()
+    await Bun.sleep(1_000)
+    const { most, took } = await firstUpload(souk.pid, target, token, file)
+    only(`memory of the first upload of 25 MB, to ${where}`, `+${figure(most, 1)} MB`, '≤ 32 MB')
+    only(`an upload of 25 MB alone, to ${where}`, `${figure(took)} ms`, '')
+    if (where === 'the data directory') await besideCheckouts(buy, target, token, file)
+    await souk.stop()
+  }
+  await bucket.stop()
+}
+
+/** A souk on the seeded directory with these settings, with something to buy, and whoever may send a document there. */
+async function ready(shop: Seeded, id: string, settings: Record<string, string>) {
+  const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true', ...settings }))
   const { data } = (await post(souk.url, '/merchant/login', {}, { email: shop.email, password: shop.password })) as unknown as {
     data: { accessToken: string }
   }
@@ -79,29 +98,36 @@ export async function measureLendingDocuments(): Promise<void> {
     variants: { id: string }[]
   }
   const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
-  const buy = () => checkouts(souk.url, shop.secretKey, publishableKey, variants[0]?.id ?? '')
-  const target = `${souk.url}/lending-application/${id}/documents/${key}`
-  const headers = { authorization: `Bearer ${data.accessToken}`, 'content-type': 'application/pdf' }
+  return {
+    souk,
+    token: data.accessToken,
+    target: `${souk.url}/lending-application/${id}/documents/${key}`,
+    buy: () => checkouts(souk.url, shop.secretKey, publishableKey, variants[0]?.id ?? ''),
+  }
+}
 
-  await buy()
-  await Bun.sleep(1_000)
-  const before = residentMb(souk.pid)
+/** How much memory a process takes more for a file, in MB, and how long it took, in milliseconds. */
+async function firstUpload(pid: number, target: string, token: string, file: string): Promise<{ most: number; took: number }> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/pdf' }
+  const before = residentMb(pid)
   let most = before
   const watch = setInterval(() => {
-    most = Math.max(most, residentMb(souk.pid))
+    most = Math.max(most, residentMb(pid))
   }, 2)
   const began = performance.now()
   const answer = await fetch(target, { method: 'PUT', headers, body: Bun.file(file) })
   const took = performance.now() - began
   clearInterval(watch)
   if (answer.status !== 200) throw new Error(`the upload answered ${answer.status} ${await answer.text()}`)
-  only('memory of the first upload of 25 MB', `+${figure(most - before, 1)} MB`, '≤ 32 MB')
+  return { most: most - before, took }
+}
 
+async function besideCheckouts(buy: () => Promise<number[]>, target: string, token: string, file: string): Promise<void> {
   const quiet: number[][] = []
   const busy: number[][] = []
   for (let round = 0; round < rounds; round++) {
     quiet.push(await buy())
-    const sender = await start('uploading.ts', target, data.accessToken, file)
+    const sender = await start('uploading.ts', target, token, file)
     busy.push(await buy())
     await sender.stop()
   }
@@ -115,6 +141,4 @@ export async function measureLendingDocuments(): Promise<void> {
     spread: spreadOf(ratios),
     target: '≤ 1.50',
   })
-  only('an upload of 25 MB alone', `${figure(took)} ms`, '')
-  await souk.stop()
 }

@@ -5,14 +5,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoShop } from '../../src/demo/data.ts'
 import { demoShops } from '../../src/demo/fill.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
 
 /** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
-function demoIn(dataDir: string) {
-  const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn' }, source)
+function demoIn(dataDir: string, settings: Record<string, string> = {}) {
+  const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn', ...settings }, source)
   const reader = child.stdout.getReader()
   return {
+    hasEnded: () => child.exitCode !== null,
     /** What it says once it serves. */
     async ready(): Promise<string> {
       const decoder = new TextDecoder()
@@ -52,27 +54,33 @@ function look(file: string): Counts {
 }
 
 /** Looks until the fill has placed so many orders. Only once there is a log beside the file: before it, a reader could get in the way. */
-async function untilOrders(file: string, orders: number): Promise<void> {
-  while (!existsSync(`${file}-wal`)) await pause()
+async function untilOrders({ hasEnded, end }: ReturnType<typeof demoIn>, file: string, orders: number): Promise<void> {
+  const wait = async () => {
+    if (hasEnded()) throw new Error(`the demo ended: ${(await end('SIGKILL')).stderr}`)
+    await pause()
+  }
+  while (!existsSync(`${file}-wal`)) await wait()
   const connection = new Sqlite(file, { readonly: true })
   const hasTable = connection.query("select 1 from sqlite_schema where name = 'orders'")
-  while (!hasTable.get()) await pause()
+  while (!hasTable.get()) await wait()
   const placed = connection.query<{ n: number }, []>('select count(*) as n from orders')
-  while ((placed.get()?.n ?? 0) < orders) await pause()
+  while ((placed.get()?.n ?? 0) < orders) await wait()
   connection.close()
 }
 
 describeProcesses('souk demo', () => {
-  test('souk demo, killed in the middle, goes on where it was; started once more, it serves at once what is there', async () => {
+  test('souk demo, killed in the middle, goes on where it was, with loans and their documents in no bucket; started once more, it serves at once what is there', async () => {
+    // Of somebody's own settings: the demo keeps its documents to itself.
+    await using s3 = startS3()
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
-    await using first = demoIn(dataDir)
-    await untilOrders(file, 120)
+    await using first = demoIn(dataDir, s3.settings)
+    await untilOrders(first, file, 120)
     await first.end('SIGKILL')
     const half = look(file)
     expect([half.orders < 320, half.filled]).toEqual([true, 0])
 
-    await using second = demoIn(dataDir)
+    await using second = demoIn(dataDir, s3.settings)
     await second.ready()
     expect(await second.end('SIGTERM')).toEqual({ status: 0, stderr: '' })
     const whole = look(file)
@@ -87,10 +95,13 @@ describeProcesses('souk demo', () => {
     )
     expect(unfinished).toEqual([])
 
-    await using third = demoIn(dataDir)
+    await using third = demoIn(dataDir, s3.settings)
     const said = await third.ready()
     const url = /http:\/\/\S+/.exec(said)?.[0] ?? ''
     const key = /Secret key +(sk_test_\w+)/.exec(said)?.[1] ?? ''
+    for (const path of ['/admin/lending-application', '/lending-application'])
+      expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 401])
+    expect(s3.requests).toEqual([])
     const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
     expect(said).toContain(`(${(list as { total: number }).total}, with the secret key)`)
     for (const { merchant } of demoShops) expect(said).toContain(merchant.email)

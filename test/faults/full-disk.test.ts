@@ -11,10 +11,12 @@ import { type TestApp, testApp } from '../support/app.ts'
 import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
 import { approved } from '../support/kyb.ts'
+import { allUploaded } from '../support/lending.ts'
 import { borrower, lendingOn, pathOf, pdf, saidOf } from '../support/lending-documents.ts'
 import { allThere, newOutside, playOn } from '../support/played.ts'
 import { everySetting } from '../support/processor-settings.ts'
 import { signed, untruths } from '../support/promises.ts'
+import { instalment, lenderIn, previewOf } from '../support/repayments.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 
 const mounted: string[] = []
@@ -246,6 +248,42 @@ describe.skipIf(!probe)('on a full disk', () => {
     expect((await shop.get('/product-v2')).status).toBe(401)
     expect(ok(await goLive(), 200).body.publishableKey).toStartWith('pk_live_')
     expect(await it.wrong()).toEqual([])
+  })
+
+  test('on a full disk an application, a decision and a repayment are as they were, and the same requests make them when there is room', async () => {
+    const dataDir = smallDisk(8) ?? ''
+    const ballast = join(dataDir, 'ballast')
+    const settings = { ...lendingOn, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
+    await using app = await testApp(settings, { diskFree: () => undefined })
+    const { merchant, operator, id } = await borrower(app)
+    const lenderId = await lenderIn(app, operator)
+    const documentationCompleted = { ...allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null }), note: 'x'.repeat(20_000) }
+    const reason = 'r'.repeat(2_000)
+    const repayment = instalment({ merchantId: merchant.id, lenderId })
+    const acts: [method: string, path: string, body: object][] = [
+      ['PATCH', `/lending-application/${id}`, { documentationCompleted }],
+      ['POST', `/lending-application/${id}/submit`, {}],
+      ['POST', `/admin/lending-application/${id}/decision`, { decision: 'UNDER_REVIEW', reason }],
+      ['POST', `/admin/lending-application/${id}/decision`, { decision: 'APPROVED', reason }],
+      ['POST', '/admin/repayments', repayment],
+    ]
+    const asOperator = { token: operator.token }
+    const seen = async () => [
+      ok(await app.call('GET', `/admin/lending-application/${id}`, asOperator)).body,
+      ok(await app.call('GET', '/admin/repayments', asOperator)).body.total,
+      ok(await previewOf(app, merchant.id)).body,
+    ]
+    for (const [method, path, body] of acts) {
+      const act = () => app.call(method, path, { token: (path.startsWith('/admin') ? operator : merchant).token, body })
+      const before = await seen()
+      fillUp(ballast)
+      expect((await act()).body).toMatchObject({ statusCode: 503, message: expect.stringContaining('nothing was changed') })
+      expect(await seen()).toEqual(before)
+      rmSync(ballast)
+      expect([path, (await act()).status < 300]).toEqual([path, true])
+    }
+    const [{ status, events }, total] = await seen()
+    expect([status, events.length, total]).toEqual(['APPROVED', 4, 1])
   })
 
   test('a disk that fills up while a document comes leaves nothing of it, the application as it was, and everything else at work', async () => {

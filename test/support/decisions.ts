@@ -1,5 +1,6 @@
 /** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
 import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
 import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
 import type { Assessment } from '../../src/modules/credit/domain.ts'
 import { assess, keepRules } from '../../src/modules/credit/index.ts'
@@ -38,9 +39,10 @@ export async function forgeDecision(
   decisionId: string,
   fields: Partial<typeof lendingDecisions.$inferInsert>,
 ): Promise<void> {
-  const guard = Bun.env['TEST_DATABASE_URL']
-    ? sql`alter table lending_decisions disable trigger lending_decisions_kept`
-    : sql`drop trigger if exists lending_decisions_unchanged`
+  const guard =
+    engine === 'postgres'
+      ? sql`alter table lending_decisions disable trigger lending_decisions_kept`
+      : sql`drop trigger if exists lending_decisions_unchanged`
   await deps.db.write(async (tx) => {
     await tx.rows(guard)
     await tx.update(lendingDecisions).set(fields).where(eq(lendingDecisions.id, decisionId))

@@ -2,6 +2,8 @@ import { S3Client } from 'bun'
 import { type DocumentStore, isDocumentName } from '../../core/documents.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { release } from '../../lib/sealed-stream.ts'
+import { signed } from './s3-signing.ts'
 
 export type S3Account = {
   readonly endpoint: string
@@ -20,8 +22,9 @@ type Port = {
   readonly silentMs?: number
 }
 
-/** The least that S3 takes as a part that is not the last. One is sent while the next one is gathered. */
+/** The least that S3 takes as a part that is not the last. One is gathered, and sent, before the next one. */
 const partBytes = 5 * 1024 * 1024
+const sliceBytes = 64 * 1024
 const retries = 3
 const retryAfterMs = 200
 const silentMaxMs = 30_000
@@ -34,7 +37,16 @@ const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown
 /** What asking again does not change. */
 const isFinal = (error: unknown) => ['NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
-/** A bucket of an S3-compatible service, by Bun's client: path style, in parts where it is longer than one. */
+class Silent extends Error {
+  constructor() {
+    super('silent')
+  }
+}
+
+/**
+ * A bucket of an S3-compatible service, path style, in parts where a file is longer than one. By Bun's client, but for what is put there: that
+ * holds three parts and more of a file, and one is enough.
+ */
 export function createS3Store(
   { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
   { log, sleep, silentMs = silentMaxMs }: Port,
@@ -64,7 +76,7 @@ export function createS3Store(
   /** One answer, in time. What is late is not waited for; Bun ends it when its connection does. */
   async function inTime<T>(answer: Promise<T>, withinMs = silentMs): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('silent')), withinMs)
+    const timer = setTimeout(() => reject(new Silent()), withinMs)
     answer.catch(() => undefined)
     try {
       return await Promise.race([answer, late])
@@ -80,7 +92,9 @@ export function createS3Store(
         return await inTime(ask())
       } catch (error) {
         if (codeOf(error) === 'NoSuchKey') throw error
-        if (isFinal(error) || attempt > retries) throw unavailable(operation, error)
+        // Whoever hands a file in waits meanwhile.
+        const isLate = error instanceof Silent && operation === 'put'
+        if (isFinal(error) || isLate || attempt > retries) throw unavailable(operation, error)
         await sleep(retryAfterMs * 2 ** attempt)
       }
     }
@@ -111,26 +125,93 @@ export function createS3Store(
     }
   }
 
+  /** Asks for something by hand. The body is not looked at any more once this has ended. @throws Error with S3's code */
+  async function send(
+    method: string,
+    key: string,
+    query: Readonly<Record<string, string>>,
+    body?: string | Uint8Array<ArrayBuffer>,
+  ): Promise<{ text: string; etag: string }> {
+    const { url, headers } = signed({ keyId, secret, region }, { method, endpoint, path: `${bucket}/${key}`, query }, new Date())
+    const ended = new AbortController()
+    try {
+      const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : inSlices(body) }
+      // S3 takes nothing that does not say how long it is, as a stream does not by itself.
+      const length = { 'content-length': String(body?.length ?? 0) }
+      const asking = fetch(url, { method, headers: { ...headers, ...length }, redirect: 'error', signal: ended.signal, ...sent })
+      const answer = await inTime(asking)
+      const text = await inTime(answer.text())
+      // What was begun with 200 may have failed all the same.
+      const code = /<Error>.*?<Code>([^<]+)<\/Code>/s.exec(text)?.[1]
+      if (!answer.ok || code !== undefined)
+        throw Object.assign(new Error(`S3 answered ${answer.status}`), { code: code ?? String(answer.status) })
+      return { text, etag: answer.headers.get('etag') ?? '' }
+    } finally {
+      ended.abort()
+    }
+  }
+
+  /** A file that is longer than a part. */
+  function partsOf(key: string) {
+    const tags: string[] = []
+    let uploadId: string | undefined
+    return {
+      async add(part: Uint8Array<ArrayBuffer>): Promise<void> {
+        uploadId ??= /<UploadId>([^<]+)<\/UploadId>/.exec((await asked('put', () => send('POST', key, { uploads: '' }))).text)?.[1]
+        if (uploadId === undefined) throw unavailable('put', new Error('S3 named no upload'))
+        const query = { partNumber: String(tags.length + 1), uploadId }
+        tags.push((await asked('put', () => send('PUT', key, query, part))).etag)
+      },
+      async complete(): Promise<void> {
+        const parts = tags.map((etag, nth) => `<Part><PartNumber>${nth + 1}</PartNumber><ETag>${etag}</ETag></Part>`).join('')
+        const body = `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`
+        await asked('put', () =>
+          send('POST', key, { uploadId: uploadId ?? '' }, body).catch((error: unknown) => {
+            // Asked again, since the first answer was lost: whether it is whole is looked at in any case.
+            if (codeOf(error) !== 'NoSuchUpload') throw error
+          }),
+        )
+      },
+      async abort(): Promise<void> {
+        if (uploadId !== undefined) await send('DELETE', key, { uploadId })
+      },
+    }
+  }
+
   return {
     kind: 'S3',
     async put(name, chunks) {
       const key = keyOf(name)
-      const source = watched(chunks, silentMs)
+      const buffer = new Uint8Array(partBytes)
+      const parts = partsOf(key)
+      let [bytes, length] = [0, 0]
       try {
-        // As a stream, since Bun's writer waits for nobody and holds all that it was given. One that breaks off makes Bun abort the parts.
-        const sent = client().write(key, new Response(source.stream), { partSize: partBytes, queueSize: 1, retry: retries })
-        sent.catch(() => undefined)
-        await Promise.race([sent, source.failed])
+        for await (const chunk of chunks)
+          for (let at = 0; at < chunk.length; ) {
+            if (length === partBytes) {
+              await parts.add(buffer)
+              length = 0
+            }
+            const some = chunk.subarray(at, at + partBytes - length)
+            buffer.set(some, length)
+            length += some.length
+            bytes += some.length
+            at += some.length
+          }
+        const last = buffer.subarray(0, length)
+        if (bytes <= partBytes) await asked('put', () => send('PUT', key, {}, last))
+        else {
+          await parts.add(last)
+          await parts.complete()
+        }
         const kept = await statOf(key)
-        if (kept?.size !== source.bytes()) throw new Error('what was kept is not as long as what was sent')
-        return kept.size
+        if (kept?.size !== bytes) throw unavailable('put', new Error('what was kept is not as long as what was sent'))
+        release(buffer)
+        return bytes
       } catch (error) {
-        source.stop(error)
         // Whatever of it may be there: nobody knows its name.
-        await inTime(client().delete(key), removalMs).catch(() => undefined)
-        throw source.fault() ?? unavailable('put', error)
-      } finally {
-        source.end()
+        await Promise.allSettled([parts.abort(), inTime(client().delete(key), removalMs)])
+        throw error
       }
     },
     async get(name) {
@@ -160,55 +241,17 @@ export function createS3Store(
   }
 }
 
-/** A source as a stream that is read as it is sent, and how long its receiver is silent: the time that the source takes is its own. */
-function watched(chunks: AsyncIterable<Uint8Array>, silentMs: number) {
-  const iterator = chunks[Symbol.asyncIterator]()
-  const { promise: failed, reject } = Promise.withResolvers<never>()
-  failed.catch(() => undefined)
-  let [bytes, fault] = [0, undefined as unknown]
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  const late = () => reject(new Error('silent'))
-  let timer = setTimeout(late, silentMs)
-  const stream = new ReadableStream<Uint8Array>(
+/** What is sent whole is copied whole, twice: in slices it is copied as it leaves. */
+function inSlices(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  return new ReadableStream(
     {
-      start(made) {
-        controller = made
-      },
-      async pull(made) {
-        clearTimeout(timer)
-        try {
-          const { done, value } = await iterator.next()
-          if (done) made.close()
-          else {
-            bytes += value.length
-            made.enqueue(value)
-          }
-        } catch (error) {
-          fault = error
-          reject(error)
-          throw error
-        } finally {
-          timer = setTimeout(late, silentMs)
-        }
+      pull(controller) {
+        if (at >= bytes.length) return controller.close()
+        controller.enqueue(bytes.subarray(at, at + sliceBytes))
+        at += sliceBytes
       },
     },
     { highWaterMark: 0 },
   )
-  return {
-    stream,
-    failed,
-    bytes: () => bytes,
-    /** What the source itself failed of. */
-    fault: () => fault,
-    /** Nobody waits any more. */
-    end: () => clearTimeout(timer),
-    stop(error: unknown): void {
-      try {
-        controller?.error(error)
-      } catch {
-        // It has ended by itself.
-      }
-      iterator.return?.().catch(() => undefined)
-    },
-  }
 }

@@ -57,6 +57,7 @@ export function startS3({ pageSize = 1_000 }: { pageSize?: number } = {}) {
       const { method } = request
       requests.push(`${method} ${url.search}`)
       if (!isSigned(request)) return refused(403, 'SignatureDoesNotMatch')
+      if (method === 'PUT' && !request.headers.has('content-length')) return refused(411, 'MissingContentLength')
       const body = Buffer.from(await request.arrayBuffer())
       largest = Math.max(largest, body.length)
       const nth = faults.findIndex((one) => one.method === method)

@@ -209,7 +209,7 @@ describe('an S3-compatible store', () => {
       }
     }
     await store.put(nameOf(), counted())
-    expect(most).toBeLessThanOrEqual(11 * mb)
+    expect(most).toBeLessThanOrEqual(6 * mb)
   })
 
   test('that breaks off while it is read is unavailable, not the end of the file', async () => {

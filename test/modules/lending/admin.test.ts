@@ -1,6 +1,7 @@
 /** What operators do with applications: the queue, and the decision. */
 import { describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { lendingApplications, lendingEvents } from '../../../db/schema/lending.ts'
 import { ruleVersion } from '../../../src/modules/credit/domain.ts'
 import { replay } from '../../../src/modules/credit/index.ts'
@@ -317,7 +318,7 @@ test('the database itself refuses to change, remove or replace what became of an
     sql`delete from lending_events returning id`,
     sql`update lending_decisions set decision = 'REJECTED' returning id`,
     sql`delete from lending_decisions returning id`,
-    ...(Bun.env['TEST_DATABASE_URL']
+    ...(engine === 'postgres'
       ? [sql`truncate lending_events`, sql`truncate lending_decisions`]
       : [
           sql`insert or replace into lending_events (id, application_id, position, type, to_status, actor, at) select 'evt_x', application_id, position, type, to_status, 'x', at from lending_events`,

@@ -1,6 +1,7 @@
 /** Repayments as operators record and reverse them, and what is kept of each merchant's. */
 import { describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
 import { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../db/schema/lending.ts'
 import { repaymentFindings } from '../../../src/modules/repayment/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
@@ -256,7 +257,7 @@ test('the database itself refuses to change, remove or reverse twice what was re
     sql`delete from repayment_reversals`,
     sql`update lender_status_history set status = 'ACTIVE'`,
     sql`delete from lender_status_history`,
-    ...(Bun.env['TEST_DATABASE_URL']
+    ...(engine === 'postgres'
       ? [sql`truncate repayment_reversals`, sql`truncate lender_status_history`]
       : [
           sql`insert or replace into repayment_reversals select id, repayment_id, 'x', recorded_by, recorded_at from repayment_reversals`,
@@ -266,3 +267,25 @@ test('the database itself refuses to change, remove or reverse twice what was re
   for (const statement of statements) await expect(app.deps.db.write((tx) => tx.rows(statement))).rejects.toThrow()
   expect((await app.call('GET', '/admin/repayments', { token: operator.token })).body.data).toMatchObject([{ id, amountUsd: 100 }])
 })
+
+test.skipIf(engine === 'postgres')(
+  'a list that is narrowed by anything is counted and read by an index, in its order, and never by a look at every repayment',
+  async () => {
+    await using app = await testApp()
+    for (const column of ['merchant_id', 'lender_id', 'loan_ref', 'outcome']) {
+      const where = sql`where ${sql.identifier(column)} = 'x'`
+      for (const query of [
+        sql`select count(*) from repayments ${where}`,
+        sql`select * from repayments ${where} order by id desc limit 20`,
+      ]) {
+        const rows = await app.deps.db.read.rows<{ detail: string }>(sql`explain query plan ${query}`)
+        const details = rows.map(({ detail }) => detail)
+        expect([column, details.length, details[0]]).toEqual([
+          column,
+          1,
+          expect.stringMatching(/^SEARCH repayments USING .*INDEX repayments_/),
+        ])
+      }
+    }
+  },
+)

@@ -20,6 +20,8 @@ export function keptOf(text: string): { status: number; body: string } {
   return { status: Number(text.slice(0, end)), body: body.startsWith(packed) ? unpack(body.slice(packed.length)) : body }
 }
 
-// The least effort makes it a quarter as long, and more of it hardly less.
-const pack = (text: string): string => Buffer.from(Bun.deflateSync(Buffer.from(text), { level: 1 })).toString('base64')
+// The least effort makes it less than a third as long, and more of it hardly less: the row of an order stays under the 2,000 bytes from which
+// Postgres keeps a part of it elsewhere.
+const pack = (text: string): string =>
+  Buffer.from(Bun.deflateSync(Buffer.from(text), { library: 'libdeflate', level: 1 })).toString('base64')
 const unpack = (text: string): string => Buffer.from(Bun.inflateSync(Buffer.from(text, 'base64'))).toString('utf8')

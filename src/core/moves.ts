@@ -11,9 +11,11 @@ type Fields<Table extends SQLiteTable> = Partial<Omit<Table['$inferSelect'], 'id
 
 /**
  * A row by its id; or as it stands, locked by this write: then what it is after the change is known, and nobody waits for the change. Were it
- * not as it was said to be, the write throws NothingChanged.
+ * not as it was said to be, the write throws NothingChanged. `asKnown`: not locked before, and so the change asks of all that may be another
+ * of it whether it still is as it is said to be.
  */
-type Which<Table extends SQLiteTable> = string | Table['$inferSelect']
+type Which<Table extends SQLiteTable> = string | Table['$inferSelect'] | AsKnown<Table>
+type AsKnown<Table extends SQLiteTable> = { readonly asKnown: Table['$inferSelect'] }
 
 export type Moves<Table extends Stateful, States extends Transitions> = {
   /**
@@ -52,27 +54,39 @@ type MoveOptions<Table extends SQLiteTable> = {
   changed?: (tx: Writer, row: Table['$inferSelect']) => void
   /** What must hold of a row besides its state; its placeholders are named otherwise than the columns. */
   guard?: SQL | undefined
+  /** What of a row may be another once somebody else has had it: needed for `asKnown`. */
+  known?: readonly (keyof Table['$inferSelect'] & string)[]
 }
 
 /** Moves and changes the rows of a table whose `status` follows a table of transitions. */
 export function movesOf<Table extends Stateful, States extends Transitions>(
   table: Table,
   _transitions: States,
-  { changed, guard }: MoveOptions<Table> = {},
+  { changed, guard, known = [] }: MoveOptions<Table> = {},
 ): Moves<Table, States> {
   const built = new Map<string, ReturnType<typeof build>>()
   const build = (states: readonly string[]) => {
     const where = and(eq(table.id, sql.placeholder('which')), inArray(table.status, [...states]), guard)
-    return { update: updateOf<SQLiteTable>(table, where), change: sureChangeOf<SQLiteTable>(table, where) }
+    return {
+      update: updateOf<SQLiteTable>(table, where),
+      change: sureChangeOf<SQLiteTable>(table, where),
+      changeAsKnown: sureChangeOf<SQLiteTable>(table, and(where, ...known.map(isAsBefore))),
+    }
   }
+  const isAsBefore = (name: string) =>
+    sql`${(table as unknown as Record<string, Column>)[name]} is not distinct from ${sql.placeholder(before(name))}`
 
   /** Built once for each set of states that something starts from. */
   async function update(tx: Writer, which: Which<Table>, states: readonly string[], fields: Record<string, unknown>, values: object = {}) {
-    const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
+    const { update, change, changeAsKnown } = built.getOrInsertComputed(states.join(), () => build(states))
     if (typeof which !== 'string') {
-      if (!states.includes(which['status'] as string)) return undefined
-      await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })
-      const row = { ...which, ...defined(fields) }
+      const isLocked = !isAsKnown(which)
+      const found = isLocked ? which : which.asKnown
+      if (!states.includes(found['status'] as string)) return undefined
+      const named: Record<string, unknown> = { ...values, which: found['id'] }
+      if (!isLocked) for (const name of known) named[before(name)] = found[name]
+      await (isLocked ? change : changeAsKnown)(tx, anotherThan(found, fields), named)
+      const row = { ...found, ...defined(fields) }
       changed?.(tx, row)
       return row
     }
@@ -88,6 +102,9 @@ export function movesOf<Table extends Stateful, States extends Transitions>(
     change: (tx, which, within, fields) => update(tx, which, within, fields),
   }
 }
+
+const isAsKnown = <Table extends SQLiteTable>(which: Table['$inferSelect'] | AsKnown<Table>): which is AsKnown<Table> => 'asKnown' in which
+const before = (name: string): string => `${name} before`
 
 /**
  * Of what is to be set only what a row does not have already: an update rewrites the entries of every index that holds a column of it.

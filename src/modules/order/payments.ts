@@ -116,10 +116,13 @@ async function noteOnMade(deps: OrderDeps, made: Made, answered: Answered): Prom
   if (made.payments.length !== 1 || made.payments[0]?.id !== payment.id || answered.answer.captured > payment.amount) return undefined
   try {
     return await deps.db.write(async (tx) => {
-      await deps.orderStore.lockAsKnown(tx, made.order)
-      await lockPaymentsAsKnown(tx, deps, made.payments)
+      // An authorization changes both rows, which find out by that whether they are as they are known. All have the order first.
+      const changesOrder = answered.answer.state === 'AUTHORIZED' && answered.answer.captured === 0
+      if (!changesOrder) await deps.orderStore.lockAsKnown(tx, made.order)
       const trail = [...made.events]
       const { saga, refunds } = await noteOn(tx, deps, { ...answered, saga: made, parts: made, trail })
+      if (saga.payments[0] === made.payments[0]) await lockPaymentsAsKnown(tx, deps, made.payments)
+      if (changesOrder && saga.order === made.order) throw new NothingChanged('an order that is not changed is locked first')
       if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
       tx.afterCommit(() => {
         drive.made = { ...made, ...saga, events: trail }
@@ -174,11 +177,11 @@ async function noteOn(
 
 /** Of a payment that has ended, nothing counts but that its money is held for us after all: then it is under way again. */
 async function withoutMoney(tx: Writer, deps: OrderDeps, about: About): Promise<Saga> {
-  const { saga, payment, answer, drive } = about
+  const { saga, payment, answer, drive, trail } = about
   const mayStillPay = answer.state === 'AUTHORIZED' || answer.state === 'PROCESSING'
   const goesOn = isUnderWay(payment) || (mayStillPay && !isUnwanted(saga, payment, deps.clock.now()))
   if (goesOn) return progress(tx, deps, about)
-  return withPayment(saga, await noteNothing(tx, deps, { payment, holder: drive.holder }), undefined)
+  return withPayment(saga, await noteNothing(tx, deps, { payment, holder: drive.holder, isKnown: trail !== undefined }), undefined)
 }
 
 /** An order and its payments as they stand, in a write that has them to itself from then on. */
@@ -208,7 +211,7 @@ async function paid(
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const noted = { payment, answer, holder: drive.holder }
+  const noted = { payment, answer, holder: drive.holder, isKnown: trail !== undefined }
   const taken: Payment = { ...payment, ...takenBy(noted, updatedAt), status: 'CAPTURED', failureCode: null }
   const captured = { type: 'PAYMENT_CAPTURED', detail: { payment: payment.id, processor: payment.processor, amount: amountDue } }
   const { payments } = withPayment(saga, taken, undefined)
@@ -251,7 +254,7 @@ async function partlyCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answ
   const resumeAt = updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs)
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, holder, becomes: ended }),
+    noteCapture(tx, deps, { payment, answer, holder, becomes: ended, isKnown: trail !== undefined }),
     deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }, trail),
   ])
@@ -268,7 +271,13 @@ async function lateCaptured(tx: Writer, deps: OrderDeps, { saga, payment, answer
   const capturedTotal = order.capturedTotal + amount
   const shown = { capturedTotal, paymentStatus: refundedAs({ ...order, capturedTotal }), updatedAt }
   const [after, changed] = await Promise.all([
-    noteCapture(tx, deps, { payment, answer, holder, becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined }),
+    noteCapture(tx, deps, {
+      payment,
+      answer,
+      holder,
+      becomes: isUnderWay(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined,
+      isKnown: trail !== undefined,
+    }),
     counts ? deps.orderStore.change(tx, order, [order.status], shown) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }, trail),
   ])
@@ -280,23 +289,22 @@ async function progress(tx: Writer, deps: OrderDeps, { saga, payment, answer, dr
   const { order, payments } = saga
   const { state, failureCode } = answer
   const isAwaited = order.status === 'PENDING_PAYMENT'
+  const noted = { payment, answer, holder: drive.holder, isKnown: trail !== undefined }
   // An authorization for an order that has ended is given up, and never counts.
-  if (state === 'AUTHORIZED' && !isAwaited)
-    return withPayment(saga, await noteNames(tx, deps, { payment, answer, holder: drive.holder }), undefined)
-  const noted = noteProgress(tx, deps, { payment, answer, holder: drive.holder })
+  if (state === 'AUTHORIZED' && !isAwaited) return withPayment(saga, await noteNames(tx, deps, noted), undefined)
   const updatedAt = deps.clock.now()
   const isNameless = (answer.reference ?? payment.processorReference) === null
   const at = { updatedAt, order, payment, isGivenUp, isNameless, isPaidOtherwise: payments.some(hasPaid) }
   const standing = isAwaited ? standingAt(state, at) : endedAs(state, order)
-  if (!standing || !movesOn(payment.status, state)) return withPayment(saga, await noted, undefined)
+  if (!standing || !movesOn(payment.status, state)) return withPayment(saga, await noteProgress(tx, deps, noted), undefined)
   const detail = {
     payment: payment.id,
     processor: payment.processor,
     ...(state === 'AUTHORIZED' ? { amount: answer.authorized } : failureCode === undefined ? {} : { code: failureCode }),
   }
-  const [after, changed] = await Promise.all([
-    noted,
-    deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
+  const [changed, after] = await Promise.all([
+    deps.orderStore.change(tx, trail ? { asKnown: order } : order, [order.status], { ...standing, updatedAt }),
+    noteProgress(tx, deps, noted),
     appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, trail),
   ])
   return withPayment(saga, after, changed)

@@ -115,11 +115,19 @@ const insertEvent = prepare((queries) =>
   }),
 )
 /** What of an order may be another once somebody else has had it. */
-const lockAsKnown = lockAsKnownOf(
-  orders,
-  ['id'],
-  ['status', 'paymentStatus', 'capturedTotal', 'customerId', 'holds', 'processor', 'attempts', 'expiresAt', 'resumeAt', 'updatedAt'],
-)
+const known = [
+  'status',
+  'paymentStatus',
+  'capturedTotal',
+  'customerId',
+  'holds',
+  'processor',
+  'attempts',
+  'expiresAt',
+  'resumeAt',
+  'updatedAt',
+] as const
+const lockAsKnown = lockAsKnownOf(orders, ['id'], known)
 const resting = updateOf(
   orders,
   and(
@@ -155,7 +163,7 @@ const refundLease = updateOf(
 
 /** @param changed called inside every write that changes what an order shows */
 export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx: Writer, orderId: string) => void) {
-  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id) })
+  const orderMoves = movesOf(orders, orderTransitions, { changed: (tx, order) => changed(tx, order.id), known })
   const disputeMoves = movesOf(disputes, disputeTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
   const refundMoves = movesOf(refunds, refundTransitions, { changed: (tx, { orderId }) => changed(tx, orderId) })
 

@@ -7,8 +7,10 @@ import type { PaymentAnswer } from './service.ts'
 // What a processor said, written down on its payment inside a write. Said twice, late or in another order, it leads to the same:
 // a payment only ever moves on.
 
-/** @param payment as it stands, locked; `holder`: who asked */
-type Noted = { payment: Payment; answer: PaymentAnswer; holder: string }
+/** `payment`: as it stands, locked; or as it is known, where `isKnown`; `holder`: who asked */
+type Noted = { payment: Payment; answer: PaymentAnswer; holder: string; isKnown?: boolean | undefined }
+
+const whichOf = ({ payment, isKnown = false }: Pick<Noted, 'payment' | 'isKnown'>) => (isKnown ? { asKnown: payment } : payment)
 
 /**
  * Once it has a name for the payment, the processor needs nothing more of us to begin it. Whoever asked has the answer, and gives their
@@ -48,25 +50,25 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
   const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
   if (!movesOn(status, state)) {
     const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
-    return ((tells || namesMore(noted)) && (await store.change(tx, payment, [status], shown))) || payment
+    return ((tells || namesMore(noted)) && (await store.change(tx, whichOf(noted), [status], shown))) || payment
   }
   const authorized = Math.max(payment.authorized, answer.authorized)
   switch (state) {
     case 'REQUIRES_ACTION':
-      return (await store.move(tx, payment, ['PENDING'], state, shown)) ?? payment
+      return (await store.move(tx, whichOf(noted), ['PENDING'], state, shown)) ?? payment
     case 'AUTHORIZED': {
       const lease = isFree(payment, holder, now) ? leaseOf(holder, now) : {}
       const held = { ...seen, ...lease, ...underWayAgain, authorized: answer.authorized, failureCode: null }
-      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
+      return (await store.move(tx, whichOf(noted), ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
     }
     case 'PROCESSING': {
       const asked = { ...seen, ...underWayAgain, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
+      return (await store.move(tx, whichOf(noted), ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
       const ended = { ...seen, ...endingAs(noted, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, payment, openPaymentStatuses, state, ended)) ?? payment
+      return (await store.move(tx, whichOf(noted), openPaymentStatuses, state, ended)) ?? payment
     }
     case 'PENDING':
     case 'CAPTURED':
@@ -79,7 +81,7 @@ export async function noteProgress(tx: Writer, { paymentStore: store, clock }: P
 export async function noteNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: Noted): Promise<Payment> {
   const { payment } = noted
   if (payment.processorReference !== null && !namesMore(noted)) return payment
-  return (await store.change(tx, payment, [payment.status], seenBy(noted, clock.now()))) ?? payment
+  return (await store.change(tx, whichOf(noted), [payment.status], seenBy(noted, clock.now()))) ?? payment
 }
 
 /** What money that was taken leaves on its payment. */
@@ -91,13 +93,10 @@ export const takenBy = (noted: Noted, now: number) => ({
 })
 
 /** Gives the lease of a payment back whose answer says nothing new. Returns the payment after it. */
-export async function noteNothing(
-  tx: Writer,
-  { paymentStore: store }: PaymentDeps,
-  { payment, holder }: Pick<Noted, 'payment' | 'holder'>,
-): Promise<Payment> {
+export async function noteNothing(tx: Writer, { paymentStore: store }: PaymentDeps, noted: Omit<Noted, 'answer'>): Promise<Payment> {
+  const { payment, holder } = noted
   if (payment.leaseHolder !== holder) return payment
-  return (await store.change(tx, payment, [payment.status], noLease)) ?? payment
+  return (await store.change(tx, whichOf(noted), [payment.status], noLease)) ?? payment
 }
 
 /**
@@ -114,14 +113,14 @@ export async function noteCapture(
   const taken = takenBy(noted, clock.now())
   const after =
     becomes === 'CAPTURED'
-      ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
+      ? await store.move(tx, whichOf(noted), [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
           ...taken,
           ...underWayAgain,
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endingAs(noted, clock.now()) })
-        : await store.change(tx, payment, [payment.status], taken)
+        ? await store.move(tx, whichOf(noted), openPaymentStatuses, becomes, { ...taken, ...endingAs(noted, clock.now()) })
+        : await store.change(tx, whichOf(noted), [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after
 }

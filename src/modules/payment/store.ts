@@ -16,11 +16,8 @@ const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 /** What of a payment may be another once somebody else has had it. */
-const lockAsKnown = lockAsKnownOf(
-  payments,
-  ['id'],
-  ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'],
-)
+const known = ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'] as const
+const lockAsKnown = lockAsKnownOf(payments, ['id'], known)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
 const which = sql.placeholder('which')
 const asked = updateOf(
@@ -45,7 +42,7 @@ const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseW
 /** @param orderChanged called inside every write that changes what an order shows of its payments */
 export function createPaymentStore({ read }: Pick<Database, 'read'>, orderChanged: (tx: Writer, orderId: string) => void) {
   return {
-    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId) }),
+    ...movesOf(payments, paymentTransitions, { changed: (tx, { orderId }) => orderChanged(tx, orderId), known }),
 
     async insert(tx: Writer, payment: Payment): Promise<void> {
       await insert(tx, payment)

@@ -173,6 +173,23 @@ describe('orders that nobody has paid', () => {
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
   })
 
+  test('of one address are bounded also where they come at one moment', async () => {
+    await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
+    const shop = await sellingIn(app, { onHand: 20 })
+    const carts = await Promise.all(Array.from({ length: 8 }, () => shop.cart()))
+    const answers = await Promise.all(
+      carts.map((cartId) => {
+        const headers = { 'idempotency-key': crypto.randomUUID() }
+        const body = { method: 'card', paymentToken: 'tok_decline' }
+        return app.call('POST', `/cart/${cartId}/checkout`, { key: shop.publishableKey, body, headers, from: '203.0.113.7' })
+      }),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429, 429, 429])
+    const numbers = answers.flatMap(({ status, body }) => (status === 201 ? [body.order.number] : []))
+    expect(numbers.sort()).toEqual([1, 2, 3])
+    expect(await shop.stock()).toEqual({ onHand: 20, reserved: 3 })
+  })
+
   test('of one shop are bounded for its shoppers, and never shut out its own server or lose count of the cart that it checks out', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '2', UNPAID_ORDERS_PER_SHOP: '3' })
     const shop = await sellingIn(app)

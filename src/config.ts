@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { readChains } from './lib/chain-settings.ts'
 import { logLevels } from './lib/log.ts'
 import { blockOf } from './lib/networks.ts'
 import { isThisMachine, looksSecret, modeOfKey } from './lib/processor-keys.ts'
@@ -127,6 +128,9 @@ const nameServer = (text: string) => {
     throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
   return port === undefined ? address : `${bare}:${port}`
 }
+
+/** As `readChains` has it; without any, attestations are not read. */
+const chains = Object.assign((text: string) => readChains(text), { whenUnset: [] })
 
 const minutes = 60
 const days = 24 * 60 * minutes
@@ -327,6 +331,12 @@ export const settings = {
       if (!/^[\w-]{1,60}(?:\/[\w-]{1,60}){0,4}\/$/.test(text)) throw new Error('letters, digits, - and _, with a / at the end')
       return text
     },
+  ),
+  CHAINS: secret(
+    'chains',
+    'JSON',
+    'Chains whose attestations are counted: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`; contract and first block are known of the main chains. Without `confirmations` a block is read once it is finalized',
+    chains,
   ),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')

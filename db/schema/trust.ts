@@ -235,8 +235,11 @@ export const chainSyncs = table('chain_syncs', {
   /** Why nothing is read any more until an operator says so. */
   haltedBecause: text('halted_because'),
   haltedAt: instant('halted_at'),
+  /** When the last one began. */
   rescannedAt: instant('rescanned_at'),
   rescannedTo: number('rescanned_to'),
+  /** Where the rescan that is under way ends, included; null: none is. */
+  rescanEnd: number('rescan_end'),
   /** What the last rescan found otherwise than it is here: logs that are missing here, and logs that nobody else has. */
   rescanMissing: number('rescan_missing'),
   rescanUnknown: number('rescan_unknown'),

@@ -64,6 +64,7 @@ CREATE TABLE "chain_syncs" (
 	"halted_at" bigint,
 	"rescanned_at" bigint,
 	"rescanned_to" bigint,
+	"rescan_end" bigint,
 	"rescan_missing" bigint,
 	"rescan_unknown" bigint,
 	"lease_holder" text COLLATE "C",

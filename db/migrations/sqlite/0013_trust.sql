@@ -71,6 +71,7 @@ CREATE TABLE `chain_syncs` (
 	`halted_at` integer,
 	`rescanned_at` integer,
 	`rescanned_to` integer,
+	`rescan_end` integer,
 	`rescan_missing` integer,
 	`rescan_unknown` integer,
 	`lease_holder` text,

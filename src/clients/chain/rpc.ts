@@ -117,13 +117,14 @@ function valueOf(result: Result, asked: number | undefined): unknown {
 async function answerOf({ blocks, logs, calls = [] }: Question, results: Result[], bytes: number, rest: () => Promise<unknown>): Promise<NodeAnswer> {
   let knowsNoFinality = false
   const asked = logs && logs.to - logs.from + 1
+  // First: where all of a batch was refused, it was for the logs' sake.
+  const given = logs && valueOf(results[blocks.length], asked)
   const headers = blocks.map((block, nth): Header | undefined => {
     if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
     else return headerAt(results[nth], block)
     return undefined
   })
   if (!logs) return { headers, knowsNoFinality, logs: [], results: calls.map((_, nth) => viewOf(results[blocks.length + nth])), bytes }
-  const given = valueOf(results[blocks.length], asked)
   const before = headers[blocks.indexOf(logs.to)]
   const after = headerAt(results[blocks.length + 1], logs.to)
   if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')

@@ -2,7 +2,7 @@
 import type { Block, ChainNode, Header, NodeError } from '../../core/chain.ts'
 import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
 import type { ChainSetting } from '../../lib/chain-settings.ts'
-import { confirmationsOf, type Reach, reachAfterRefusal, reachAtFirst } from './domain.ts'
+import { confirmationsOf, type Reach, reachAfterRefusal, reachAtFirst, reachElsewhere } from './domain.ts'
 
 /** How long a node is left alone that is behind, that is on another fork, and that fails for the first time. */
 const pauses = { behindMs: 4_000, forkMs: 60_000, failedMs: 1_000, failedMaxMs: 60_000, limitedMs: 2_000 }
@@ -40,7 +40,9 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
   function pause(node: KnownNode, ms: number): void {
     node.notBefore = now() + Math.round(ms * (1 + random() / 4))
     node.tip = undefined
-    if (nodes[current] === node) current = (current + 1) % nodes.length
+    if (nodes[current] !== node || nodes.length === 1) return
+    current = (current + 1) % nodes.length
+    reach = reachElsewhere(reach)
   }
 
   return {
@@ -75,14 +77,14 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     refused(node: KnownNode, { kind, hint, message }: NodeError, asked: number | undefined): void {
       if (kind === 'RANGE' && asked !== undefined && asked > 1) {
         this.answered(node)
-        reach = reachAfterRefusal(reach, asked, hint.blocks)
+        reach = reachAfterRefusal(asked, hint.blocks)
         return
       }
       if (kind === 'FAULT') {
         node.breaker =
           node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
         // What takes too long may be too much.
-        if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(reach, asked, undefined)
+        if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(asked, undefined)
       } else this.answered(node)
       const first = kind === 'BEHIND' ? pauses.behindMs : kind === 'RATE_LIMITED' ? pauses.limitedMs : pauses.failedMs
       node.failures++

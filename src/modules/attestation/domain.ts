@@ -58,7 +58,9 @@ export function reachAfter({ blocks, ceiling, isSaid }: Reach, read: Read): Reac
 /** After a refusal of so many blocks, which may say how many would do. */
 export function reachAfterRefusal(asked: number, hint: number | undefined): Reach {
   const blocks = Math.max(1, Math.min(hint ?? Math.floor(asked / 2), asked - 1))
-  return hint === undefined ? { blocks, ceiling: Math.max(1, Math.floor(asked * 0.75)), isSaid: false } : { blocks, ceiling: blocks, isSaid: true }
+  return hint === undefined
+    ? { blocks, ceiling: Math.max(1, Math.floor(asked * 0.75)), isSaid: false }
+    : { blocks, ceiling: blocks, isSaid: true }
 }
 
 /** Logs by whoever a wallet ever belonged to, with the time of their block. */

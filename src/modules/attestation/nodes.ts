@@ -22,7 +22,7 @@ export type KnownNode = ChainNode & {
 }
 
 export type Nodes = ReturnType<typeof createNodes>
-type Options = { readonly now: () => number; /** From 0 to 1. */ readonly random: () => number }
+type Options = { readonly now: () => number /** From 0 to 1. */; readonly random: () => number }
 
 export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { now, random }: Options) {
   const nodes = asked.map(
@@ -65,8 +65,7 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
       return this.next(asked ?? nodes[current]) ?? this.next()
     },
     /** When one may be asked again at the earliest, if none may now. */
-    nextAt: () =>
-      Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
+    nextAt: () => Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
     /** Others of whom there is something to hope. */
     others: (node: KnownNode): readonly KnownNode[] => nodes.filter((one) => one !== node && lets(one.breaker)),
     answered(node: KnownNode): void {
@@ -81,8 +80,7 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
         return
       }
       if (kind === 'FAULT') {
-        node.breaker =
-          node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
+        node.breaker = node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
         // What takes too long may be too much.
         if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(asked, undefined)
       } else this.answered(node)

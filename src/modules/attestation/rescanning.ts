@@ -70,16 +70,30 @@ async function rescan(deps: SyncDeps, reading: Reading, node: KnownNode, from: n
   const queued = new Set((await store.backfills(chain.chainId)).map(({ address }) => address))
   const isCompared = (attester: string) => registry.addresses.has(attester) && !queued.has(attester)
   const there = await store.attestationsIn(chain.chainId, from, to)
-  const first = differences(answer.logs.filter(({ attester }) => isCompared(attester)), there, isCompared)
+  const first = differences(
+    answer.logs.filter(({ attester }) => isCompared(attester)),
+    there,
+    isCompared,
+  )
   let missing: KnownLog[] = []
   let unknown: string[] = []
   if (first.missing.length > 0 || first.unknown.length > 0) {
     const second = nodes.nextBesides(node) ?? node
     const other = await look(deps, reading, second, from, to)
     if (!other) return again
-    const confirmed = differences(other.logs.filter(({ attester }) => isCompared(attester)), there, isCompared)
+    const confirmed = differences(
+      other.logs.filter(({ attester }) => isCompared(attester)),
+      there,
+      isCompared,
+    )
     const keys = new Set(first.missing.map(keyOf))
-    const logs = await timed(deps, reading, second, confirmed.missing.filter((log) => keys.has(keyOf(log))), [other.end])
+    const logs = await timed(
+      deps,
+      reading,
+      second,
+      confirmed.missing.filter((log) => keys.has(keyOf(log))),
+      [other.end],
+    )
     if (!logs) return again
     missing = await thatMatter(deps, chain.chainId, logs, registry)
     const gone = new Set(confirmed.unknown)

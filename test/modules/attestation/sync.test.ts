@@ -164,7 +164,9 @@ describeChain('the sync of attestations', () => {
     await oneOfEach(chain)
     await chain.mine(3)
     // It says that the blocks are final, and does not have them, or has nothing of them.
-    slow.always((calls, forward) => (calls.some(({ method }) => method === 'eth_getLogs') ? faults.lagging(countedTo + 1)(calls, forward) : forward()))
+    slow.always((calls, forward) =>
+      calls.some(({ method }) => method === 'eth_getLogs') ? faults.lagging(countedTo + 1)(calls, forward) : forward(),
+    )
     quick.always(faults.badGateway())
     expect((await souk.step()).kind).toBe('AGAIN')
     expect((await souk.sync(chain.chainId)).countedTo).toBe(countedTo)

@@ -18,10 +18,9 @@ export const serviceProviders = table(
     displayName: text('display_name').notNull(),
     archetype: word('archetype', ['generic', 'warehouse', 'third_party_logistics', 'cross_border']).notNull(),
     status: providerStatus('status').notNull(),
-    /** Of their messages' signatures, sealed. */
+    /** Of their messages' signatures, sealed: the newest, and behind a space the one before it. */
     sealedSecret: text('sealed_secret').notNull(),
-    /** The one before it, while it is still heard. */
-    previousSealedSecret: text('previous_sealed_secret'),
+    /** Until when the one before it is heard; null: there is none. */
     previousSecretUntil: instant('previous_secret_until'),
     successfulIngestionCount: number('successful_ingestion_count').notNull(),
     /** 0: none yet. Both engines sort numbers alike, and nothing not. */

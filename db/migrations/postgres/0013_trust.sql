@@ -122,7 +122,6 @@ CREATE TABLE "service_providers" (
 	"archetype" text COLLATE "C" NOT NULL,
 	"status" text COLLATE "C" NOT NULL,
 	"sealed_secret" text COLLATE "C" NOT NULL,
-	"previous_sealed_secret" text COLLATE "C",
 	"previous_secret_until" bigint,
 	"successful_ingestion_count" bigint NOT NULL,
 	"last_successful_ingestion_at" bigint NOT NULL,

@@ -137,7 +137,6 @@ CREATE TABLE `service_providers` (
 	`archetype` text NOT NULL,
 	`status` text NOT NULL,
 	`sealed_secret` text NOT NULL,
-	`previous_sealed_secret` text,
 	`previous_secret_until` integer,
 	`successful_ingestion_count` integer NOT NULL,
 	`last_successful_ingestion_at` integer NOT NULL,

@@ -9,6 +9,9 @@ export type Owner = Wallet['owner']
 export type Attestation = typeof attestations.$inferSelect
 export type CountName = (typeof trustCounts.$inferSelect)['name']
 export type Period = { fromAt: number; toAt: number | null }
+/** Whoever has wallets. */
+export type Holder = { readonly owner: 'PLATFORM'; readonly ownerId: null } | { readonly owner: 'LENDER' | 'PROVIDER'; readonly ownerId: string }
+export const platform: Holder = { owner: 'PLATFORM', ownerId: null }
 
 /** Whose wallets may attest each schema. Of schema D nobody does of themselves. */
 export const attestersOf: Readonly<Record<AttestationSchema, readonly Owner[]>> = {

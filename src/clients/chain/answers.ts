@@ -1,9 +1,6 @@
 /** Holds what nodes answer against what was asked. What does not fit is a fault of the node, said in our words, and nothing of it is used. */
 import { type Block, type ChainLog, type Header, type LogFilter, NodeError } from '../../core/chain.ts'
-
-/** `Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)`; `Revoked` has the same. */
-export const attestedTopic = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
-export const revokedTopic = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
+import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 
 const hash = /^0x[0-9a-f]{64}$/
 const anyHash = /^0x[0-9a-f]{64}$/i

@@ -8,7 +8,7 @@ const textMax = 2_000
 
 const rangeWords =
   /block range|blocks? range|range (?:is |was )?(?:too|limit|exceed|of)|(?:max|maximum|exceeds?|limited to)[^.]{0,40}(?:range|blocks)|more than [\d,_]+ (?:results|logs|blocks)|too many (?:results|logs|blocks)|response (?:size|is too|too)|(?:result|response|payload|body|content)[^.]{0,20}(?:too (?:large|big)|size exceeded)|query (?:timeout|returned more|exceeds)|logs matched|eth_getlogs[^.]{0,60}(?:limit|range|up to)/i
-const rateWords = /rate|too many requests|throttl|per second|\bcups?\b|compute units|capacity|quota|credits?\b|daily|try again later|slow down/i
+const rateWords = /\brates?\b|rate.?limit|too many requests|throttl|per second|\bcups?\b|compute units|capacity|quota|credits?\b|daily|try again later|slow down/i
 const behindWords =
   /unknown block|cannot be found|header not found|block (?:is )?(?:not found|out of range)|not yet (?:available|indexed|known)|(?:greater|higher|beyond|past|after)[^.]{0,30}(?:head|latest|current)|extends beyond|missing trie/i
 
@@ -35,6 +35,8 @@ const rangeError = (named: string, asked: number, hint: number | undefined) =>
 export function rangeIn(text: string): number | undefined {
   const [, from, to] = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i.exec(text) ?? []
   if (from !== undefined && to !== undefined) return positive(Number(to) - Number(from) + 1)
+  const [, low, high] = /range[^\d.]{0,12}(\d{1,15})\s*(?:-|to)\s*(\d{1,15})/i.exec(text) ?? []
+  if (low !== undefined && high !== undefined) return positive(Number(high) - Number(low) + 1)
   const [, first, second] =
     /(\d[\d,_]{0,12}k?)[\s-]*(?:block|range)|(?:range|blocks?|limited to|up to|max(?:imum)?)[^\d.]{0,30}(\d[\d,_]{0,12}k?)(?![\d,_]*\s*(?:results|logs|mb|kb|bytes))/i.exec(
       text,

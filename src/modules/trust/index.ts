@@ -1,0 +1,2 @@
+export type { TrustDeps } from './parts.ts'
+export { addCounts } from './registry.ts'

@@ -25,6 +25,7 @@ import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
+import { trustParts } from './modules/trust/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
 
 /** Adds a module's parts to what there is already, which they may use. */
@@ -51,6 +52,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
+    .add(trustParts)
     .add(lenderParts)
     .add(repaymentParts)
     .add(creditParts)

@@ -33,6 +33,7 @@ import { repaymentRoutes } from './modules/repayment/routes.ts'
 import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
+import { platformWalletRoutes, trustRoutes } from './modules/trust/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
 import type { AppDeps } from './parts.ts'
 
@@ -90,6 +91,8 @@ const twice = (deps: AppDeps) =>
     .use(creditAdminRoutes(deps))
     .use(upgradePreviewRoutes(deps))
     .use(lenderRoutes(deps))
+    .use(platformWalletRoutes(deps))
+    .use(trustRoutes(deps))
     .use(repaymentRoutes(deps))
     .use(lendingDocumentRoutes(deps))
     .use(lendingDocumentAdminRoutes(deps))

@@ -400,7 +400,7 @@ describe('the settings', () => {
       ...[
         'BTCPAY_API_KEY',
         'BTCPAY_WEBHOOK_SECRET',
-      'CHAINS',
+        'CHAINS',
         'CHECKOUT_SECRET_KEY',
         'CHECKOUT_WEBHOOK_SECRET',
         'DOCUMENTS_S3_SECRET',

@@ -1,7 +1,9 @@
 /** Who may attest what, and when: the rule by which attestations are counted. Times are milliseconds, `toAt` is excluded, null is without end. */
 import type { attestations, attesterWallets, grants, trustCounts } from '../../../db/schema/trust.ts'
-import { type AttestationSchema, attestationSchemaNames } from '../../lib/attestation-schemas.ts'
 import { digestOf } from '../../lib/digest.ts'
+import { type SchemaName, schemaNames } from '../../lib/eas.ts'
+import { withChecksum } from '../../lib/evm.ts'
+import { isoTimes } from '../../lib/records.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type Wallet = typeof attesterWallets.$inferSelect
@@ -10,11 +12,13 @@ export type Attestation = typeof attestations.$inferSelect
 export type CountName = (typeof trustCounts.$inferSelect)['name']
 export type Period = { fromAt: number; toAt: number | null }
 /** Whoever has wallets. */
-export type Holder = { readonly owner: 'PLATFORM'; readonly ownerId: null } | { readonly owner: 'LENDER' | 'PROVIDER'; readonly ownerId: string }
+export type Holder =
+  | { readonly owner: 'PLATFORM'; readonly ownerId: null }
+  | { readonly owner: 'LENDER' | 'PROVIDER'; readonly ownerId: string }
 export const platform: Holder = { owner: 'PLATFORM', ownerId: null }
 
 /** Whose wallets may attest each schema. Of schema D nobody does of themselves. */
-export const attestersOf: Readonly<Record<AttestationSchema, readonly Owner[]>> = {
+export const attestersOf: Readonly<Record<SchemaName, readonly Owner[]>> = {
   A: ['PLATFORM'],
   B: ['LENDER'],
   C: ['LENDER', 'PLATFORM'],
@@ -63,7 +67,7 @@ export type HeldWallet = Period & { owner: Owner; address: string; activeTimes: 
 export function grantsOf(wallets: readonly HeldWallet[]): Grant[] {
   const addresses = [...Map.groupBy(wallets, ({ address }) => address)].toSorted(([one], [other]) => (one < other ? -1 : 1))
   return addresses.flatMap(([address, held]) =>
-    attestationSchemaNames.flatMap((schema) => {
+    schemaNames.flatMap((schema) => {
       const times = held.filter(({ owner }) => attestersOf[schema].includes(owner)).flatMap(timesOf)
       return merged(times).map((period) => ({ address, schema, ...period }))
     }),
@@ -80,11 +84,8 @@ const timesOf = (wallet: HeldWallet): Period[] =>
     }))
 
 /** Whether an address may attest a schema at a moment, by the grants of that address. */
-export const isGranted = (
-  ofAddress: readonly Pick<Grant, 'schema' | 'fromAt' | 'toAt'>[],
-  schema: AttestationSchema,
-  at: number,
-): boolean => ofAddress.some((grant) => grant.schema === schema && covers(grant, at))
+export const isGranted = (ofAddress: readonly Pick<Grant, 'schema' | 'fromAt' | 'toAt'>[], schema: SchemaName, at: number): boolean =>
+  ofAddress.some((grant) => grant.schema === schema && covers(grant, at))
 
 /** Whether the statistics count an attestation, by the grants of its attester's address. Ones that have expired count. */
 export const isCounted = (
@@ -109,3 +110,9 @@ export function registryHash(all: readonly Grant[]): string {
   return digestOf(sorted.map(grantLine).join(''))
 }
 const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+
+/** A wallet as it is told, of whomever it is. */
+export const walletView = ({ address, fromAt, toAt }: Pick<Wallet, 'address' | 'fromAt' | 'toAt'>) => ({
+  address: withChecksum(address),
+  ...isoTimes({ from: fromAt, to: toAt }),
+})

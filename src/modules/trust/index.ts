@@ -1,2 +1,6 @@
+export { type Proof, readProof, readStats, rule, type Stats } from './fabric.ts'
 export type { TrustDeps } from './parts.ts'
-export { addCounts } from './registry.ts'
+export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
+export { grantsOfAddresses, walletsOf, walletsOfAll } from './reading.ts'
+export { addCounts, setWallets, statusMoved } from './registry.ts'
+export { type WalletBody, walletsFrom } from './wallets.ts'

@@ -1,7 +1,18 @@
 /** Changes of the registry: whoever makes one calls these inside their own, locking, write, once the rows of owners are locked. */
 import type { Writer } from '../../../db/engine.ts'
 import { AppError } from '../../core/errors.ts'
-import { activeTimesOf, always, type CountName, type Grant, grantLine, grantsOf, type HeldWallet, type Holder, overlap, type Wallet } from './domain.ts'
+import {
+  activeTimesOf,
+  always,
+  type CountName,
+  type Grant,
+  grantLine,
+  grantsOf,
+  type HeldWallet,
+  type Holder,
+  overlap,
+  type Wallet,
+} from './domain.ts'
 import type { TrustDeps } from './parts.ts'
 import type { WalletDraft } from './wallets.ts'
 
@@ -45,7 +56,10 @@ export async function setWallets(
     return there.toAt === toAt ? there : { ...there, toAt, updatedAt: now, version: there.version + 1 }
   })
   await changeWallets(tx, deps, before, after)
-  return { before, after: after.toSorted((one, other) => (one.address < other.address ? -1 : one.address > other.address ? 1 : one.fromAt - other.fromAt)) }
+  return {
+    before,
+    after: after.toSorted((one, other) => (one.address < other.address ? -1 : one.address > other.address ? 1 : one.fromAt - other.fromAt)),
+  }
 }
 
 /**
@@ -84,7 +98,14 @@ const earliest = (wallets: readonly Wallet[], address: string) =>
   Math.min(...wallets.filter((wallet) => wallet.address === address).map(({ fromAt }) => fromAt))
 
 /** Registers an address, and has blocks read again that were passed before anybody knew that it would count then. */
-async function takeUp(tx: Writer, { trustStore: store, newId }: Deps, address: string, before: number, fromAt: number, now: number): Promise<void> {
+async function takeUp(
+  tx: Writer,
+  { trustStore: store, newId }: Deps,
+  address: string,
+  before: number,
+  fromAt: number,
+  now: number,
+): Promise<void> {
   if (fromAt === Number.POSITIVE_INFINITY) return
   const isNew = await store.register(tx, address, now)
   if (!isNew && fromAt >= before) return
@@ -124,7 +145,9 @@ const linesOf = (grants: readonly Grant[]) =>
 
 /** Wallets with when whoever has them was active. */
 async function held(tx: Writer, { trustStore: store }: Deps, wallets: readonly Wallet[]): Promise<HeldWallet[]> {
-  const idsOf = (owner: Wallet['owner']) => [...new Set(wallets.flatMap((one) => (one.owner === owner && one.ownerId ? [one.ownerId] : [])))]
+  const idsOf = (owner: Wallet['owner']) => [
+    ...new Set(wallets.flatMap((one) => (one.owner === owner && one.ownerId ? [one.ownerId] : []))),
+  ]
   const histories = {
     LENDER: await store.historiesOf(tx, 'LENDER', idsOf('LENDER')),
     PROVIDER: await store.historiesOf(tx, 'PROVIDER', idsOf('PROVIDER')),

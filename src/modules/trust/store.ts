@@ -34,7 +34,9 @@ const raise = prepare((queries) =>
     .set({ generation: sql`${trustRegistry.generation} + 1` })
     .where(eq(trustRegistry.id, 1)),
 )
-const generation = prepare((queries) => queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)))
+const generation = prepare((queries) =>
+  queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)),
+)
 const allGrants = prepare((queries) => queries.select().from(grants).orderBy(asc(grants.address), asc(grants.schema), asc(grants.fromAt)))
 const allCounts = prepare((queries) => queries.select().from(trustCounts))
 const addCount = prepare((queries) =>
@@ -47,14 +49,13 @@ const addCount = prepare((queries) =>
     }),
 )
 
-/** Whether a grant covers the attestation at hand. */
-const isGranted = sql`exists (select 1 from grants g where g.address = ${attestations.attester} and g.schema = ${attestations.schema}
-  and g.from_at <= ${attestations.blockAt} and (g.to_at is null or g.to_at > ${attestations.blockAt}))`
-/** What `isCounted` of the domain says of it. */
-const isToBeCounted = sql`(${attestations.revokedBlock} is null and not (${attestations.schema} = 'D' and ${attestations.isOfSelf}) and ${isGranted})`
+/** What `isCounted` of the domain says of the attestation at hand. Columns by their table: a grant has some of the same names. */
+const isToBeCounted = sql`(attestations.revoked_block is null and not (attestations.schema = 'D' and attestations.is_of_self)
+  and exists (select 1 from grants g where g.address = attestations.attester and g.schema = attestations.schema
+    and g.from_at <= attestations.block_at and (g.to_at is null or g.to_at > attestations.block_at)))`
 /** Those by these addresses of which the statistics say otherwise. */
 const otherwise = (addresses: readonly string[]): SQL | undefined =>
-  and(inArray(attestations.attester, [...addresses]), sql`${attestations.isCounted} <> ${isToBeCounted}`)
+  and(inArray(attestations.attester, [...addresses]), sql`attestations.is_counted <> ${isToBeCounted}`)
 
 export const createTrustStore = ({ read }: Pick<Database, 'read'>) => ({
   /**

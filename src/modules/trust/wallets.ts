@@ -1,8 +1,7 @@
 import { AppError } from '../../core/errors.ts'
-import { readAddress, withChecksum } from '../../lib/evm.ts'
+import { readAddress } from '../../lib/evm.ts'
 import { parseInstant } from '../../lib/instant.ts'
-import { isoTimes } from '../../lib/records.ts'
-import { overlap, type Period, type Wallet } from './domain.ts'
+import { overlap, type Period } from './domain.ts'
 
 /** A wallet as it is asked for: the address in lower case. */
 export type WalletDraft = Period & { readonly address: string }
@@ -63,10 +62,3 @@ export function walletsFrom(bodies: readonly WalletBody[], now: number): WalletD
   }
   return drafts
 }
-
-/** What of a wallet is told of whom it belongs to. */
-export const walletView = ({ address, fromAt, toAt }: Pick<Wallet, 'address' | 'fromAt' | 'toAt'>) => ({
-  address: withChecksum(address),
-  ...isoTimes({ from: fromAt, to: toAt }),
-})
-export type WalletView = ReturnType<typeof walletView>

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { toEventSelector } from 'viem'
-import { deployments } from '../../../src/clients/chain/deployments.ts'
 import {
   callData,
   decodeSchema,
@@ -13,6 +12,7 @@ import {
   refusalOf,
   uidOfSchema,
 } from '../../../src/clients/chain/eas.ts'
+import { deployments } from '../../../src/lib/chain-settings.ts'
 import { attestedTopic, revokedTopic, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
 import { describeChain, RpcError } from '../../support/chain/anvil.ts'
 import { anyData, type Chain, deployer, type Grant, startChain } from '../../support/chain/eas.ts'
@@ -37,8 +37,8 @@ test("the deployments that are built in are those of the contracts' own package"
       return [chainId, { contract: eas.address.toLowerCase(), registry: registry.address.toLowerCase(), startBlock }]
     }),
   )
-  for (const [chainId, { startBlock, ...addresses }] of Object.entries(deployments)) {
-    const theirs = published.get(Number(chainId))
+  for (const [chainId, { startBlock, ...addresses }] of deployments) {
+    const theirs = published.get(chainId)
     expect([chainId, theirs]).toEqual([chainId, { ...addresses, startBlock: theirs?.startBlock ?? null }])
     // Where the package has no first block, EAS's indexer may have one.
     if (theirs?.startBlock != null) expect([chainId, startBlock]).toEqual([chainId, theirs.startBlock])

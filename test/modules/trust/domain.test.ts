@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { encodePacked, keccak256, zeroAddress } from 'viem'
-import { type AttestationSchema, attestationSchemaNames, attestationSchemas } from '../../../src/lib/attestation-schemas.ts'
+import { type SchemaName, schemaNames } from '../../../src/lib/eas.ts'
 import {
   activeTimesOf,
   always,
@@ -28,7 +27,7 @@ const history = fc.array(fc.record({ status, at: moment }), { maxLength: 8 })
 const owner = fc.constantFrom<Owner>('PLATFORM', 'LENDER', 'PROVIDER')
 const address = fc.constantFrom('0xaa', '0xbb', '0xcc')
 const wallet = fc.record({ address, owner, period, history })
-const schema = fc.constantFrom<AttestationSchema>(...attestationSchemaNames)
+const schema = fc.constantFrom<SchemaName>(...schemaNames)
 
 const wasActive = (entries: readonly { status: string; at: number }[], at: number) =>
   entries.findLast((entry) => entry.at <= at)?.status === 'ACTIVE'
@@ -37,12 +36,6 @@ const held = ({ address, owner, period, history }: typeof wallet extends fc.Arbi
   owner,
   ...period,
   activeTimes: owner === 'PLATFORM' ? always : activeTimesOf(history),
-})
-
-test('the uid of each schema is the hash of its text, the resolver zero and that it is revocable', () => {
-  for (const { text, uid } of Object.values(attestationSchemas)) {
-    expect(keccak256(encodePacked(['string', 'address', 'bool'], [text, zeroAddress, true]))).toBe(uid)
-  }
 })
 
 test('somebody is active exactly at the moments at which the last entry not after them says so, also where a clock stepped back', () => {
@@ -82,7 +75,7 @@ test('an address is granted a schema exactly while one of its wallets covers the
   fc.assert(
     fc.property(fc.array(wallet, { maxLength: 6 }), (wallets) => {
       const grants = grantsOf(wallets.map(held))
-      for (const name of attestationSchemaNames) {
+      for (const name of schemaNames) {
         for (const attester of ['0xaa', '0xbb', '0xcc']) {
           const ofAddress = grants.filter((grant) => grant.address === attester)
           for (const at of moments) {

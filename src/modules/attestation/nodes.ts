@@ -53,16 +53,19 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     /** By which a node says how far may be counted. */
     tag: (): Block => (isByDepth() ? 'latest' : 'finalized'),
     /** The one to ask: the one that was asked last, unless it is to be left alone. A node whose breaker is open is asked as its probe. */
-    next(other?: KnownNode): KnownNode | undefined {
-      const node = inTurn().find((one) => one !== other && mayAsk(one))
+    next(): KnownNode | undefined {
+      const node = inTurn().find(mayAsk)
       if (!node) return undefined
-      if (other === undefined) current = nodes.indexOf(node)
+      current = nodes.indexOf(node)
       node.breaker = probing(node.breaker, now())
       return node
     },
-    /** Another one than that which reads on, or than one that was asked already; the same where there is no other. */
-    nextBesides(asked?: KnownNode): KnownNode | undefined {
-      return this.next(asked ?? nodes[current]) ?? this.next()
+    /** Another one than that which reads on, or than one that was asked already, and one of that host; undefined where there is none. */
+    nextBesides(asked?: KnownNode, host?: string): KnownNode | undefined {
+      const besides = asked ?? nodes[current]
+      const node = inTurn().find((one) => one !== besides && one.host !== host && mayAsk(one))
+      if (node) node.breaker = probing(node.breaker, now())
+      return node
     },
     /** When one may be asked again at the earliest, if none may now. */
     nextAt: () => Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),

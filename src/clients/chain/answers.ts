@@ -105,7 +105,7 @@ export function inOrder(answer: unknown, count: number): Record<string, unknown>
 }
 
 /** The error of an answer, or of a batch that was refused as a whole. */
-export function errorIn(answer: unknown): { code: unknown; message: unknown } | undefined {
+export function errorIn(answer: unknown): { code: unknown; message: unknown; data: unknown } | undefined {
   const error = isRecord(answer) ? answer['error'] : undefined
-  return isRecord(error) ? { code: error['code'], message: error['message'] } : undefined
+  return isRecord(error) ? { code: error['code'], message: error['message'], data: error['data'] } : undefined
 }

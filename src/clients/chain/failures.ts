@@ -8,7 +8,8 @@ const textMax = 2_000
 
 const rangeWords =
   /block range|blocks? range|range (?:is |was )?(?:too|limit|exceed|of)|(?:max|maximum|exceeds?|limited to)[^.]{0,40}(?:range|blocks)|more than [\d,_]+ (?:results|logs|blocks)|too many (?:results|logs|blocks)|response (?:size|is too|too)|(?:result|response|payload|body|content)[^.]{0,20}(?:too (?:large|big)|size exceeded)|query (?:timeout|returned more|exceeds)|logs matched|eth_getlogs[^.]{0,60}(?:limit|range|up to)/i
-const rateWords = /\brates?\b|rate.?limit|too many requests|throttl|per second|\bcups?\b|compute units|capacity|quota|credits?\b|daily|try again later|slow down/i
+const rateWords =
+  /\brates?\b|rate.?limit|too many requests|throttl|per second|\bcups?\b|compute units|capacity|quota|credits?\b|daily|try again later|slow down/i
 const behindWords =
   /unknown block|cannot be found|header not found|block (?:is )?(?:not found|out of range)|not yet (?:available|indexed|known)|(?:greater|higher|beyond|past|after)[^.]{0,30}(?:head|latest|current)|extends beyond|missing trie/i
 

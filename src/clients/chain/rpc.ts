@@ -21,14 +21,11 @@ export type NodeSettings = {
   readonly signal?: AbortSignal
 }
 
-type Call = { readonly method: string; readonly params: readonly unknown[] }
+export type Call = { readonly method: string; readonly params: readonly unknown[] }
 
-/** A node, which is asked for its chain with the first question. */
-export function createNode({ url, chainId, safeFetch, now, signal, ...more }: NodeSettings): ChainNode {
-  const { host } = new URL(url)
-  let isOfChain = false
-
-  async function post(calls: readonly Call[]): Promise<SafeAnswer> {
+/** Sends batches to a URL. */
+function createSender({ url, safeFetch, signal, ...more }: Omit<NodeSettings, 'chainId' | 'now'>) {
+  return async (calls: readonly Call[]): Promise<SafeAnswer> => {
     const hasLogs = calls.some(({ method }) => method === 'eth_getLogs')
     try {
       return await safeFetch(url, {
@@ -47,6 +44,31 @@ export function createNode({ url, chainId, safeFetch, now, signal, ...more }: No
       throw new NodeError('FAULT', `no answer: ${kind}`)
     }
   }
+}
+
+export type CallAnswer = { readonly result: unknown; readonly error: ReturnType<typeof errorIn> }
+
+/**
+ * A node that is asked anything, for whoever looks at the answers themselves.
+ * @returns what each call of a batch gave, or the error that the node named for it, in their order
+ */
+export function createCaller(settings: Omit<NodeSettings, 'chainId'>) {
+  const send = createSender(settings)
+  return {
+    host: new URL(settings.url).host,
+    /** @throws NodeError where there is no answer to the batch */
+    async batch(calls: readonly Call[]): Promise<CallAnswer[]> {
+      const results = resultsOf(await send(calls), calls.length, undefined, settings.now())
+      return results.map((one) => ({ result: one?.['result'], error: errorIn(one) }))
+    },
+  }
+}
+
+/** A node, which is asked for its chain with the first question. */
+export function createNode({ chainId, ...settings }: NodeSettings): ChainNode {
+  const { host } = new URL(settings.url)
+  const send = createSender(settings)
+  let isOfChain = false
 
   return {
     host,
@@ -59,13 +81,13 @@ export function createNode({ url, chainId, safeFetch, now, signal, ...more }: No
         ...views.map((call) => ({ method: 'eth_call', params: [call, 'latest'] })),
       ]
       if (calls.length === 0) return { headers: [], knowsNoFinality: false, logs: [], results: [], bytes: 0 }
-      const answer = await post(calls)
+      const answer = await send(calls)
       const paced = await pace.enter()
       try {
-        const results = resultsOf(answer, calls.length, question, now())
+        const results = resultsOf(answer, calls.length, logs && logs.to - logs.from + 1, settings.now())
         await paced.rest()
         if (!isOfChain) {
-          const id = numberOf(valueOf(results.shift(), undefined), 'no chain id')
+          const id = numberOf(givenBy(results.shift(), undefined), 'no chain id')
           if (id !== chainId) throw new NodeError('FAULT', `it is a node of chain ${id}`)
           isOfChain = true
         }
@@ -84,8 +106,8 @@ const headerCall = (block: Block): Call => ({
 
 type Result = Record<string, unknown> | undefined
 
-function resultsOf({ status, headers, bytes }: SafeAnswer, count: number, { logs }: Question, now: number): Result[] {
-  const asked = logs && logs.to - logs.from + 1
+/** @param asked how many blocks of logs, if any */
+function resultsOf({ status, headers, bytes }: SafeAnswer, count: number, asked: number | undefined, now: number): Result[] {
   const bad = statusFailure(status, headers, asked, now)
   const answer = parsed(bytes)
   const results = inOrder(answer, count)
@@ -108,22 +130,28 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 /** @throws NodeError where the node names an error instead */
-function valueOf(result: Result, asked: number | undefined): unknown {
+function givenBy(result: Result, asked: number | undefined): unknown {
   const error = errorIn(result)
   if (error) throw failureOf(error, asked)
   return result?.['result']
 }
 
-async function answerOf({ blocks, logs, calls = [] }: Question, results: Result[], bytes: number, rest: () => Promise<unknown>): Promise<NodeAnswer> {
+async function answerOf(
+  { blocks, logs, calls = [] }: Question,
+  results: Result[],
+  bytes: number,
+  rest: () => Promise<unknown>,
+): Promise<NodeAnswer> {
   let knowsNoFinality = false
   const asked = logs && logs.to - logs.from + 1
+  // First: where all of a batch was refused, it was for the logs' sake.
+  const given = logs && givenBy(results[blocks.length], asked)
   const headers = blocks.map((block, nth): Header | undefined => {
     if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
     else return headerAt(results[nth], block)
     return undefined
   })
   if (!logs) return { headers, knowsNoFinality, logs: [], results: calls.map((_, nth) => viewOf(results[blocks.length + nth])), bytes }
-  const given = valueOf(results[blocks.length], asked)
   const before = headers[blocks.indexOf(logs.to)]
   const after = headerAt(results[blocks.length + 1], logs.to)
   if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')

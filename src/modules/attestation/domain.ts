@@ -18,12 +18,13 @@ export const confirmationsOf = (chainId: number): number => (chainId === 137 ? 2
 /** How many blocks are read at once: grows while answers are small and quick, and shrinks where they are not. */
 export type Reach = {
   readonly blocks: number
-  /** What a node says is the most it answers about, or what it has refused, from which on it grows slowly. */
+  /** The most that a node says it answers about; or near what it has refused, and then it is raised slowly. */
   readonly ceiling: number
+  readonly isSaid: boolean
 }
 
 export const blocksMax = 10_000
-export const reachAtFirst: Reach = { blocks: 1_000, ceiling: blocksMax }
+export const reachAtFirst: Reach = { blocks: 1_000, ceiling: blocksMax, isSaid: false }
 /** Logs to an answer: as many as are read well at once; fewer while others want the thread. */
 const logsWanted = { alone: 8_000, besideOthers: 800 }
 const bytesWanted = 8 * 1024 * 1024
@@ -39,22 +40,27 @@ type Read = {
   readonly isWanted: boolean
 }
 
+/** For another node, of which nothing is known. */
+export const reachElsewhere = ({ blocks }: Reach): Reach => ({ ...reachAtFirst, blocks })
+
 /** After an answer. */
-export function reachAfter({ blocks, ceiling }: Reach, read: Read): Reach {
+export function reachAfter({ blocks, ceiling, isSaid }: Reach, read: Read): Reach {
   const most = read.isWanted ? logsWanted.besideOthers : logsWanted.alone
   const fullness = Math.max(read.logs / most, read.bytes / bytesWanted)
-  const raised = Math.min(blocksMax, Math.ceil(ceiling * 1.02))
-  if (fullness > 1) return { blocks: Math.max(1, Math.floor(read.blocks / Math.min(fullness, 2))), ceiling }
+  const raised = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
+  if (fullness > 1) return { blocks: Math.max(1, Math.floor(read.blocks / Math.min(fullness, 2))), ceiling, isSaid }
   // One that was cut short for other reasons says nothing of a longer one.
-  if (read.blocks < blocks || read.ms > quickMs) return { blocks, ceiling }
+  if (read.blocks < blocks || read.ms > quickMs) return { blocks, ceiling, isSaid }
   const grown = Math.ceil(blocks * Math.min(1.5, fullness === 0 ? 1.5 : 1 / fullness))
-  return { blocks: Math.max(1, Math.min(grown, raised)), ceiling: raised }
+  return { blocks: Math.max(1, Math.min(grown, raised)), ceiling: raised, isSaid }
 }
 
 /** After a refusal of so many blocks, which may say how many would do. */
-export function reachAfterRefusal(_: Reach, asked: number, hint: number | undefined): Reach {
+export function reachAfterRefusal(asked: number, hint: number | undefined): Reach {
   const blocks = Math.max(1, Math.min(hint ?? Math.floor(asked / 2), asked - 1))
-  return { blocks, ceiling: hint === undefined ? Math.max(1, Math.floor(asked * 0.75)) : blocks }
+  return hint === undefined
+    ? { blocks, ceiling: Math.max(1, Math.floor(asked * 0.75)), isSaid: false }
+    : { blocks, ceiling: blocks, isSaid: true }
 }
 
 /** Logs by whoever a wallet ever belonged to, with the time of their block. */

@@ -10,7 +10,9 @@ const uidsMax = 128
 type OfChain = SQLiteTable & { chainId: SQLiteColumn; uid: SQLiteColumn }
 
 /** Reads the rows of a chain that have one of several uids: prepared for one, two, four… of them, and the last is said again. */
-function rowsByUids<Row extends { readonly uid: string }>(table: OfChain): (tx: Writer, chainId: number, uids: readonly string[]) => Promise<Map<string, Row>> {
+function rowsByUids<Row extends { readonly uid: string }>(
+  table: OfChain,
+): (tx: Writer, chainId: number, uids: readonly string[]) => Promise<Map<string, Row>> {
   const prepared = new Map<number, Prepared<Row, 'read'>>()
   const ofSoMany = (count: number) =>
     prepared.getOrInsertComputed(count, () => {
@@ -39,7 +41,11 @@ function rowsByUids<Row extends { readonly uid: string }>(table: OfChain): (tx: 
 const attestationsByUids = rowsByUids<Attestation>(attestations)
 const revocationsByUids = rowsByUids<Revocation>(revocations)
 const anyAside = prepare((queries) =>
-  queries.select({ uid: revocations.uid }).from(revocations).where(eq(revocations.chainId, sql.placeholder('chainId'))).limit(1),
+  queries
+    .select({ uid: revocations.uid })
+    .from(revocations)
+    .where(eq(revocations.chainId, sql.placeholder('chainId')))
+    .limit(1),
 )
 const insertAttestations = insertAllOf(attestations)
 const keepAside = insertOf(revocations, 'leave')
@@ -50,7 +56,12 @@ const place = (name: keyof Attestation) => sql.placeholder(name)
 const change = prepare((queries) =>
   queries
     .update(attestations)
-    .set({ blockNumber: place('blockNumber'), blockAt: place('blockAt'), revokedBlock: place('revokedBlock'), isCounted: place('isCounted') } as never)
+    .set({
+      blockNumber: place('blockNumber'),
+      blockAt: place('blockAt'),
+      revokedBlock: place('revokedBlock'),
+      isCounted: place('isCounted'),
+    } as never)
     .where(and(eq(attestations.chainId, place('chainId')), eq(attestations.uid, place('uid')))),
 ) as Prepared<unknown> as Prepared<never, 'change'>
 

@@ -2,7 +2,7 @@
 import type { Block, ChainNode, Header, NodeError } from '../../core/chain.ts'
 import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
 import type { ChainSetting } from '../../lib/chain-settings.ts'
-import { confirmationsOf, type Reach, reachAfterRefusal, reachAtFirst } from './domain.ts'
+import { confirmationsOf, type Reach, reachAfterRefusal, reachAtFirst, reachElsewhere } from './domain.ts'
 
 /** How long a node is left alone that is behind, that is on another fork, and that fails for the first time. */
 const pauses = { behindMs: 4_000, forkMs: 60_000, failedMs: 1_000, failedMaxMs: 60_000, limitedMs: 2_000 }
@@ -22,7 +22,7 @@ export type KnownNode = ChainNode & {
 }
 
 export type Nodes = ReturnType<typeof createNodes>
-type Options = { readonly now: () => number; /** From 0 to 1. */ readonly random: () => number }
+type Options = { readonly now: () => number /** From 0 to 1. */; readonly random: () => number }
 
 export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { now, random }: Options) {
   const nodes = asked.map(
@@ -40,7 +40,9 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
   function pause(node: KnownNode, ms: number): void {
     node.notBefore = now() + Math.round(ms * (1 + random() / 4))
     node.tip = undefined
-    if (nodes[current] === node) current = (current + 1) % nodes.length
+    if (nodes[current] !== node || nodes.length === 1) return
+    current = (current + 1) % nodes.length
+    reach = reachElsewhere(reach)
   }
 
   return {
@@ -51,20 +53,22 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     /** By which a node says how far may be counted. */
     tag: (): Block => (isByDepth() ? 'latest' : 'finalized'),
     /** The one to ask: the one that was asked last, unless it is to be left alone. A node whose breaker is open is asked as its probe. */
-    next(other?: KnownNode): KnownNode | undefined {
-      const node = inTurn().find((one) => one !== other && mayAsk(one))
+    next(): KnownNode | undefined {
+      const node = inTurn().find(mayAsk)
       if (!node) return undefined
-      if (other === undefined) current = nodes.indexOf(node)
+      current = nodes.indexOf(node)
       node.breaker = probing(node.breaker, now())
       return node
     },
-    /** Another one than that which reads on, or than one that was asked already; the same where there is no other. */
-    nextBesides(asked?: KnownNode): KnownNode | undefined {
-      return this.next(asked ?? nodes[current]) ?? this.next()
+    /** Another one than that which reads on, or than one that was asked already, and one of that host; undefined where there is none. */
+    nextBesides(asked?: KnownNode, host?: string): KnownNode | undefined {
+      const besides = asked ?? nodes[current]
+      const node = inTurn().find((one) => one !== besides && one.host !== host && mayAsk(one))
+      if (node) node.breaker = probing(node.breaker, now())
+      return node
     },
     /** When one may be asked again at the earliest, if none may now. */
-    nextAt: () =>
-      Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
+    nextAt: () => Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
     /** Others of whom there is something to hope. */
     others: (node: KnownNode): readonly KnownNode[] => nodes.filter((one) => one !== node && lets(one.breaker)),
     answered(node: KnownNode): void {
@@ -75,14 +79,13 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     refused(node: KnownNode, { kind, hint, message }: NodeError, asked: number | undefined): void {
       if (kind === 'RANGE' && asked !== undefined && asked > 1) {
         this.answered(node)
-        reach = reachAfterRefusal(reach, asked, hint.blocks)
+        reach = reachAfterRefusal(asked, hint.blocks)
         return
       }
       if (kind === 'FAULT') {
-        node.breaker =
-          node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
+        node.breaker = node.breaker.state === 'HALF_OPEN' ? probed(node.breaker, false, now(), random()) : failed(node.breaker, now())
         // What takes too long may be too much.
-        if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(reach, asked, undefined)
+        if (asked !== undefined && asked > 1 && /timeout/.test(message)) reach = reachAfterRefusal(asked, undefined)
       } else this.answered(node)
       const first = kind === 'BEHIND' ? pauses.behindMs : kind === 'RATE_LIMITED' ? pauses.limitedMs : pauses.failedMs
       node.failures++

@@ -55,7 +55,11 @@ async function knowsNoFinality(deps: SyncDeps, { chain, nodes }: Reading, node: 
   node.knowsNoFinality = true
   if (nodes.isByDepth()) {
     const { chainId } = chain
-    deps.log.warn('chain.no_finality', { chainId, confirmations: nodes.confirmations(), advice: 'set `confirmations` of the chain in CHAINS' })
+    deps.log.warn('chain.no_finality', {
+      chainId,
+      confirmations: nodes.confirmations(),
+      advice: 'set `confirmations` of the chain in CHAINS',
+    })
   } else await note(deps, chain, node, 'it does not know which blocks are final, and others do')
   return again
 }

@@ -36,7 +36,7 @@ export async function rescanOn(deps: SyncDeps, reading: Reading): Promise<Step> 
   const last = Math.min(sync.rescanEnd, sync.countedTo)
   const from = (sync.rescannedTo ?? sync.startBlock - 1) + 1
   if (from > last) return end(deps, reading)
-  const node = nodes.nextBesides()
+  const node = nodes.nextBesides() ?? nodes.next()
   if (!node) return { kind: 'WAITING', until: nodes.nextAt() }
   return rescan(deps, reading, node, from, Math.min(last, from + nodes.reach().blocks - 1))
 }
@@ -70,20 +70,31 @@ async function rescan(deps: SyncDeps, reading: Reading, node: KnownNode, from: n
   const queued = new Set((await store.backfills(chain.chainId)).map(({ address }) => address))
   const isCompared = (attester: string) => registry.addresses.has(attester) && !queued.has(attester)
   const there = await store.attestationsIn(chain.chainId, from, to)
-  const first = differences(answer.logs.filter(({ attester }) => isCompared(attester)), there, isCompared)
+  const seenBy = (logs: readonly ChainLog[]) =>
+    differences(
+      logs.filter(({ attester }) => isCompared(attester)),
+      there,
+      isCompared,
+    )
+  const first = seenBy(answer.logs)
   let missing: KnownLog[] = []
-  let unknown: string[] = []
-  if (first.missing.length > 0 || first.unknown.length > 0) {
-    const second = nodes.nextBesides(node) ?? node
-    const other = await look(deps, reading, second, from, to)
-    if (!other) return again
-    const confirmed = differences(other.logs.filter(({ attester }) => isCompared(attester)), there, isCompared)
+  let unknown = first.unknown
+  if (first.missing.length > 0) {
+    // Whoever left them out is no judge of it.
+    const judge = nodes.nextBesides(node, sync.provider ?? undefined) ?? node
+    const second = await look(deps, reading, judge, from, to)
+    if (!second) return again
     const keys = new Set(first.missing.map(keyOf))
-    const logs = await timed(deps, reading, second, confirmed.missing.filter((log) => keys.has(keyOf(log))), [other.end])
+    const confirmed = seenBy(second.logs).missing.filter((log) => keys.has(keyOf(log)))
+    const logs = await timed(deps, reading, judge, confirmed, [second.end])
     if (!logs) return again
     missing = await thatMatter(deps, chain.chainId, logs, registry)
-    const gone = new Set(confirmed.unknown)
-    unknown = first.unknown.filter((uid) => gone.has(uid))
+  }
+  if (unknown.length > 0) {
+    const second = await look(deps, reading, nodes.nextBesides(node) ?? node, from, to)
+    if (!second) return again
+    const gone = new Set(seenBy(second.logs).unknown)
+    unknown = unknown.filter((uid) => gone.has(uid))
   }
   try {
     const kept = await keep(deps, sync, registry, async (tx, now) => {

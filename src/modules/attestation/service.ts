@@ -1,9 +1,9 @@
 /** Keeps what is counted of every chain as the chain has it. */
 import { locking } from '../../core/change.ts'
-import { leaseOf, noLease } from '../../core/leases.ts'
 import { OperatorError } from '../../core/errors.ts'
+import { leaseOf, noLease } from '../../core/leases.ts'
 import type { ChainSetting } from '../../lib/chain-settings.ts'
-import { type Reading, type Step, type SyncDeps } from './asking.ts'
+import type { Reading, Step, SyncDeps } from './asking.ts'
 import { backfillOn } from './backfilling.ts'
 import type { ChainSync } from './domain.ts'
 import { halt, lastStanding } from './forks.ts'
@@ -89,11 +89,15 @@ async function chainStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
   const sync = await store.find(chain.chainId)
   if (!nodes || !sync || sync.haltedBecause !== null) return { kind: 'HALTED' }
   if (sync.contract !== chain.contract || sync.startBlock > chain.startBlock)
-    return halt(deps, { sync }, 'CHAINS names another contract, or an earlier block to begin at, than what was read: `souk chain resync` reads anew')
+    return halt(
+      deps,
+      { sync },
+      'CHAINS names another contract, or an earlier block to begin at, than what was read: `souk chain resync` reads anew',
+    )
   const read = await readOn(deps, { chain, nodes, sync })
   if (read.kind !== 'READ' && read.kind !== 'IDLE') return read
   if (read.kind === 'READ') tellProgress(deps, read, sync)
-  const steps = [read]
+  const steps: Step[] = [read]
   for (const more of [backfillOn, rescanOn]) {
     const now = await store.find(chain.chainId)
     if (now) steps.push(await more(deps, { chain, nodes, sync: now }))
@@ -102,7 +106,11 @@ async function chainStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
 }
 
 /** A line of the log now and then, while there is much to read. */
-function tellProgress({ log, clock, chainProgress }: SyncDeps, read: Extract<Step, { kind: 'READ' }>, { chainId, head, target }: ChainSync): void {
+function tellProgress(
+  { log, clock, chainProgress }: SyncDeps,
+  read: Extract<Step, { kind: 'READ' }>,
+  { chainId, head, target }: ChainSync,
+): void {
   const last = chainProgress.get(chainId)
   const at = clock.monotonic()
   if (last === undefined) chainProgress.set(chainId, { at, block: read.from })
@@ -164,11 +172,13 @@ export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number
 async function resyncTo(deps: SyncDeps, reading: Reading, fromBlock: number | undefined) {
   const { chain, nodes, sync } = reading
   if (sync.countedToHash === null || (fromBlock !== undefined && fromBlock <= chain.startBlock)) return undefined
-  if (fromBlock !== undefined && fromBlock > sync.countedTo) throw new OperatorError(`Chain ${chain.chainId} is counted to block ${sync.countedTo} only`)
+  if (fromBlock !== undefined && fromBlock > sync.countedTo)
+    throw new OperatorError(`Chain ${chain.chainId} is counted to block ${sync.countedTo} only`)
   for (const node of nodes.all) {
     if (fromBlock === undefined) {
       const found = await lastStanding(deps, reading, node, sync.countedTo)
-      if (found) return found.checkpoint && { number: found.checkpoint.blockNumber, hash: found.checkpoint.blockHash, at: found.checkpoint.blockAt }
+      if (found)
+        return found.checkpoint && { number: found.checkpoint.blockNumber, hash: found.checkpoint.blockHash, at: found.checkpoint.blockAt }
     } else {
       const header = await node.ask({ blocks: [fromBlock - 1] }, deps.pace).catch(() => undefined)
       if (header?.headers[0]) return header.headers[0]

@@ -26,11 +26,31 @@ export function chainMetrics({ chainFailures, chainLogs }: Given, statuses: read
     }),
   )
   return [
-    ...labelled('souk_chain_counted_to', 'The last block whose attestations are counted.', each(({ countedTo }) => countedTo)),
-    ...labelled('souk_chain_head', 'The newest block that a node told of.', each(({ head }) => head)),
-    ...labelled('souk_chain_lag_blocks', 'Blocks between the two.', each(({ lag }) => lag)),
-    ...labelled('souk_chain_halted', 'Whether nothing is read until an operator says so.', each(({ haltedAt }) => Number(haltedAt !== null))),
-    ...labelled('souk_chain_backfills', 'Addresses of which older blocks are still to be read.', each(({ backfills }) => backfills)),
+    ...labelled(
+      'souk_chain_counted_to',
+      'The last block whose attestations are counted.',
+      each(({ countedTo }) => countedTo),
+    ),
+    ...labelled(
+      'souk_chain_head',
+      'The newest block that a node told of.',
+      each(({ head }) => head),
+    ),
+    ...labelled(
+      'souk_chain_lag_blocks',
+      'Blocks between the two.',
+      each(({ lag }) => lag),
+    ),
+    ...labelled(
+      'souk_chain_halted',
+      'Whether nothing is read until an operator says so.',
+      each(({ haltedAt }) => Number(haltedAt !== null)),
+    ),
+    ...labelled(
+      'souk_chain_backfills',
+      'Addresses of which older blocks are still to be read.',
+      each(({ backfills }) => backfills),
+    ),
     ...labelled('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
     ...labelled(
       'souk_chain_logs_total',

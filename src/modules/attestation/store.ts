@@ -2,7 +2,16 @@ import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf } from '../../../db/prepared.ts'
-import { attestations, attesterAddresses, chainBackfills, chainCheckpoints, chainSyncs, grants, revocations, trustRegistry } from '../../../db/schema/trust.ts'
+import {
+  attestations,
+  attesterAddresses,
+  chainBackfills,
+  chainCheckpoints,
+  chainSyncs,
+  grants,
+  revocations,
+  trustRegistry,
+} from '../../../db/schema/trust.ts'
 import { leaseIsFree, leaseMs, leaseOf, noLease } from '../../core/leases.ts'
 import { type SchemaName, schemaNames } from '../../lib/eas.ts'
 import type { Backfill, ChainSync, Checkpoint, Deltas, Registry } from './domain.ts'
@@ -17,7 +26,9 @@ const leaveSync = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(cha
 const insertCheckpoint = insertOf(chainCheckpoints, 'leave')
 const backfillsOf = rowsOf(chainBackfills, ['chainId'], asc(chainBackfills.id))
 const changeBackfill = changeOf(chainBackfills, eq(chainBackfills.id, which))
-const generation = prepare((queries) => queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)))
+const generation = prepare((queries) =>
+  queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)),
+)
 const addresses = prepare((queries) => queries.select({ address: attesterAddresses.address }).from(attesterAddresses))
 const allGrants = prepare((queries) => queries.select().from(grants))
 
@@ -118,7 +129,11 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
     }
     const above = and(eq(attestations.chainId, chainId), gt(attestations.blockNumber, block), eq(attestations.isDemo, false))
     const gone = await tx
-      .select({ schema: attestations.schema, all: sql<number>`count(*)`, counted: sql<number>`sum(case when is_counted then 1 else 0 end)` })
+      .select({
+        schema: attestations.schema,
+        all: sql<number>`count(*)`,
+        counted: sql<number>`sum(case when is_counted then 1 else 0 end)`,
+      })
       .from(attestations)
       .where(above)
       .groupBy(attestations.schema)

@@ -27,7 +27,11 @@ export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
       const calls = (await request.json()) as RpcCall[]
       batches.push(calls)
       const forward = async () => {
-        const response = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(calls) })
+        const response = await fetch(target, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(calls),
+        })
         return (await response.json()) as RpcAnswer[]
       }
       const fault = queued.shift() ?? standing
@@ -80,8 +84,13 @@ const withLogs =
 const firstLog = (change: (log: Any) => Any) => withLogs((logs) => logs.map((log, nth) => (nth === 0 ? change(log) : log)))
 
 export const faults = {
-  limited: (retryAfter?: string): Fault => () =>
-    Response.json({ jsonrpc: '2.0', id: null, error: { code: 429, message: 'slow down' } }, { status: 429, headers: retryAfter ? { 'retry-after': retryAfter } : {} }),
+  limited:
+    (retryAfter?: string): Fault =>
+    () =>
+      Response.json(
+        { jsonrpc: '2.0', id: null, error: { code: 429, message: 'slow down' } },
+        { status: 429, headers: retryAfter ? { 'retry-after': retryAfter } : {} },
+      ),
   limitedInside: (): Fault => (calls) => refusing(calls, -32_005, 'daily request count exceeded, request rate limited'),
   badGateway: (): Fault => () => new Response('<html>502 Bad Gateway</html>', { status: 502 }),
   garbage: (): Fault => () => new Response('{"jsonrpc":', { headers: { 'content-type': 'application/json' } }),
@@ -110,7 +119,10 @@ export const faults = {
   fewTopics: () => firstLog((log) => ({ ...log, topics: log.topics.slice(0, 3) })),
   twice: () => withLogs((logs) => [...logs, ...logs.slice(0, 1)]),
   noList: () => withLogs(() => 'none'),
-  oversized: (bytes: number): Fault => (calls) => new Response(`${JSON.stringify(refusing(calls, 1, 'x'))}${' '.repeat(bytes)}`),
+  oversized:
+    (bytes: number): Fault =>
+    (calls) =>
+      new Response(`${JSON.stringify(refusing(calls, 1, 'x'))}${' '.repeat(bytes)}`),
   wrongChain: (): Fault => async (calls, forward) => {
     const answers = await forward()
     for (const answer of of(calls, answers, 'eth_chainId')) answer.result = '0x539'

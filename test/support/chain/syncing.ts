@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../db/schema/trust.ts'
 import { type Step, syncChains } from '../../../src/modules/attestation/index.ts'
-import { type TestApp, testApp, type TestAppOptions } from '../app.ts'
+import { type TestApp, type TestAppOptions, testApp } from '../app.ts'
 import type { Chain, Counts, Grant } from './eas.ts'
 
 export const names = ['A', 'B', 'C', 'D'] as const
@@ -66,7 +66,15 @@ function instanceOf(app: TestApp) {
           for (const address of new Set(some.map((grant) => grant.address)))
             await tx
               .insert(chainBackfills)
-              .values({ id: deps.newId('backfill'), chainId, address, fromAt: Math.min(...some.map(({ fromAt }) => fromAt)), queuedAt: 0, readTo: null, lastBlock: null })
+              .values({
+                id: deps.newId('backfill'),
+                chainId,
+                address,
+                fromAt: Math.min(...some.map(({ fromAt }) => fromAt)),
+                queuedAt: 0,
+                readTo: null,
+                lastBlock: null,
+              })
               .onConflictDoNothing()
       })
     },

@@ -19,12 +19,14 @@ import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
+import { methodologyParts } from './modules/methodology/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
+import { serviceProviderParts } from './modules/service-provider/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
 import { trustParts } from './modules/trust/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
@@ -55,6 +57,8 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(kybParts)
     .add(trustParts)
     .add(lenderParts)
+    .add(methodologyParts)
+    .add(serviceProviderParts)
     .add(repaymentParts)
     .add(attestationParts)
     .add(creditParts)

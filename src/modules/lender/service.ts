@@ -34,7 +34,7 @@ export function createLender(
   return audited(deps, { actor: by.actor, write: lockingBy(deps, by) }, { action: 'lender.created', subject: id }, async (tx, tell) => {
     await deps.lenderStore.insert(tx, lender)
     await appendStatus(tx, deps, by, lender, 1)
-    const { after: wallets } = await setWallets(tx, deps, holder(id), drafts)
+    const { after: wallets } = await setWallets(tx, deps, { ...by, holder: holder(id), drafts })
     await addCounts(tx, deps, 0, { 'lenders.total': 1 })
     tell(lenderDifference(undefined, { ...lender, wallets }))
     return lenderView(lender, await deps.lenderStore.historyOf(id, tx), wallets)
@@ -65,11 +65,10 @@ export function changeLender(
     const before = await store.locked(tx, id)
     if (!before) throw noSuchLender()
     assertExpected(by.expected, before.version)
-    const wallets = drafts ? await setWallets(tx, deps, holder(id), drafts) : await keptWallets(tx, deps, id)
+    const wallets = drafts ? await setWallets(tx, deps, { ...by, holder: holder(id), drafts }) : await keptWallets(tx, deps, id)
     const isMoved = status !== undefined && status !== before.status
-    const areOthers = wallets.after.length !== wallets.before.length || wallets.after.some((wallet) => !wallets.before.includes(wallet))
     let lender: Lender = before
-    if (isMoved || areOthers || (displayName !== undefined && displayName !== before.displayName)) {
+    if (isMoved || wallets.areOthers || (displayName !== undefined && displayName !== before.displayName)) {
       const fields = { displayName: displayName ?? before.displayName, updatedAt: clock.now(), version: before.version + 1 }
       const changed = isMoved ? await store.move(tx, before, status, fields) : unlessStale(await store.change(tx, before, fields))
       if (!changed) throw new AppError('CONFLICT', `status (body): a lender that is ${before.status} cannot become so`)
@@ -89,9 +88,9 @@ export function changeLender(
 
 const activeOnes = (status: LenderStatus) => (status === 'ACTIVE' ? 1 : 0)
 
-async function keptWallets(tx: Writer, deps: LenderDeps, id: string): Promise<{ before: Wallet[]; after: Wallet[] }> {
+async function keptWallets(tx: Writer, deps: LenderDeps, id: string): Promise<{ before: Wallet[]; after: Wallet[]; areOthers: boolean }> {
   const wallets = await walletsOf(deps, holder(id), tx)
-  return { before: wallets, after: wallets }
+  return { before: wallets, after: wallets, areOthers: false }
 }
 
 /** Locks a lender, for a locking write of what hangs on it. Undefined where there is none. */

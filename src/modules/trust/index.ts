@@ -1,6 +1,7 @@
+export { type TrustFinding, trustFindings } from './check-store.ts'
 export { type Proof, readProof, readStats, rule, type Stats } from './fabric.ts'
 export type { TrustDeps } from './parts.ts'
 export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
-export { grantsOfAddresses, walletsOf, walletsOfAll } from './reading.ts'
+export { allGrants, grantsOfAddresses, walletsOf, walletsOfAll } from './reading.ts'
 export { addCounts, setWallets, statusMoved } from './registry.ts'
 export { type WalletBody, walletsFrom } from './wallets.ts'

@@ -18,3 +18,6 @@ export const walletsOfAll = (
   owner: 'LENDER' | 'PROVIDER',
   ids: readonly string[],
 ): Promise<Map<string | null, Wallet[]>> => trustStore.walletsOfAll(owner, ids)
+
+/** All grants, sorted as `registryHash` has them, and of which generation of the registry they are. */
+export const allGrants = ({ trustStore }: Deps): Promise<{ generation: number; grants: Grant[] }> => trustStore.registry()

@@ -1,6 +1,9 @@
 /** Changes of the registry: whoever makes one calls these inside their own, locking, write, once the rows of owners are locked. */
 import type { Writer } from '../../../db/engine.ts'
+import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { differenceOf } from '../audit/domain.ts'
+import { audit } from '../audit/index.ts'
 import {
   activeTimesOf,
   always,
@@ -12,6 +15,7 @@ import {
   type Holder,
   overlap,
   type Wallet,
+  walletView,
 } from './domain.ts'
 import type { TrustDeps } from './parts.ts'
 import type { WalletDraft } from './wallets.ts'
@@ -37,30 +41,39 @@ export async function addCounts(
 const isSame = (one: Wallet, other: Wallet) => one.address === other.address && one.fromAt === other.fromAt && one.toAt === other.toAt
 
 /**
- * Makes a holder's wallets those of a list, and of the registry what follows from it.
+ * Makes a holder's wallets those of a list, and of the registry what follows from it. Each that comes, goes or changes leaves a row of the audit
+ * trail: a list of many would be too long for that of its owner.
  * @param drafts which do not overlap each other
- * @returns the wallets before and after, by address and time
+ * @returns the wallets before and after, by address and time, and whether they are others
  * @throws AppError CONFLICT where somebody else has a wallet of that address within its period
  */
 export async function setWallets(
   tx: Writer,
   deps: Deps,
-  holder: Holder & { ownerId: string },
-  drafts: readonly WalletDraft[],
-): Promise<{ before: Wallet[]; after: Wallet[] }> {
+  { actor, holder, drafts }: { actor: Actor; holder: Holder & { ownerId: string }; drafts: readonly WalletDraft[] },
+): Promise<{ before: Wallet[]; after: Wallet[]; areOthers: boolean }> {
   const before = await deps.trustStore.walletsOf(holder, tx)
   const now = deps.clock.now()
-  const after = drafts.map(({ address, fromAt, toAt }): Wallet => {
-    const there = before.find((wallet) => wallet.address === address && wallet.fromAt === fromAt)
-    if (!there) return { id: deps.newId('wallet'), ...holder, address, fromAt, toAt, createdAt: now, updatedAt: now, version: 1 }
-    return there.toAt === toAt ? there : { ...there, toAt, updatedAt: now, version: there.version + 1 }
-  })
+  const after = drafts
+    .map(({ address, fromAt, toAt }): Wallet => {
+      const there = before.find((wallet) => wallet.address === address && wallet.fromAt === fromAt)
+      if (!there) return { id: deps.newId('wallet'), ...holder, address, fromAt, toAt, createdAt: now, updatedAt: now, version: 1 }
+      return there.toAt === toAt ? there : { ...there, toAt, updatedAt: now, version: there.version + 1 }
+    })
+    .toSorted((one, other) => (one.address < other.address ? -1 : one.address > other.address ? 1 : one.fromAt - other.fromAt))
   await changeWallets(tx, deps, before, after)
-  return {
-    before,
-    after: after.toSorted((one, other) => (one.address < other.address ? -1 : one.address > other.address ? 1 : one.fromAt - other.fromAt)),
+  const subject = holder.ownerId
+  for (const wallet of before.filter(({ id }) => after.every((one) => one.id !== id)))
+    await audit(tx, deps, { actor, action: 'wallet.removed', subject, ...differenceIn(wallet, undefined) })
+  for (const wallet of after.filter((one) => !before.includes(one))) {
+    const was = before.find(({ id }) => id === wallet.id)
+    await audit(tx, deps, { actor, action: was ? 'wallet.changed' : 'wallet.added', subject, ...differenceIn(was, wallet) })
   }
+  return { before, after, areOthers: after.length !== before.length || after.some((wallet) => !before.includes(wallet)) }
 }
+
+const differenceIn = (before: Wallet | undefined, after: Wallet | undefined) =>
+  differenceOf(before && walletView(before), after && walletView(after), ['address', 'from', 'to'])
 
 /**
  * Puts wallets in the place of others, of the same ids where they are the same ones, and changes of the registry what follows.

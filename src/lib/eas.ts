@@ -2,6 +2,7 @@
 
 export const schemaNames = ['A', 'B', 'C', 'D'] as const
 export type SchemaName = (typeof schemaNames)[number]
+export const isSchemaName = (value: unknown): value is SchemaName => schemaNames.some((name) => name === value)
 
 /** As they are registered, to the byte: a schema's uid is the hash of its text. */
 export const schemaTexts: Readonly<Record<SchemaName, string>> = {

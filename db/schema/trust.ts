@@ -31,13 +31,20 @@ export const serviceProviders = table(
   },
   (provider) => [
     index('service_providers_status').on(provider.status, provider.id),
-    // What is recommended, in its order: of all, and of an archetype.
-    index('service_providers_ranked')
-      .on(sql`successful_ingestion_count desc`, sql`last_successful_ingestion_at desc`, provider.id)
-      .where(sql`status = 'ACTIVE'`),
-    index('service_providers_ranked_in')
-      .on(provider.archetype, sql`successful_ingestion_count desc`, sql`last_successful_ingestion_at desc`, provider.id)
-      .where(sql`status = 'ACTIVE'`),
+    // What is recommended, in its order: of all, and of an archetype. Not partial, so that SQLite takes them without having counted anything.
+    index('service_providers_ranked').on(
+      provider.status,
+      sql`successful_ingestion_count desc`,
+      sql`last_successful_ingestion_at desc`,
+      provider.id,
+    ),
+    index('service_providers_ranked_in').on(
+      provider.status,
+      provider.archetype,
+      sql`successful_ingestion_count desc`,
+      sql`last_successful_ingestion_at desc`,
+      provider.id,
+    ),
   ],
 )
 

@@ -158,8 +158,8 @@ CREATE UNIQUE INDEX "methodologies_active" ON "methodologies" USING btree ("lend
 CREATE INDEX "revocations_block" ON "revocations" USING btree ("chain_id","block_number");--> statement-breakpoint
 CREATE UNIQUE INDEX "service_provider_status_history_position" ON "service_provider_status_history" USING btree ("service_provider_id","position");--> statement-breakpoint
 CREATE INDEX "service_providers_status" ON "service_providers" USING btree ("status","id");--> statement-breakpoint
-CREATE INDEX "service_providers_ranked" ON "service_providers" USING btree (successful_ingestion_count desc,last_successful_ingestion_at desc,"id") WHERE status = 'ACTIVE';--> statement-breakpoint
-CREATE INDEX "service_providers_ranked_in" ON "service_providers" USING btree ("archetype",successful_ingestion_count desc,last_successful_ingestion_at desc,"id") WHERE status = 'ACTIVE';--> statement-breakpoint
+CREATE INDEX "service_providers_ranked" ON "service_providers" USING btree ("status",successful_ingestion_count desc,last_successful_ingestion_at desc,"id");--> statement-breakpoint
+CREATE INDEX "service_providers_ranked_in" ON "service_providers" USING btree ("status","archetype",successful_ingestion_count desc,last_successful_ingestion_at desc,"id");--> statement-breakpoint
 CREATE TRIGGER service_provider_status_history_kept BEFORE UPDATE OR DELETE ON service_provider_status_history FOR EACH ROW EXECUTE FUNCTION souk_keep_credit_records();--> statement-breakpoint
 CREATE TRIGGER service_provider_status_history_not_truncated BEFORE TRUNCATE ON service_provider_status_history FOR EACH STATEMENT EXECUTE FUNCTION souk_keep_credit_records();--> statement-breakpoint
 CREATE TRIGGER attester_addresses_kept BEFORE UPDATE OR DELETE ON attester_addresses FOR EACH ROW EXECUTE FUNCTION souk_keep_credit_records();--> statement-breakpoint

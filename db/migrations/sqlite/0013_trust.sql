@@ -146,8 +146,8 @@ CREATE TABLE `service_providers` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `service_providers_status` ON `service_providers` (`status`,`id`);--> statement-breakpoint
-CREATE INDEX `service_providers_ranked` ON `service_providers` (successful_ingestion_count desc,last_successful_ingestion_at desc,`id`) WHERE status = 'ACTIVE';--> statement-breakpoint
-CREATE INDEX `service_providers_ranked_in` ON `service_providers` (`archetype`,successful_ingestion_count desc,last_successful_ingestion_at desc,`id`) WHERE status = 'ACTIVE';--> statement-breakpoint
+CREATE INDEX `service_providers_ranked` ON `service_providers` (`status`,successful_ingestion_count desc,last_successful_ingestion_at desc,`id`);--> statement-breakpoint
+CREATE INDEX `service_providers_ranked_in` ON `service_providers` (`status`,`archetype`,successful_ingestion_count desc,last_successful_ingestion_at desc,`id`);--> statement-breakpoint
 CREATE TABLE `trust_counts` (
 	`name` text NOT NULL,
 	`chain_id` integer NOT NULL,

@@ -26,7 +26,7 @@ export type Reach = {
 export const blocksMax = 10_000
 export const reachAtFirst: Reach = { blocks: 1_000, ceiling: blocksMax, isSaid: false }
 /** Logs to an answer: as many as are read well at once; fewer while others want the thread. */
-const logsWanted = { alone: 8_000, besideOthers: 800 }
+const logsWanted = { alone: 2_500, besideOthers: 800 }
 const bytesWanted = 8 * 1024 * 1024
 const quickMs = 3_000
 
@@ -48,7 +48,8 @@ export function reachAfter({ blocks, ceiling, isSaid }: Reach, read: Read): Reac
   const most = read.isWanted ? logsWanted.besideOthers : logsWanted.alone
   const fullness = Math.max(read.logs / most, read.bytes / bytesWanted)
   const raised = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
-  if (fullness > 1) return { blocks: Math.max(1, Math.floor(read.blocks / Math.min(fullness, 2))), ceiling, isSaid }
+  // Others wait for every piece of it: then at once, else by halves.
+  if (fullness > 1) return { blocks: Math.max(1, Math.floor(read.blocks / (read.isWanted ? fullness : Math.min(fullness, 2)))), ceiling, isSaid }
   // One that was cut short for other reasons says nothing of a longer one.
   if (read.blocks < blocks || read.ms > quickMs) return { blocks, ceiling, isSaid }
   const grown = Math.ceil(blocks * Math.min(1.5, fullness === 0 ? 1.5 : 1 / fullness))

@@ -47,10 +47,21 @@ export async function keep(
   }
 }
 
-/** Stores logs by registered addresses, and counts them. @throws Contradiction */
-export async function keepLogs(tx: Writer, deps: SyncDeps, chainId: number, logs: readonly KnownLog[], registry: Registry): Promise<void> {
+/**
+ * Stores logs by registered addresses, and counts them.
+ * @param areNew their attestations are taken for new ones; the write fails of a unique key where they are not
+ * @throws Contradiction
+ */
+export async function keepLogs(
+  tx: Writer,
+  deps: SyncDeps,
+  chainId: number,
+  logs: readonly KnownLog[],
+  registry: Registry,
+  areNew = false,
+): Promise<void> {
   if (logs.length === 0) return
-  const { known, aside } = await knownOf(tx, chainId, logs)
+  const { known, aside } = await knownOf(tx, chainId, logs, areNew)
   const changes = applied(chainId, logs, known, aside, registry)
   await writeApplied(tx, chainId, changes)
   await addDeltas(tx, deps, chainId, changes.deltas)

@@ -65,16 +65,29 @@ const change = prepare((queries) =>
     .where(and(eq(attestations.chainId, place('chainId')), eq(attestations.uid, place('uid')))),
 ) as Prepared<unknown> as Prepared<never, 'change'>
 
-/** What is there of what logs name. */
+/**
+ * What is there of what logs name.
+ * @param areNew attestations of the logs are not looked for: to insert one that is there fails the write
+ */
 export async function knownOf(
   tx: Writer,
   chainId: number,
   logs: readonly KnownLog[],
+  areNew: boolean,
 ): Promise<{ known: Map<string, Attestation>; aside: Map<string, Revocation> }> {
-  const known = await attestationsByUids(tx, chainId, [...new Set(logs.map(({ uid }) => uid))])
+  const looked = areNew ? revokedBefore(logs) : logs.map(({ uid }) => uid)
+  const known = await attestationsByUids(tx, chainId, [...new Set(looked)])
   const hasAside = (await tx.first(anyAside, { chainId })) !== undefined
   const made = hasAside ? logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid) : []
   return { known, aside: await revocationsByUids(tx, chainId, made) }
+}
+
+/** Those that logs revoke, and do not make. */
+function revokedBefore(logs: readonly KnownLog[]): string[] {
+  const revoked = logs.filter(({ kind }) => kind === 'REVOKED').map(({ uid }) => uid)
+  if (revoked.length === 0) return []
+  const made = new Set(logs.filter(({ kind }) => kind === 'ATTESTED').map(({ uid }) => uid))
+  return revoked.filter((uid) => !made.has(uid))
 }
 
 export async function writeApplied(tx: Writer, chainId: number, { inserted, changed, keptAside, found }: Applied): Promise<void> {

@@ -1,4 +1,5 @@
 /** Reads a chain on from where it is counted to: one step, one range of blocks, one write. */
+import { isUniqueViolation } from '../../../db/engine.ts'
 import { NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, note, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { Contradiction, reachAfter } from './domain.ts'
@@ -91,12 +92,23 @@ async function readRange(deps: SyncDeps, reading: Reading, node: KnownNode, { ta
     if (!logs) return again
     const paced = await deps.pace.enter()
     try {
-      const kept = await keep(deps, sync, registry, async (tx) => {
-        await keepLogs(tx, deps, chain.chainId, logs, registry)
-        await deps.attestationStore.insertCheckpoint(tx, { chainId: chain.chainId, blockNumber: to, blockHash: end.hash, blockAt: end.at })
-        const told = { head: Math.max(head, tip.head), target: tip.target, provider: node.host, syncedAt: deps.clock.now() }
-        await deps.attestationStore.change(tx, chain.chainId, { countedTo: to, countedToHash: end.hash, countedToAt: end.at, ...told })
-        if (nodes.chunks++ % thinEvery === thinEvery - 1) await deps.attestationStore.thinCheckpoints(tx, chain.chainId)
+      const write = (areNew: boolean) =>
+        keep(deps, sync, registry, async (tx) => {
+          await keepLogs(tx, deps, chain.chainId, logs, registry, areNew)
+          await deps.attestationStore.insertCheckpoint(tx, {
+            chainId: chain.chainId,
+            blockNumber: to,
+            blockHash: end.hash,
+            blockAt: end.at,
+          })
+          const told = { head: Math.max(head, tip.head), target: tip.target, provider: node.host, syncedAt: deps.clock.now() }
+          await deps.attestationStore.change(tx, chain.chainId, { countedTo: to, countedToHash: end.hash, countedToAt: end.at, ...told })
+          if (nodes.chunks++ % thinEvery === thinEvery - 1) await deps.attestationStore.thinCheckpoints(tx, chain.chainId)
+        })
+      // Nearly always they are: to look each up would cost a sixth of the time.
+      const kept = await write(true).catch((error: unknown) => {
+        if (isUniqueViolation(error)) return write(false)
+        throw error
       })
       if (kept === 'LOST') return { kind: 'BUSY' }
       if (kept === 'REGISTRY') continue

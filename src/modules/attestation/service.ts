@@ -11,8 +11,8 @@ import { addDeltas } from './keeping.ts'
 import { readOn } from './reading.ts'
 import { rescanOn } from './rescanning.ts'
 
-/** How long a run of the job goes on while there is something to read. */
-const runMs = 4_000
+/** How long a run of the job goes on while there is something to read: whoever else wants the chain gets it then. */
+const runMs = 29_500
 const progressEveryMs = 60_000
 /** How often a command asks whether a chain is free, which the server leaves after each run. */
 const leaseTries = { times: 80, everyMs: 500 }

@@ -44,7 +44,7 @@ const entries = {
 }
 
 const { id, displayName, archetype, successfulIngestionCount, lastSuccessfulIngestionAt } = serviceProviders
-/** In the very words of the partial indexes, which hold them in this order: nothing is sorted. */
+/** In the order of the indexes: nothing is sorted. */
 const ranked = (isOf = sql`true`) =>
   prepare((queries) =>
     queries

@@ -170,7 +170,7 @@ test('after any changes of wallets and statuses, what is counted is what every a
       }
       expect(await problemsOf(app)).toEqual([])
     }),
-    { numRuns: 10 },
+    { numRuns: 6 },
   )
 })
 

@@ -4,7 +4,7 @@ import { readChains } from './lib/chain-settings.ts'
 import { logLevels } from './lib/log.ts'
 import { blockOf } from './lib/networks.ts'
 import { isThisMachine, looksSecret, modeOfKey } from './lib/processor-keys.ts'
-import { readSigningKey } from './lib/signing-key.ts'
+import { signingKey } from './lib/signing-key.ts'
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {
@@ -336,16 +336,7 @@ export const settings = {
     'Chains whose attestations are counted: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`; contract and first block are known of the main chains. Without `confirmations` a block is read once it is finalized',
     Object.assign(readChains, { whenUnset: [] }),
   ),
-  CHAIN_SIGNING_KEY: secret(
-    'chainSigningKey',
-    'hex',
-    'Private key of `souk chain register` and `attest`, where no `--key-file` is given; servers have no use for it',
-    (text) => {
-      const key = readSigningKey(text)
-      if (key === undefined) throw new Error('a private key: 64 hexadecimal digits, with or without 0x')
-      return key
-    },
-  ),
+  CHAIN_SIGNING_KEY: secret('chainSigningKey', 'hex', 'Private key of `souk chain register` and `attest` without `--key-file`', signingKey),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text

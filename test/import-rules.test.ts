@@ -131,6 +131,7 @@ const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     may: [
       /^src\/(cli|demo)\//,
+      /^src\/clients\/(chain\/[\w-]+|safe-fetch)\.ts$/,
       ...core,
       http,
       /^src\/(app|instance|keys|parts|server|version)\.ts$/,

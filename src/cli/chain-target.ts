@@ -1,4 +1,4 @@
-import { type Caller, createCaller } from '../clients/chain/calls.ts'
+import { type Caller, createCalls } from '../clients/chain/calls.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
@@ -90,7 +90,7 @@ export async function callerOf({ chainId, urls }: Pick<Target, 'chainId' | 'urls
   const { chainIdOf } = await import('../clients/chain/transactions.ts')
   const problems: string[] = []
   for (const url of urls) {
-    const caller = createCaller({ url, safeFetch: outgoing, now: Date.now })
+    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
     try {
       const found = await chainIdOf(caller)
       if (found === chainId) return caller

@@ -1,6 +1,6 @@
 /** `souk chain verify`: counts again, from the registry of a souk and the chains alone. Opens no database. */
 import { readFileSync, statSync } from 'node:fs'
-import { createCaller } from '../clients/chain/calls.ts'
+import { createCalls } from '../clients/chain/calls.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { OutgoingError } from '../core/outgoing.ts'
@@ -9,7 +9,7 @@ import { withChecksum } from '../lib/evm.ts'
 import { contractOf, deployedAt, outgoing, type Target, urlsOf, wholeOf } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, type Progress } from './progress.ts'
 import { noCounts, recount } from './recount.ts'
 import { readRegistry } from './registry-file.ts'
 
@@ -24,6 +24,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** What a souk says of itself at one moment. */
 type Said = {
+  readonly host: string
   readonly registryHash: string
   readonly chains: readonly {
     readonly chainId: number
@@ -46,7 +47,7 @@ export async function verify(input: Input): Promise<number> {
   const registry = registryIn(file)
   if ('problem' in registry) return wrong([`${file}: ${registry.problem}`])
   say(`Registry ${registry.hash}, ${registry.grants.length} grants`)
-  const said = against && (await saidBy(against))
+  const said = against === undefined ? undefined : await saidBy(against)
   const targets = (await targetsOf(input)).map((target) => ({ ...target, startBlock: from ?? target.startBlock }))
   const problems = said ? differences(said, registry.hash, targets) : []
   if (problems.length > 0) return wrong(problems)
@@ -54,11 +55,14 @@ export async function verify(input: Input): Promise<number> {
   for (const target of targets) {
     const counted = said?.chains.find(({ chainId }) => chainId === target.chainId)?.countedTo
     if (counted === null) continue
-    const progress = createProgress({ total: 0, label: `Chain ${target.chainId}`, stream: process.stderr, unit: 'blocks' })
+    let bar: Progress | undefined
     const result = await recount(target, registry.grants, {
       to: counted?.number ?? to,
-      progress: (first, last, at) => progress.at(at - first + 1, `of ${last - first + 1}`),
-    }).finally(() => progress.end())
+      progress: (first, last, at) => {
+        bar ??= createProgress({ total: last - first + 1, label: `Chain ${target.chainId}`, stream: process.stderr, unit: 'blocks' })
+        bar.at(at - first + 1)
+      },
+    }).finally(() => bar?.end())
     say(
       `Chain ${target.chainId} by ${result.host}: EAS ${withChecksum(target.contract)}, blocks ${result.from} to ${result.to.number} ${result.to.hash}`,
     )
@@ -80,7 +84,7 @@ export async function verify(input: Input): Promise<number> {
       ...problems,
       'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
     ])
-  say(`${new URL(against ?? '').host} says the same`)
+  say(`${said.host} says the same`)
   return 0
 }
 
@@ -119,7 +123,8 @@ async function targetsOf(input: Input): Promise<Target[]> {
   const targets = all.filter(({ chainId }) => only === undefined || chainId === only)
   if (targets.length === 0)
     throw new OperatorError(only !== undefined ? `No node is named of chain ${only}` : 'No node is named: give --rpc URL, or set CHAINS')
-  if (contract && targets.length > 1) throw new UsageError('--contract is of one chain: name it by --chain')
+  const single = ['contract', 'from', 'to'].find((flag) => input.values.has(flag))
+  if (single !== undefined && targets.length > 1) throw new UsageError(`--${single} is of one chain: name it by --chain`)
   return targets
 }
 
@@ -127,7 +132,7 @@ async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> 
   const { chainIdOf } = await import('../clients/chain/transactions.ts')
   const found = new Map<number, string[]>()
   for (const url of urls) {
-    const caller = createCaller({ url, safeFetch: outgoing, now: Date.now })
+    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
     const chainId = await chainIdOf(caller).catch((error: unknown) => {
       throw error instanceof NodeError ? new OperatorError(`${caller.host}: ${error.message}`) : error
     })
@@ -188,7 +193,7 @@ async function answerOf(base: string, path: string): Promise<Record<string, unkn
 
 function saidIn(base: string, { registryHash, chains }: Record<string, unknown>, { attestations }: Record<string, unknown>): Said {
   if (typeof registryHash === 'string' && Array.isArray(chains) && chains.every(isChain) && isRecord(attestations))
-    return { registryHash, chains: chains as Said['chains'], attestations }
+    return { host: new URL(base).host, registryHash, chains: chains as Said['chains'], attestations }
   throw new OperatorError(`${new URL(base).host} answers what is no proof`)
 }
 

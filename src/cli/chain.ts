@@ -1,3 +1,5 @@
+import { NodeError } from '../core/chain.ts'
+import { OperatorError } from '../core/errors.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 
@@ -16,6 +18,15 @@ const words: Readonly<Record<string, { readonly file?: string; readonly flags: r
 export async function chain(input: Input): Promise<number> {
   const [word = '', file = ''] = input.positionals
   checkWord(word, input)
+  try {
+    return await run(word, input, file)
+  } catch (error) {
+    if (error instanceof NodeError) throw new OperatorError(`The node did not do its part: ${error.message}`)
+    throw error
+  }
+}
+
+async function run(word: string, input: Input, file: string): Promise<number> {
   switch (word) {
     case 'verify':
       return (await import('./chain-verify.ts')).verify(input)

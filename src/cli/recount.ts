@@ -95,7 +95,7 @@ async function rangeOf(node: ChainNode, filter: Filter, tally: Tally, reach: Rea
     answer = await node.ask({ blocks: [], logs: filter }, pace)
   } catch (error) {
     if (!(error instanceof NodeError) || error.kind !== 'RANGE' || blocks === 1) throw error
-    return { isDone: false, reach: reachAfterRefusal(reach, blocks, error.hint.blocks) }
+    return { isDone: false, reach: reachAfterRefusal(blocks, error.hint.blocks) }
   }
   const ms = performance.now() - startedAt
   const logs = answer.logs.filter(tally.concerns)

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { OperatorError } from '../core/errors.ts'
-import { readSigningKey } from '../lib/signing-key.ts'
+import { signingKey } from '../lib/signing-key.ts'
 import type { Input } from './command.ts'
 
 /** A key has 66 characters; who points at something else has it neither read nor shown. */
@@ -21,8 +21,10 @@ export function signingKeyOf({ values, config }: Pick<Input, 'values' | 'config'
     throw new OperatorError(
       `${file} may be read by others than its owner: run \`chmod 600 ${file}\`, and take another key where somebody may have read it`,
     )
-  const key = found.size <= fileMaxBytes ? readSigningKey(readFileSync(file, 'utf8')) : undefined
-  if (key === undefined)
+  try {
+    return signingKey(found.size <= fileMaxBytes ? readFileSync(file, 'utf8') : '')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) throw error
     throw new OperatorError(`${file} holds no private key: 64 hexadecimal digits, with or without 0x, and nothing else`)
-  return key
+  }
 }

@@ -233,6 +233,15 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [['a/b-1/', 'a/b-1/']],
     bad: ['souk', '/souk/', 'a//', '../up/'],
   },
+  CHAIN_SIGNING_KEY: {
+    field: 'chainSigningKey',
+    byDefault: undefined,
+    good: [
+      [`0x${'AB'.repeat(32)}`, `0x${'ab'.repeat(32)}`],
+      ['1'.repeat(64), `0x${'1'.repeat(64)}`],
+    ],
+    bad: ['0x12', '0'.repeat(64), 'f'.repeat(64), `${'1'.repeat(64)} 2`],
+  },
   CHAINS: {
     field: 'chains',
     byDefault: [],
@@ -401,6 +410,7 @@ describe('the settings', () => {
         'BTCPAY_API_KEY',
         'BTCPAY_WEBHOOK_SECRET',
         'CHAINS',
+        'CHAIN_SIGNING_KEY',
         'CHECKOUT_SECRET_KEY',
         'CHECKOUT_WEBHOOK_SECRET',
         'DOCUMENTS_S3_SECRET',

@@ -1,11 +1,7 @@
 /** One call of a node at a time, with what a contract refused it by: what signing needs. `rpc.ts` reads in batches. */
-import { NodeError } from '../../core/chain.ts'
-import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
-import { errorIn } from './answers.ts'
-import { failureOf, statusFailure } from './failures.ts'
-
-const answerMaxBytes = 1024 * 1024
-const timeoutMs = 20_000
+import type { SafeFetch } from '../../core/outgoing.ts'
+import { failureOf } from './failures.ts'
+import { type CallAnswer, createCaller } from './rpc.ts'
 
 export type Caller = {
   /** All of its URL that may be shown. */
@@ -30,54 +26,23 @@ export class NotTaken extends Error {
   override readonly name = 'NotTaken'
 }
 
-type CallerSettings = { readonly url: string; readonly safeFetch: SafeFetch; readonly now: () => number }
+type CallsSettings = { readonly url: string; readonly safeFetch: SafeFetch; readonly now: () => number }
 
-export function createCaller({ url, safeFetch, now }: CallerSettings): Caller {
-  const { host } = new URL(url)
-
-  async function post(body: object): Promise<SafeAnswer> {
-    try {
-      return await safeFetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(body),
-        timeoutMs,
-        bytesMax: answerMaxBytes,
-        trusted: true,
-      })
-    } catch (error) {
-      // Another error may quote the URL.
-      throw new NodeError('FAULT', `no answer: ${error instanceof OutgoingError ? error.kind : 'connection failed'}`)
-    }
-  }
-
+export function createCalls(settings: CallsSettings): Caller {
+  const { host, batch } = createCaller(settings)
   return {
     host,
     async call(method, params) {
-      const { status, headers, bytes } = await post({ jsonrpc: '2.0', id: 1, method, params })
-      const answer = parsed(bytes)
-      const error = errorIn(answer)
-      if (error) throw refusalIn(answer) ?? refusedSending(error.message) ?? failureOf(error, undefined)
-      const failure = statusFailure(status, headers, undefined, now())
-      if (failure) throw failure
-      if (answer?.['id'] !== 1 || !('result' in answer)) throw new NodeError('FAULT', 'it answered what is no answer to a call')
-      return answer['result']
+      const [answer] = await batch([{ method, params }])
+      const error = answer?.error
+      if (error) throw refusalIn(error) ?? refusedSending(error.message) ?? failureOf(error, undefined)
+      return answer?.result
     },
   }
 }
 
-function parsed(bytes: Uint8Array): Record<string, unknown> | undefined {
-  try {
-    const answer: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? (answer as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Nodes put the reason of a contract into `data`, into `data.data`, or behind words in it. */
-function refusalIn(answer: Record<string, unknown> | undefined): Reverted | undefined {
-  const { code, message, data } = (answer?.['error'] ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
+function refusalIn({ code, message, data }: NonNullable<CallAnswer['error']>): Reverted | undefined {
   if (code !== 3 && !(typeof message === 'string' && /revert/i.test(message.slice(0, 2_000)))) return undefined
   const text = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data
   const [reason] = typeof text === 'string' ? (/0x(?:[0-9a-f]{2})+/i.exec(text) ?? []) : []
@@ -86,10 +51,8 @@ function refusalIn(answer: Record<string, unknown> | undefined): Reverted | unde
 
 const sendingWords: readonly (readonly [RegExp, string])[] = [
   [/insufficient funds|gas required exceeds allowance/i, 'the wallet does not hold enough to pay for it'],
-  [
-    /nonce too low|already known|replacement transaction|underpriced/i,
-    'another transaction of this wallet is under way: wait until it is in a block',
-  ],
+  [/nonce too low|replacement transaction/i, 'another transaction of this wallet is under way: wait until it is in a block'],
+  [/underpriced|less than block base fee/i, 'fees have risen meanwhile: run it again'],
   [/intrinsic gas|gas limit|gas too|tx gas/i, 'it needs more gas than the node allows'],
 ]
 

@@ -15,7 +15,7 @@ import {
 } from '../../../db/schema/trust.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { CountName, Grant, Holder, Wallet } from './domain.ts'
+import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
 
 export type Backfill = typeof chainBackfills.$inferSelect
 export type ChainSync = typeof chainSyncs.$inferSelect
@@ -26,6 +26,7 @@ const platformWallets = rowsOf(attesterWallets, ['owner'])
 const walletsOf = rowsOf(attesterWallets, ['owner', 'ownerId'], asc(attesterWallets.address), asc(attesterWallets.fromAt))
 const insertWallet = insertOf(attesterWallets)
 const insertGrant = insertOf(grants)
+const insertAttestation = insertOf(attestations, 'skip')
 const insertAddress = insertOf(attesterAddresses, 'skip')
 const insertBackfill = insertOf(chainBackfills, 'leave')
 const raise = prepare((queries) =>
@@ -57,7 +58,7 @@ const isToBeCounted = sql`(attestations.revoked_block is null and not (attestati
 const otherwise = (addresses: readonly string[]): SQL | undefined =>
   and(inArray(attestations.attester, [...addresses]), sql`attestations.is_counted <> ${isToBeCounted}`)
 
-export const createTrustStore = ({ read }: Pick<Database, 'read'>) => ({
+export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'version'>) => ({
   /**
    * Raises the generation, and has the registry to itself until the write ends: what is read of it from then on stays so. Comes behind the locks
    * of owners and before all else that a change of the registry touches.
@@ -152,6 +153,10 @@ export const createTrustStore = ({ read }: Pick<Database, 'read'>) => ({
   async queueBackfill(tx: Writer, backfill: Backfill): Promise<void> {
     await insertBackfill(tx, backfill)
   },
+  /** Whether it was not there before. */
+  async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
+    return insertAttestation(tx, attestation)
+  },
   /** By how much the counts of these addresses' attestations are to change, by chain and schema. */
   async countsOff(tx: Writer, addresses: readonly string[]): Promise<{ chainId: number; schema: Grant['schema']; by: number }[]> {
     const rows = await tx
@@ -178,7 +183,12 @@ export const createTrustStore = ({ read }: Pick<Database, 'read'>) => ({
   async counts() {
     return read.all(allCounts)
   },
-  /** The chains, the generation of the registry, and its grants unless those of that generation are at hand: as of one moment. */
+  /** The same at once; undefined on an engine that does not answer so. */
+  countsNow() {
+    // Where nobody knows a version, every read is a promise.
+    const counts = version() === undefined ? undefined : read.all(allCounts)
+    return Array.isArray(counts) ? counts : undefined
+  },
   async generation(): Promise<number> {
     return (await read.first(generation))?.generation ?? 0
   },

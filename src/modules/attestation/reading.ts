@@ -47,9 +47,14 @@ async function lookAhead(deps: SyncDeps, reading: Reading, node: KnownNode): Pro
   return { kind: 'IDLE' }
 }
 
-/** Notes how far a node has come, where there is nothing to read. */
+/** So often at most is noted how far a node has come, where there is nothing to read: each note is a commit. */
+const tellEveryMs = 15_000
+
+/** Notes how far a node has come. */
 async function tell(deps: SyncDeps, { sync }: Reading, { host }: KnownNode, { head, target }: { head: number; target: number | null }) {
-  const fields = { head, target, provider: host, syncedAt: deps.clock.now() }
+  const now = deps.clock.now()
+  if (sync.syncedAt !== null && sync.target === target && Math.abs(now - sync.syncedAt) < tellEveryMs) return
+  const fields = { head, target, provider: host, syncedAt: now }
   await deps.db.write((tx) => deps.attestationStore.change(tx, sync.chainId, fields), { isolation: 'locking' })
 }
 

@@ -24,15 +24,18 @@ import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
 import { lendingRoutes } from './modules/lending/routes.ts'
 import { lendingDocumentAdminRoutes, lendingDocumentRoutes } from './modules/lending-document/routes.ts'
 import { loginRoutes, merchantRoutes } from './modules/merchant/routes.ts'
+import { methodologyRoutes, publicMethodologyRoutes } from './modules/methodology/routes.ts'
 import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
 import { repaymentRoutes } from './modules/repayment/routes.ts'
+import { ingestionRoutes, recommendationRoutes, serviceProviderRoutes } from './modules/service-provider/routes.ts'
 import { hostRoutes } from './modules/shop/hosts-routes.ts'
 import { publicShopRoutes, shopRoutes } from './modules/shop/routes.ts'
 import { shopAdminRoutes } from './modules/shop-admin/routes.ts'
+import { platformWalletRoutes, trustRoutes } from './modules/trust/routes.ts'
 import { webhookRoutes } from './modules/webhook/routes.ts'
 import type { AppDeps } from './parts.ts'
 
@@ -90,6 +93,13 @@ const twice = (deps: AppDeps) =>
     .use(creditAdminRoutes(deps))
     .use(upgradePreviewRoutes(deps))
     .use(lenderRoutes(deps))
+    .use(methodologyRoutes(deps))
+    .use(publicMethodologyRoutes(deps))
+    .use(platformWalletRoutes(deps))
+    .use(serviceProviderRoutes(deps))
+    .use(recommendationRoutes(deps))
+    .use(ingestionRoutes(deps))
+    .use(trustRoutes(deps))
     .use(repaymentRoutes(deps))
     .use(lendingDocumentRoutes(deps))
     .use(lendingDocumentAdminRoutes(deps))

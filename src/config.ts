@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { readChains } from './lib/chain-settings.ts'
 import { logLevels } from './lib/log.ts'
 import { blockOf } from './lib/networks.ts'
 import { isThisMachine, looksSecret, modeOfKey } from './lib/processor-keys.ts'
+import { signingKey } from './lib/signing-key.ts'
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {
@@ -222,6 +224,13 @@ export const settings = {
   API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
   LENDING_PLATFORM_ENABLED: setting('lendingPlatformEnabled', 'boolean', 'false', 'Whether the lending routes exist', boolean),
+  LENDING_REPAYMENTS_FROM_ATTESTATIONS: setting(
+    'lendingRepaymentsFromAttestations',
+    'boolean',
+    'false',
+    'Whether what lenders attest of loans (schema C) is recorded as repayments of merchants',
+    boolean,
+  ),
   OPERATOR_IP_ALLOWLIST: setting(
     'operatorIpAllowlist',
     'list',
@@ -328,6 +337,13 @@ export const settings = {
       return text
     },
   ),
+  CHAINS: secret(
+    'chains',
+    'JSON',
+    'Chains whose attestations are counted: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`; contract and first block are known of the main chains. Without `confirmations` a block is read once it is finalized',
+    Object.assign(readChains, { whenUnset: [] }),
+  ),
+  CHAIN_SIGNING_KEY: secret('chainSigningKey', 'hex', 'Private key of `souk chain register` and `attest` without `--key-file`', signingKey),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
     if (text.length < 16) throw new Error('at least 16 characters')
     return text

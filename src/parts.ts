@@ -3,6 +3,7 @@ import type { Deps } from './core/deps.ts'
 import { httpParts } from './http/parts.ts'
 import type { Peers } from './http/peers.ts'
 import { affiliateParts } from './modules/affiliate/parts.ts'
+import { attestationParts } from './modules/attestation/parts.ts'
 import { auditParts } from './modules/audit/parts.ts'
 import { authParts } from './modules/auth/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'
@@ -18,13 +19,16 @@ import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
+import { methodologyParts } from './modules/methodology/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
+import { serviceProviderParts } from './modules/service-provider/parts.ts'
 import { shopParts } from './modules/shop/parts.ts'
+import { trustParts } from './modules/trust/parts.ts'
 import { webhookParts } from './modules/webhook/parts.ts'
 
 /** Adds a module's parts to what there is already, which they may use. */
@@ -51,8 +55,12 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(authParts)
     .add(merchantParts)
     .add(kybParts)
+    .add(trustParts)
     .add(lenderParts)
+    .add(methodologyParts)
+    .add(serviceProviderParts)
     .add(repaymentParts)
+    .add(attestationParts)
     .add(creditParts)
     .add(lendingParts)
     .add(lendingDocumentParts)

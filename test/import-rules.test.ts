@@ -85,7 +85,11 @@ const rules: readonly Rule[] = [
     ],
   },
   { what: 'http', files: http, may: [http, ...core, schemas, /^@elysiajs\//, /^node:net$/, /^swagger-ui-dist\//] },
-  { what: 'clients', files: /^src\/clients\//, may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/] },
+  {
+    what: 'clients',
+    files: /^src\/clients\//,
+    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/],
+  },
   { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
   {
     what: 'the surface',
@@ -127,6 +131,7 @@ const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     may: [
       /^src\/(cli|demo)\//,
+      /^src\/clients\/(chain\/[\w-]+|safe-fetch)\.ts$/,
       ...core,
       http,
       /^src\/(app|instance|keys|parts|server|version)\.ts$/,

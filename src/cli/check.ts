@@ -21,6 +21,7 @@ import {
 } from '../modules/lending-document/index.ts'
 import { countSealed, faultySeals, hasSealedSecrets, missingMasterKeys, type SealFault } from '../modules/master-key/index.ts'
 import { repaymentFindings } from '../modules/repayment/index.ts'
+import { trustFindings } from '../modules/trust/index.ts'
 import type { Input } from './command.ts'
 import { problemsWithProgress } from './copying.ts'
 import { inspectFile } from './database-file.ts'
@@ -107,6 +108,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield { subject: 'listings', problems: await listingProblems(db) }
   yield* bookFindings(db)
   yield* repaymentFindings(db)
+  yield* trustFindings(db)
 }
 
 const faultWords = {

@@ -143,6 +143,46 @@ not work. Works beside a running server.`,
                                         more risk more, is refused`,
     run: async (input) => (await import('./lending.ts')).lending(input),
   },
+  chain: {
+    summary: 'Read attestations from the chains, count them again, and attest',
+    positionals: ['status|sync|resync|registry|verify|register|attest', '[FILE.json]'],
+    flags: {
+      chain: { value: 'ID', meaning: 'The chain, by its id, as 8453' },
+      rpc: {
+        value: 'URL',
+        meaning: 'Its node, instead of those of CHAINS; several with commas between. Others on this machine may see what it holds',
+      },
+      contract: { value: 'ADDRESS', meaning: 'Where the Ethereum Attestation Service is on it, where that is not known' },
+      from: { value: 'BLOCK', meaning: 'With resync and verify: the first block' },
+      to: { value: 'BLOCK', meaning: 'With verify: the last block, instead of the newest that is finalized' },
+      registry: { value: 'FILE', meaning: 'With verify: what `souk chain registry` has written' },
+      against: { value: 'URL', meaning: 'With verify: the souk whose figures are compared' },
+      schema: { value: 'NAME', meaning: 'With attest: A, B, C or D' },
+      'key-file': {
+        value: 'FILE',
+        meaning: 'With register and attest: the private key, in a file that only its owner may read; else CHAIN_SIGNING_KEY',
+      },
+      yes: { meaning: 'With register and attest: send without asking' },
+      'dry-run': { meaning: 'With register and attest: send nothing, and do not ask' },
+      'data-dir': dataDir,
+    },
+    details: `  souk chain status               how far each chain of CHAINS is read; exits 1 where one is halted
+  souk chain sync                 reads on now, until all that may be counted is
+  souk chain resync --chain ID    reads anew what was read since the chain and we agreed, or from --from BLOCK on; ends a halt
+  souk chain registry > FILE      the grants by which is counted, with the hash that /v2/trust-fabric/proof shows
+
+All of these work beside a running server. The others open no database:
+
+  souk chain verify --registry FILE --rpc URL [--against https://shop.example]
+                                  counts again from that file and the chain alone, and exits 1 where a souk says otherwise
+  souk chain register --chain ID  registers those of the four schemas that the chain does not have, and prints their uids
+  souk chain attest FILE.json --schema C --chain ID --key-file FILE
+                                  makes an attestation: a JSON object with every field of the schema, and a recipient if it is
+                                  about an address. Merchants, lenders and loans are given by their ids, or as hashes
+
+What is sent is tried and priced first. On a terminal it is asked about; elsewhere nothing is sent without --yes.`,
+    run: async (input) => (await import('./chain.ts')).chain(input),
+  },
   'rotate-keys': {
     summary: 'Seal every secret under a new encryption key',
     flags: { 'data-dir': dataDir },

@@ -26,6 +26,8 @@ export type AccessRule = {
    * rule that lets customers in: an account costs nothing.
    */
   readonly limitsWrites?: true
+  /** What is sent is kept as it came, and read by the route: its signature is over the bytes. */
+  readonly raw?: true
 }
 
 const rules = {
@@ -78,7 +80,8 @@ const rules = {
   },
   superAdmin: { who: 'super admins', tokens: ['superAdmin'] },
   integration: { who: 'the integration layer', integrationKey: true },
-  processor: { who: 'payment processors, by their signature', unguarded: true },
+  processor: { who: 'payment processors, by their signature', unguarded: true, raw: true },
+  provider: { who: 'service providers, by their signature', unguarded: true, raw: true, limitsWrites: true },
   internal: { who: 'callers on this machine, or with the metrics token', unguarded: true, mayAskFor: 'metricsToken' },
 } as const satisfies Record<string, AccessRule>
 

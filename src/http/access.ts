@@ -127,9 +127,9 @@ export const access = (
     }
   }
 
-  /** The object that a route takes as JSON. A processor's message is kept as it came: its signature is over the bytes. */
+  /** The object that a route takes as JSON; of one that is sent signed messages, none: they are kept as they came. */
   async function bodyOf(request: Request, { access: by, bytesMax, exactNumbers }: StatedRoute, valuesMax: number): Promise<object> {
-    if (by !== 'processor') return readJson(request, { bytesMax, valuesMax, exactNumbers }, place)
+    if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers }, place)
     await keepRaw(request, bytesMax, place)
     return {}
   }

@@ -17,9 +17,12 @@ const kindsBySegment: Record<string, IdKind> = {
   kyb: 'kyb',
   'lending-application': 'lendingApplication',
   lenders: 'lender',
+  methodologies: 'methodology',
   orders: 'order',
+  'platform-wallets': 'wallet',
   'product-v2': 'product',
   repayments: 'repayment',
+  'service-providers': 'serviceProvider',
   sessions: 'session',
   shops: 'shop',
   'webhook-endpoints': 'endpoint',
@@ -28,6 +31,7 @@ const kindsBySegment: Record<string, IdKind> = {
 /** What stands in a path and is no id. */
 const words: Record<string, string> = {
   handle: 'brass-coffee-scoop',
+  hash: `0x${'5f'.repeat(32)}`,
   host: 'shop.example.com',
   key: 'bank_statements_12m',
   processor: 'sandbox',
@@ -44,6 +48,7 @@ const words: Record<string, string> = {
 export function pathExample(path: string, name: string): string | undefined {
   const named = name.replace(/Id$/, '')
   if (name !== named && named in idPrefixes) return idOf(named as IdKind)
+  if (name === 'providerId') return idOf('serviceProvider')
   // The sandbox has no breaker, and nobody has an account with it.
   if (name === 'processor' && /^\/admin\/|processor-accounts/.test(path)) return 'stripe'
   if (name !== 'id') return words[name]

@@ -8,7 +8,7 @@ const tagPattern = new RegExp(tag, 'g')
 
 /**
  * `{ versioned: true }` on a management read of one record: its answer carries the `ETag` of the `version` that the handler returns
- * beside the record, which no response schema has. On a change of a record: `expected` is what `If-Match` says, for the verb's
+ * beside the record, which no response schema has; of a record that has a field of that name, of its `recordVersion`. On a change of a record: `expected` is what `If-Match` says, for the verb's
  * `Change`, and the answer carries the `ETag` of the new version. test/http/versions.test.ts holds every route to it.
  */
 export const versions = () =>
@@ -19,7 +19,7 @@ export const versions = () =>
         expected: request.method === 'GET' ? undefined : expectedOf(request.headers),
       }),
       afterHandle: ({ response, set }: { response: unknown; set: { headers: Record<string, string | number> } }) => {
-        const { version } = (response ?? {}) as { version?: unknown }
+        const { version: named, recordVersion: version = named } = (response ?? {}) as { version?: unknown; recordVersion?: unknown }
         if (typeof version === 'number') set.headers['etag'] = etagOfVersion(version)
       },
     }),

@@ -8,7 +8,10 @@ import { auditLog } from '../../db/schema/people.ts'
 import { system } from '../../src/core/change.ts'
 import { decideKyb } from '../../src/modules/kyb/index.ts'
 import { createLender } from '../../src/modules/lender/index.ts'
+import { registerMethodology } from '../../src/modules/methodology/index.ts'
 import { recordRepayment } from '../../src/modules/repayment/index.ts'
+import { createProvider } from '../../src/modules/service-provider/index.ts'
+import { createPlatformWallet } from '../../src/modules/trust/index.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { statedAccess } from '../support/credentials.ts'
@@ -18,6 +21,7 @@ import { completed, drafted, path as lendingPath, submitted } from '../support/l
 import { instalment } from '../support/repayments.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
+import { methodology, provider, walletOf } from '../support/trust.ts'
 
 type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null }
 /** Makes what a route needs, and says what to ask of it so that it succeeds. */
@@ -203,6 +207,32 @@ const changes: Record<string, Prepare> = {
   'PATCH /admin/lenders/:id': async ({ app }) => ({
     path: `/admin/lenders/${await lender(app)}`,
     body: { status: 'ACTIVE' },
+    shopId: null,
+  }),
+  'POST /admin/methodologies': async ({ app }) => ({
+    path: '/admin/methodologies',
+    body: methodology(await lender(app)),
+    shopId: null,
+  }),
+  'PATCH /admin/methodologies/:id': async ({ app }) => ({
+    path: `/admin/methodologies/${(await registerMethodology(app.deps, { actor: system }, methodology(await lender(app)))).id}`,
+    body: { status: 'REVOKED' },
+    shopId: null,
+  }),
+  'POST /admin/platform-wallets': () => ({ path: '/admin/platform-wallets', body: { address: walletOf(1) }, shopId: null }),
+  'PATCH /admin/platform-wallets/:id': async ({ app }) => ({
+    path: `/admin/platform-wallets/${(await createPlatformWallet(app.deps, { actor: system }, { address: walletOf(1) })).id}`,
+    body: { address: walletOf(2) },
+    shopId: null,
+  }),
+  'POST /admin/service-providers': () => ({ path: '/admin/service-providers', body: provider, shopId: null }),
+  'PATCH /admin/service-providers/:id': async ({ app }) => ({
+    path: `/admin/service-providers/${(await createProvider(app.deps, { actor: system }, provider)).id}`,
+    body: { status: 'ACTIVE' },
+    shopId: null,
+  }),
+  'POST /admin/service-providers/:id/webhook-secret': async ({ app }) => ({
+    path: `/admin/service-providers/${(await createProvider(app.deps, { actor: system }, provider)).id}/webhook-secret`,
     shopId: null,
   }),
   'POST /admin/repayments': async ({ app, id }) => ({

@@ -90,6 +90,9 @@ const idsOf: [RegExp, string][] = [
   [/^\/webhook-endpoints/, 'whe'],
   [/^\/admin\/kyb/, 'kyb'],
   [/^\/admin\/lenders/, 'lend'],
+  [/^\/admin\/methodologies/, 'meth'],
+  [/^\/admin\/platform-wallets/, 'wal'],
+  [/^\/admin\/service-providers/, 'prov'],
   [/^\/admin\/repayments/, 'rep'],
   [/^\/admin\/shops/, 'shop'],
   [/lending-application/, 'loan'],
@@ -106,6 +109,7 @@ const idsNamed: Record<string, string> = {
   lineId: 'line',
   merchantId: 'mer',
   lenderId: 'lend',
+  providerId: 'prov',
   'x-shop-id': 'shop',
 }
 /** Names that a sign-up wants new, and a login known. */

@@ -60,7 +60,7 @@ test('every route names a field that it does not know, at every depth of its bod
   let nested = 0
   for (const route of await routesOf(app)) {
     const { method, hooks } = route
-    if (method === 'GET' || hooks.detail?.['x-upload'] || hooks.detail?.['x-access'] === 'processor') continue
+    if (method === 'GET' || hooks.detail?.['x-upload'] || /^pro(cessor|vider)$/.test(String(hooks.detail?.['x-access']))) continue
     for (const path of objectsIn(hooks.body ?? Type.Object({}))) {
       const answer = await call(route, pathOf(route), { body: only(path, 'amout'), headers: { 'idempotency-key': 'k' } })
       const field = [...path, 'amout'].join('.')

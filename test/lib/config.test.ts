@@ -177,6 +177,12 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['maybe'],
   },
+  LENDING_REPAYMENTS_FROM_ATTESTATIONS: {
+    field: 'lendingRepaymentsFromAttestations',
+    byDefault: false,
+    good: [['true', true]],
+    bad: ['maybe'],
+  },
   OPERATOR_IP_ALLOWLIST: {
     field: 'operatorIpAllowlist',
     byDefault: ['127.0.0.0/8', '::1'],
@@ -232,6 +238,61 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     byDefault: 'souk/',
     good: [['a/b-1/', 'a/b-1/']],
     bad: ['souk', '/souk/', 'a//', '../up/'],
+  },
+  CHAIN_SIGNING_KEY: {
+    field: 'chainSigningKey',
+    byDefault: undefined,
+    good: [
+      [`0x${'AB'.repeat(32)}`, `0x${'ab'.repeat(32)}`],
+      ['1'.repeat(64), `0x${'1'.repeat(64)}`],
+    ],
+    bad: ['0x12', '0'.repeat(64), 'f'.repeat(64), `${'1'.repeat(64)} 2`],
+  },
+  CHAINS: {
+    field: 'chains',
+    byDefault: [],
+    good: [
+      [
+        '[{"chainId":8453,"rpc":["https://base.example/KEY?x=1","http://127.0.0.1:8545"]}]',
+        [
+          {
+            chainId: 8453,
+            rpc: ['https://base.example/KEY?x=1', 'http://127.0.0.1:8545'],
+            contract: '0x4200000000000000000000000000000000000021',
+            startBlock: 3_701_279,
+            confirmations: undefined,
+          },
+        ],
+      ],
+      [
+        `[{"chainId":31337,"rpc":["http://127.0.0.1:1"],"contract":"0x${'aB'.repeat(20)}","confirmations":0}]`,
+        [{ chainId: 31_337, rpc: ['http://127.0.0.1:1'], contract: `0x${'ab'.repeat(20)}`, startBlock: 0, confirmations: 0 }],
+      ],
+      // Another contract than the known one was made at another time.
+      [
+        `[{"chainId":1,"rpc":["http://127.0.0.1:1"],"contract":"0x${'ab'.repeat(20)}","startBlock":7}]`,
+        [{ chainId: 1, rpc: ['http://127.0.0.1:1'], contract: `0x${'ab'.repeat(20)}`, startBlock: 7, confirmations: undefined }],
+      ],
+      ['[]', []],
+    ],
+    bad: [
+      'https://base.example/KEY',
+      '{"chainId":8453}',
+      '[7]',
+      '[{"chainId":"8453","rpc":["https://base.example/KEY"]}]',
+      '[{"chainId":0,"rpc":["https://base.example/KEY"]}]',
+      '[{"chainId":8453,"rpc":"https://base.example/KEY"}]',
+      '[{"chainId":8453,"rpc":[]}]',
+      '[{"chainId":8453,"rpc":["wss://base.example/KEY"]}]',
+      '[{"chainId":8453,"rpc":["https://user:pass@base.example"]}]',
+      '[{"chainId":8453,"rpc":["https://base.example/KEY","https://base.example/KEY"]}]',
+      '[{"chainId":31337,"rpc":["http://127.0.0.1:8545"]}]',
+      '[{"chainId":8453,"rpc":["https://base.example/KEY"],"contract":"0x12"}]',
+      '[{"chainId":8453,"rpc":["https://base.example/KEY"],"startBlock":-1}]',
+      '[{"chainId":8453,"rpc":["https://base.example/KEY"],"confirmations":1.5}]',
+      '[{"chainId":8453,"rpc":["https://base.example/KEY"],"confirmation":1}]',
+      '[{"chainId":8453,"rpc":["https://a.example/K"]},{"chainId":8453,"rpc":["https://b.example/K"]}]',
+    ],
   },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
   DRAIN_SECONDS: {
@@ -354,6 +415,8 @@ describe('the settings', () => {
       ...[
         'BTCPAY_API_KEY',
         'BTCPAY_WEBHOOK_SECRET',
+        'CHAINS',
+        'CHAIN_SIGNING_KEY',
         'CHECKOUT_SECRET_KEY',
         'CHECKOUT_WEBHOOK_SECRET',
         'DOCUMENTS_S3_SECRET',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { signedHeaders, webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
+import { Webhook } from 'standardwebhooks'
+import { idOfSigned, signedHeaders, webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
 
 test('a message is signed as the libraries of the standard sign it', () => {
   // The example of their own tests.
@@ -13,4 +14,50 @@ test('a message is signed as the libraries of the standard sign it', () => {
 
 test('a secret is random bytes in base64 behind a prefix by which it is known as one', () => {
   expect(webhookSecret(new Uint8Array(webhookSecretBytes).fill(255))).toBe('whsec_//////////////////////////////////////////8=')
+})
+
+const secret = webhookSecret(new Uint8Array(webhookSecretBytes).fill(7))
+const other = webhookSecret(new Uint8Array(webhookSecretBytes).fill(9))
+const now = 1_767_700_800_000
+const body = '{"kind":"arrived"}'
+const bytes = Buffer.from(body)
+const sign = (by: string, id = 'msg_1', at = now) => new Webhook(by).sign(id, new Date(at), body)
+const headers = (signature: string, id = 'msg_1', at = now) => ({ id, timestamp: String(Math.floor(at / 1_000)), signature })
+
+test('a message that the library of the standard signed is known by each of the secrets, and what it says by no other', () => {
+  expect(idOfSigned([secret], headers(sign(secret)), bytes, now)).toBe('msg_1')
+  expect(idOfSigned([other, secret], headers(sign(secret)), bytes, now)).toBe('msg_1')
+  expect(idOfSigned([secret], headers(`v1a,AAAA ${sign(other)} ${sign(secret)}`), bytes, now)).toBe('msg_1')
+  expect(idOfSigned([other], headers(sign(secret)), bytes, now)).toBeUndefined()
+  expect(idOfSigned([secret], headers(sign(secret)), Buffer.from(`${body} `), now)).toBeUndefined()
+  expect(idOfSigned([secret], headers(sign(secret), 'msg_2'), bytes, now)).toBeUndefined()
+  expect(idOfSigned([secret], headers(sign(secret), 'msg_1', now + 1_000), bytes, now)).toBeUndefined()
+})
+
+test('a message is known up to five minutes either way and not a second longer', () => {
+  const known = (at: number) => idOfSigned([secret], headers(sign(secret, 'msg_1', at), 'msg_1', at), bytes, now) !== undefined
+  expect([-301, -300, 0, 300, 301].map((seconds) => known(now + seconds * 1_000))).toEqual([false, true, true, true, false])
+})
+
+test('what is no signature, no time or no name is nobody’s, whatever it is', () => {
+  const wrong = [
+    { id: null },
+    { timestamp: null },
+    { signature: null },
+    { id: '' },
+    { id: 'a'.repeat(256) },
+    { id: 'a b' },
+    { timestamp: `${Math.floor(now / 1_000)}.0` },
+    { timestamp: ` ${Math.floor(now / 1_000)}` },
+    { timestamp: '1e9' },
+    { signature: '' },
+    { signature: 'v1,' },
+    { signature: sign(secret).slice(3) },
+    { signature: sign(secret).slice(0, -4) },
+    { signature: `v2,${sign(secret).slice(3)}` },
+    { signature: `${'v1,AAAA '.repeat(20)}${sign(secret)}` },
+  ]
+  for (const one of wrong) expect([one, idOfSigned([secret], { ...headers(sign(secret)), ...one }, bytes, now)]).toEqual([one, undefined])
+  const long = 'a'.repeat(255)
+  expect(idOfSigned([secret], headers(sign(secret, long), long), bytes, now)).toBe(long)
 })

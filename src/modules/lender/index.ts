@@ -1,2 +1,2 @@
 export type { LenderDeps } from './parts.ts'
-export { changeLender, createLender, listLenders, readLender } from './service.ts'
+export { changeLender, createLender, findLender, listLenders, lockLender, readLender } from './service.ts'

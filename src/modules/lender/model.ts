@@ -1,11 +1,13 @@
 import { t } from 'elysia'
 import { fieldsOf, Instant, notBlank, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { WalletBodies, WalletRecord } from '../trust/model.ts'
 import { displayNameMax, lenderStatuses } from './domain.ts'
 
 export const LenderRecord = t.Object(
   {
     ...fieldsOf(t.String(), 'id', 'displayName'),
     status: oneOf(lenderStatuses),
+    wallets: t.Array(WalletRecord, { description: 'By address and time' }),
     statusHistory: t.Array(
       t.Object({ status: oneOf(lenderStatuses), at: Instant, actor: t.String({ description: 'The id of who did it' }) }),
       { description: 'What it was from when on, in its order' },
@@ -17,6 +19,7 @@ export const LenderRecord = t.Object(
 export const Lenders = pageOf(LenderRecord)
 
 const displayName = text(displayNameMax, { ...notBlank, description: 'The public reads it' })
-export const CreateLender = t.Object({ displayName })
-export const ChangeLender = t.Object({ displayName: t.Optional(displayName), status: t.Optional(oneOf(lenderStatuses)) })
+const wallets = t.Optional(WalletBodies)
+export const CreateLender = t.Object({ displayName, wallets })
+export const ChangeLender = t.Object({ displayName: t.Optional(displayName), status: t.Optional(oneOf(lenderStatuses)), wallets })
 export const ListLenders = t.Object({ ...pageQuery, status: t.Optional(oneOf(lenderStatuses)) })

@@ -15,7 +15,8 @@ export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
       response: { 201: LenderRecord, ...errorResponses(401, 403, 409, 413, 415, 422) },
       detail: {
         summary: 'Register a lender',
-        description: 'It begins as `PENDING_KYB`. Repayments may name a lender in any status.',
+        description:
+          'It begins as `PENDING_KYB`. Repayments may name a lender in any status. What its wallets attest of schemas B and C counts for the times in which it is `ACTIVE`.',
       },
     })
     .get('/admin/lenders', ({ query: { status, ...page } }) => listLenders(deps, status, sliceOf(page)), {
@@ -40,6 +41,6 @@ export const lenderRoutes = (deps: HttpDeps & LenderDeps) =>
       detail: {
         summary: 'Change a lender',
         description:
-          'What is left out stays. `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED`, and `PENDING_KYB → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes.',
+          'What is left out stays. `PENDING_KYB → ACTIVE ⇄ SUSPENDED → ARCHIVED`, and `PENDING_KYB → ARCHIVED`; any other change of the status is 409. Asked for the status that it has, nothing changes. `wallets` are all of them: what is left out is taken away, and counts no more; to end one, give it a `to`. 409 where somebody else has a wallet of that address at that time. Attestations are counted anew in the same write.',
       },
     })

@@ -10,6 +10,7 @@ import { instanceKeySeal } from '../instance-key/domain.ts'
 import { secretSeal } from '../lending-document/domain.ts'
 import { paymentTokenSeal } from '../payment/domain.ts'
 import { accountSeal } from '../processor-account/domain.ts'
+import { providerSecretSeal } from '../service-provider/domain.ts'
 import { keySeal, walletSeal } from '../shop/domain.ts'
 import { webhookSecretSeal } from '../webhook/domain.ts'
 import { type SealedRow, type SealedTable, sealedColumns, masterKeyStore as store } from './store.ts'
@@ -31,6 +32,7 @@ const aboutOf: Record<SealedTable, (row: SealedRow) => string> = {
   lending_documents: ({ key: [id = ''], owner: [applicationId = '', key = ''] }) => secretSeal({ id, applicationId, key }),
   payments: ({ key: [id = ''] }) => paymentTokenSeal(id),
   processor_accounts: ({ key: [id = ''], owner: [shopId = '', processor = ''] }) => accountSeal({ id, shopId, processor }),
+  service_providers: ({ key: [id = ''] }) => providerSecretSeal(id),
   webhook_endpoints: ({ key: [id = ''], owner: [shopId = ''] }) => webhookSecretSeal(shopId, id),
 }
 

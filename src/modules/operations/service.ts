@@ -1,6 +1,7 @@
 import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
+import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
@@ -34,7 +35,8 @@ export async function readiness({
 }
 
 type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
-  Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'>
+  Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
+  Pick<AttestationDeps, 'attestationStore' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** The instance in figures, in Prometheus' text format. */
 export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }): Promise<string> {
@@ -42,9 +44,11 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
   const { rss, heapUsed } = process.memoryUsage()
   const free = diskFree()
   let isolated: readonly string[] = []
+  let chains: Awaited<ReturnType<typeof chainStatuses>> = []
   // A database that is away leaves the figures of this process.
   await store.holds(async () => {
     isolated = await isolatedProcessors(deps)
+    chains = await chainStatuses(deps)
     return true
   })
   const lines = [
@@ -87,6 +91,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
           ),
           ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
         ]),
+    ...chainMetrics(deps, chains),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',
     `souk_build_info{version="${build.version}"} 1`,

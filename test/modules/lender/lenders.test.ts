@@ -19,6 +19,7 @@ test('a lender begins with its papers pending, and is read and listed with what 
   expect(rest).toEqual({
     displayName: 'Harbour Bank',
     status: 'PENDING_KYB',
+    wallets: [],
     statusHistory: [{ status: 'PENDING_KYB', at: now, actor: operator.id }],
     createdAt: now,
     updatedAt: now,
@@ -67,7 +68,7 @@ test('a name changes without a move, and what a lender does not have is refused 
     ['POST', '/admin/lenders', {}, /^displayName \(body\)/],
     ['POST', '/admin/lenders', { displayName: '  ' }, /^displayName \(body\): Expected a text that is not blank$/],
     ['POST', '/admin/lenders', { displayName: 'x'.repeat(201) }, /^displayName \(body\)/],
-    ['POST', '/admin/lenders', { displayName: 'A', wallets: [] }, /^unknown field: wallets$/],
+    ['POST', '/admin/lenders', { displayName: 'A', owner: [] }, /^unknown field: owner$/],
     ['POST', '/admin/lenders', { displayName: 'A', status: 'ACTIVE' }, /^unknown field: status$/],
     ['PATCH', `/admin/lenders/${id}`, { status: 'CLOSED' }, /^status \(body\): Expected one of PENDING_KYB, /],
     ['PATCH', `/admin/lenders/${id}`, { id: 'lend_x' }, /^unknown field: id$/],

@@ -1,0 +1,104 @@
+import { type Caller, createCalls } from '../clients/chain/calls.ts'
+import { createSafeFetch } from '../clients/safe-fetch.ts'
+import { NodeError } from '../core/chain.ts'
+import { OperatorError } from '../core/errors.ts'
+import { deployments } from '../lib/chain-settings.ts'
+import { addressForm, readAddress } from '../lib/evm.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+
+type Hex = `0x${string}`
+
+/** A chain and its nodes, from the settings or from the command line. */
+export type Target = {
+  readonly chainId: number
+  /** They may hold keys: only hosts are shown. */
+  readonly urls: readonly string[]
+  /** Of the Ethereum Attestation Service. */
+  readonly contract: Hex
+  readonly startBlock: number
+}
+
+/** Of commands that have no instance: the addresses are the operator's own. */
+export const outgoing = createSafeFetch({ allowedNetworks: [] })
+
+/** A whole number of a flag; undefined where it is not given. @throws UsageError */
+export function wholeOf({ values }: Pick<Input, 'values'>, flag: string, min = 0): number | undefined {
+  const text = values.get(flag)
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value) || value < min)
+    throw new UsageError(`--${flag} must be a whole number from ${min}`)
+  return value
+}
+
+/** The URLs of --rpc, of which each is of a chain of its own or all are of one. @throws UsageError */
+export function urlsOf({ values }: Pick<Input, 'values'>): string[] | undefined {
+  const urls = values
+    .get('rpc')
+    ?.split(',')
+    .map((url) => url.trim())
+  if (urls?.some((url) => !isNodeUrl(url))) throw new UsageError('--rpc must be http or https URLs without user names, with commas between')
+  return urls
+}
+
+function isNodeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
+}
+
+/** The address of --contract. @throws UsageError */
+export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
+  const text = values.get('contract')
+  if (text === undefined) return undefined
+  const read = new RegExp(addressForm.pattern).test(text) ? readAddress(text) : { wrong: `be ${addressForm.rule}` }
+  if ('wrong' in read) throw new UsageError(`--contract must ${read.wrong}`)
+  return read.address as Hex
+}
+
+/** The chain of --chain, by --rpc or else by CHAINS. @throws UsageError, OperatorError */
+export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
+  const chainId = wholeOf(input, 'chain', 1)
+  if (chainId === undefined) throw new UsageError('--chain is missing: the id of the chain, as 8453')
+  const urls = urlsOf(input)
+  const contract = contractOf(input)
+  if (urls) return { chainId, urls, ...deployedAt(chainId, contract) }
+  const configured = input.config().chains.find((chain) => chain.chainId === chainId)
+  if (!configured) throw new OperatorError(`CHAINS does not have chain ${chainId}: add it, or name a node by --rpc URL`)
+  return {
+    chainId,
+    urls: configured.rpc,
+    contract: contract ?? (configured.contract as Hex),
+    startBlock: contract && contract !== configured.contract ? 0 : configured.startBlock,
+  }
+}
+
+/** Where the service is on a chain, and from which block on. @throws OperatorError where nobody has said so */
+export function deployedAt(chainId: number, contract: Hex | undefined): { contract: Hex; startBlock: number } {
+  const known = deployments.get(chainId)
+  const address = contract ?? (known?.contract as Hex | undefined)
+  if (address === undefined)
+    throw new OperatorError(`It is not known where the Ethereum Attestation Service is on chain ${chainId}: name it by --contract ADDRESS`)
+  return { contract: address, startBlock: address === known?.contract ? known.startBlock : 0 }
+}
+
+/**
+ * The first node of a chain that answers and is of it. Nothing is signed for a chain before this has been asked.
+ * @throws OperatorError where there is none
+ */
+export async function callerOf({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Caller> {
+  const { chainIdOf } = await import('../clients/chain/transactions.ts')
+  const problems: string[] = []
+  for (const url of urls) {
+    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
+    try {
+      const found = await chainIdOf(caller)
+      if (found === chainId) return caller
+      problems.push(`${caller.host}: it is a node of chain ${found}`)
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      problems.push(`${caller.host}: ${error.message}`)
+    }
+  }
+  throw new OperatorError(`No node of chain ${chainId} answers:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+}

@@ -1,0 +1,208 @@
+/** `souk chain verify`: counts again, from the registry of a souk and the chains alone. Opens no database. */
+import { readFileSync, statSync } from 'node:fs'
+import { createCalls } from '../clients/chain/calls.ts'
+import { NodeError } from '../core/chain.ts'
+import { OperatorError } from '../core/errors.ts'
+import { OutgoingError } from '../core/outgoing.ts'
+import { schemaNames, schemaUids } from '../lib/eas.ts'
+import { withChecksum } from '../lib/evm.ts'
+import { contractOf, deployedAt, outgoing, type Target, urlsOf, wholeOf } from './chain-target.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { noCounts, recount } from './recount.ts'
+import { readRegistry } from './registry-file.ts'
+
+const failedStatus = 1
+const fileMaxBytes = 256 * 1024 * 1024
+const answerMaxBytes = 1024 * 1024
+const timeoutMs = 20_000
+/** How often a souk is asked anew because it counted on while it was asked. */
+const soukTries = 5
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** What a souk says of itself at one moment. */
+type Said = {
+  readonly host: string
+  readonly registryHash: string
+  readonly chains: readonly {
+    readonly chainId: number
+    readonly contract: string
+    readonly schemas: Readonly<Record<string, unknown>>
+    readonly countedTo: { readonly number: number; readonly hash: string } | null
+  }[]
+  /** By `schemaA` to `schemaD`, summed over all chains. */
+  readonly attestations: Readonly<Record<string, unknown>>
+}
+
+export async function verify(input: Input): Promise<number> {
+  const { values } = input
+  const file = values.get('registry')
+  if (file === undefined) throw new UsageError('--registry is missing: the file that `souk chain registry` has written')
+  const [to, from] = [wholeOf(input, 'to'), wholeOf(input, 'from')]
+  const against = baseOf(values.get('against'))
+  if (against && to !== undefined)
+    throw new UsageError('--to is not for --against: it is compared at the block that the souk has counted to')
+  const registry = registryIn(file)
+  if ('problem' in registry) return wrong([`${file}: ${registry.problem}`])
+  say(`Registry ${registry.hash}, ${registry.grants.length} grants`)
+  const said = against === undefined ? undefined : await saidBy(against)
+  const targets = (await targetsOf(input)).map((target) => ({ ...target, startBlock: from ?? target.startBlock }))
+  const problems = said ? differences(said, registry.hash, targets) : []
+  if (problems.length > 0) return wrong(problems)
+  const sum = noCounts()
+  for (const target of targets) {
+    const counted = said?.chains.find(({ chainId }) => chainId === target.chainId)?.countedTo
+    if (counted === null) continue
+    let bar: Progress | undefined
+    const result = await recount(target, registry.grants, {
+      to: counted?.number ?? to,
+      progress: (first, last, at) => {
+        bar ??= createProgress({ total: last - first + 1, label: `Chain ${target.chainId}`, stream: process.stderr, unit: 'blocks' })
+        bar.at(at - first + 1)
+      },
+    }).finally(() => bar?.end())
+    say(
+      `Chain ${target.chainId} by ${result.host}: EAS ${withChecksum(target.contract)}, blocks ${result.from} to ${result.to.number} ${result.to.hash}`,
+    )
+    for (const name of schemaNames) {
+      say(`  ${name} ${result.counts[name]}`)
+      sum[name] += result.counts[name]
+    }
+    if (counted && counted.hash !== result.to.hash)
+      problems.push(
+        `Chain ${target.chainId}: block ${counted.number} is ${result.to.hash}, and the souk has counted to ${counted.hash}: that is another chain`,
+      )
+  }
+  if (!said) return 0
+  for (const name of schemaNames)
+    if (said.attestations[`schema${name}`] !== sum[name])
+      problems.push(`Schema ${name}: the souk says ${String(said.attestations[`schema${name}`])}, and the chains ${sum[name]}`)
+  if (problems.length > 0)
+    return wrong([
+      ...problems,
+      'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
+    ])
+  say(`${said.host} says the same`)
+  return 0
+}
+
+function wrong(problems: readonly string[]): number {
+  process.stderr.write(problems.map((problem) => `WRONG ${problem}\n`).join(''))
+  return failedStatus
+}
+
+function registryIn(file: string) {
+  const found = statSync(file)
+  if (!found.isFile() || found.size > fileMaxBytes) throw new OperatorError(`${file} is no file of at most 256 MB`)
+  return readRegistry(readFileSync(file, 'utf8'))
+}
+
+function baseOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new UsageError('--against must be the http or https URL of a souk')
+  return url.href.replace(/\/+$/, '')
+}
+
+/** The chains to count: those of --rpc, whose nodes say which they are, or else of CHAINS; all, or that of --chain. */
+async function targetsOf(input: Input): Promise<Target[]> {
+  const urls = urlsOf(input)
+  const contract = contractOf(input)
+  const only = wholeOf(input, 'chain', 1)
+  const all = urls
+    ? [...(await byChain(urls))].map(([chainId, nodes]) => ({ chainId, urls: nodes, ...deployedAt(chainId, contract) }))
+    : input.config().chains.map(({ chainId, rpc, ...chain }) => ({
+        chainId,
+        urls: rpc,
+        contract: contract ?? (chain.contract as Target['contract']),
+        startBlock: contract && contract !== chain.contract ? 0 : chain.startBlock,
+      }))
+  const targets = all.filter(({ chainId }) => only === undefined || chainId === only)
+  if (targets.length === 0)
+    throw new OperatorError(only !== undefined ? `No node is named of chain ${only}` : 'No node is named: give --rpc URL, or set CHAINS')
+  const single = ['contract', 'from', 'to'].find((flag) => input.values.has(flag))
+  if (single !== undefined && targets.length > 1) throw new UsageError(`--${single} is of one chain: name it by --chain`)
+  return targets
+}
+
+async function byChain(urls: readonly string[]): Promise<Map<number, string[]>> {
+  const { chainIdOf } = await import('../clients/chain/transactions.ts')
+  const found = new Map<number, string[]>()
+  for (const url of urls) {
+    const caller = createCalls({ url, safeFetch: outgoing, now: Date.now })
+    const chainId = await chainIdOf(caller).catch((error: unknown) => {
+      throw error instanceof NodeError ? new OperatorError(`${caller.host}: ${error.message}`) : error
+    })
+    found.set(chainId, [...(found.get(chainId) ?? []), url])
+  }
+  return found
+}
+
+/** What makes it needless to count, because it cannot come out the same. */
+function differences(said: Said, hash: string, targets: readonly Target[]): string[] {
+  const problems: string[] = []
+  if (said.registryHash !== hash) problems.push(`The souk has counted by the registry ${said.registryHash}: export it anew`)
+  for (const { chainId, contract, schemas } of said.chains) {
+    const target = targets.find((one) => one.chainId === chainId)
+    if (!target) problems.push(`The souk counts chain ${chainId} as well, of which no node is named: what it says is the sum of all`)
+    else if (target.contract !== contract.toLowerCase())
+      problems.push(`Chain ${chainId}: the souk reads EAS at ${contract}, and this ${withChecksum(target.contract)}`)
+    if (schemaNames.some((name) => schemas[name] !== schemaUids[name])) problems.push(`Chain ${chainId}: the souk counts other schemas`)
+  }
+  for (const { chainId } of targets)
+    if (!said.chains.some((chain) => chain.chainId === chainId)) problems.push(`The souk does not count chain ${chainId}: leave it out`)
+  return problems
+}
+
+/** Proof and statistics of a souk, as of one moment. */
+async function saidBy(base: string): Promise<Said> {
+  const proof = () => answerOf(base, '/v2/trust-fabric/proof')
+  let before = await proof()
+  for (let tries = 0; tries < soukTries; tries++) {
+    const stats = await answerOf(base, '/v2/trust-fabric/stats')
+    const after = await proof()
+    const { registryHash, chains } = after
+    if (before['registryHash'] === registryHash && JSON.stringify(before['chains']) === JSON.stringify(chains))
+      return saidIn(base, after, stats)
+    before = after
+  }
+  throw new OperatorError(`${new URL(base).host} counts on faster than it can be asked: try again`)
+}
+
+async function answerOf(base: string, path: string): Promise<Record<string, unknown>> {
+  const { host } = new URL(base)
+  try {
+    const { status, bytes } = await outgoing(`${base}${path}`, {
+      timeoutMs,
+      bytesMax: answerMaxBytes,
+      trusted: true,
+      headers: { 'cache-control': 'no-cache' },
+    })
+    if (status !== 200) throw new OperatorError(`${host} answers ${path} with status ${status}`)
+    const answer: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (isRecord(answer)) return answer
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    if (error instanceof OutgoingError) throw new OperatorError(`${host} does not answer ${path}: ${error.kind}`)
+  }
+  throw new OperatorError(`${host} answers ${path} with what is no JSON object`)
+}
+
+function saidIn(base: string, { registryHash, chains }: Record<string, unknown>, { attestations }: Record<string, unknown>): Said {
+  if (typeof registryHash === 'string' && Array.isArray(chains) && chains.every(isChain) && isRecord(attestations))
+    return { host: new URL(base).host, registryHash, chains: chains as Said['chains'], attestations }
+  throw new OperatorError(`${new URL(base).host} answers what is no proof`)
+}
+
+function isChain(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { chainId, contract, schemas, countedTo } = value
+  const isBlock =
+    countedTo === null || (isRecord(countedTo) && Number.isSafeInteger(countedTo['number']) && typeof countedTo['hash'] === 'string')
+  return Number.isSafeInteger(chainId) && typeof contract === 'string' && isRecord(schemas) && isBlock
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

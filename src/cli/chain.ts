@@ -1,0 +1,53 @@
+import { NodeError } from '../core/chain.ts'
+import { OperatorError } from '../core/errors.ts'
+import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
+
+/** What each word takes besides --data-dir: whether a file, and which flags. */
+const words: Readonly<Record<string, { readonly file?: string; readonly flags: readonly string[] }>> = {
+  status: { flags: [] },
+  sync: { flags: [] },
+  resync: { flags: ['chain', 'from'] },
+  registry: { flags: [] },
+  verify: { flags: ['registry', 'rpc', 'chain', 'contract', 'from', 'to', 'against'] },
+  register: { flags: ['chain', 'rpc', 'contract', 'key-file', 'yes', 'dry-run'] },
+  attest: { file: 'FILE.json', flags: ['schema', 'chain', 'rpc', 'contract', 'key-file', 'yes', 'dry-run'] },
+}
+
+/** `souk chain`: reading the chains, showing what was counted, and attesting. */
+export async function chain(input: Input): Promise<number> {
+  const [word = '', file = ''] = input.positionals
+  checkWord(word, input)
+  try {
+    return await run(word, input, file)
+  } catch (error) {
+    if (error instanceof NodeError) throw new OperatorError(`The node did not do its part: ${error.message}`)
+    throw error
+  }
+}
+
+async function run(word: string, input: Input, file: string): Promise<number> {
+  switch (word) {
+    case 'verify':
+      return (await import('./chain-verify.ts')).verify(input)
+    case 'register':
+      return (await import('./chain-send.ts')).register(input)
+    case 'attest':
+      return (await import('./chain-send.ts')).attest(input, file)
+    default:
+      return (await import('./chain-sync.ts')).runOnInstance(word, input)
+  }
+}
+
+/** @throws UsageError where a word is none, or does not go with what is given */
+function checkWord(word: string, { positionals, switches, values }: Input): void {
+  const takes = Object.hasOwn(words, word) ? words[word] : undefined
+  if (!takes) throw new UsageError(`souk chain has no such word: it has ${Object.keys(words).join(', ')}`)
+  if (positionals.length > 1 !== (takes.file !== undefined))
+    throw new UsageError(
+      takes.file === undefined ? 'Only attest takes a file' : `${takes.file} is missing: \`souk chain ${word} ${takes.file}\``,
+    )
+  const foreign = [...values.keys(), ...switches].find((flag) => flag !== 'data-dir' && !takes.flags.includes(flag))
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not for \`souk chain ${word}\``)
+  if (switches.has('yes') && switches.has('dry-run')) throw new UsageError('--yes sends, and --dry-run does not: give one of them')
+}

@@ -1,0 +1,65 @@
+/** The grants of a souk as a file: what `souk chain registry` writes, and `souk chain verify` counts by. */
+import { isSchemaName } from '../lib/eas.ts'
+import { addressForm } from '../lib/evm.ts'
+import { instantPattern, parseInstant } from '../lib/instant.ts'
+import { type Grant, registryHash } from '../modules/trust/domain.ts'
+
+/** The file's text: a grant a line, in the order of the hash, so that two files can be compared. */
+export function textOfRegistry(grants: readonly Grant[]): string {
+  const lines = grants.map(({ address, schema, fromAt, toAt }) =>
+    JSON.stringify({ address, schema, from: isoOf(fromAt), to: toAt === null ? null : isoOf(toAt) }),
+  )
+  return `{\n"registryHash": "${registryHash(grants)}",\n"grants": [${lines.length > 0 ? `\n${lines.join(',\n')}\n` : ''}]\n}\n`
+}
+
+const isoOf = (ms: number) => new Date(ms).toISOString()
+
+/**
+ * Reads such a file.
+ * @returns the grants and the hash that they have; or what is wrong with it, which repeats none of its values
+ */
+export function readRegistry(text: string): { readonly grants: Grant[]; readonly hash: string } | { readonly problem: string } {
+  const file = parsed(text)
+  if (!isRecord(file) || !hasOnly(file, ['registryHash', 'grants']))
+    return { problem: 'it must be { "registryHash", "grants" } and nothing else' }
+  const { registryHash: said, grants: list } = file
+  if (!Array.isArray(list)) return { problem: 'its grants must be a list' }
+  const grants: Grant[] = []
+  for (const [at, one] of list.entries()) {
+    const grant = grantOf(one)
+    if (!grant)
+      return {
+        problem: `grant ${at + 1} must be { "address", "schema", "from", "to" }: an address in small letters, A to D, and times, of which "to" may be null`,
+      }
+    grants.push(grant)
+  }
+  const hash = registryHash(grants)
+  if (hash !== said) return { problem: `its grants have the hash ${hash}, and it says another: it was changed` }
+  return { grants, hash }
+}
+
+function grantOf(value: unknown): Grant | undefined {
+  if (!isRecord(value) || !hasOnly(value, ['address', 'schema', 'from', 'to'])) return undefined
+  const { address, schema, from, to } = value
+  if (typeof address !== 'string' || !new RegExp(addressForm.pattern).test(address) || address !== address.toLowerCase()) return undefined
+  const [fromAt, toAt] = [timeOf(from), to === null ? null : timeOf(to)]
+  if (!isSchemaName(schema) || fromAt === undefined || toAt === undefined) return undefined
+  return { address, schema, fromAt, toAt }
+}
+
+function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' && new RegExp(instantPattern).test(value) ? parseInstant(value) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const hasOnly = (record: object, names: readonly string[]) =>
+  Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name))
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

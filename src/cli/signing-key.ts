@@ -1,0 +1,30 @@
+import { readFileSync, statSync } from 'node:fs'
+import { OperatorError } from '../core/errors.ts'
+import { signingKey } from '../lib/signing-key.ts'
+import type { Input } from './command.ts'
+
+/** A key has 66 characters; who points at something else has it neither read nor shown. */
+const fileMaxBytes = 1_024
+const forOthers = 0o077
+
+/**
+ * The key that signs, from the file of --key-file or from the settings.
+ * @returns undefined where there is none
+ * @throws OperatorError, which never repeats what was read
+ */
+export function signingKeyOf({ values, config }: Pick<Input, 'values' | 'config'>): `0x${string}` | undefined {
+  const file = values.get('key-file')
+  if (file === undefined) return config().chainSigningKey
+  const found = statSync(file)
+  if (!found.isFile()) throw new OperatorError(`${file} is not a file`)
+  if ((found.mode & forOthers) !== 0)
+    throw new OperatorError(
+      `${file} may be read by others than its owner: run \`chmod 600 ${file}\`, and take another key where somebody may have read it`,
+    )
+  try {
+    return signingKey(found.size <= fileMaxBytes ? readFileSync(file, 'utf8') : '')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) throw error
+    throw new OperatorError(`${file} holds no private key: 64 hexadecimal digits, with or without 0x, and nothing else`)
+  }
+}

@@ -1,0 +1,84 @@
+/** Nodes of chains: what they look like from here, and how they fail. `clients/chain/rpc.ts` asks them. Hex is in lower case, with 0x. */
+import type { Pace } from '../lib/pace.ts'
+
+/** A block, as far as we look at it. `at` is its time in milliseconds. */
+export type Header = { readonly number: number; readonly hash: string; readonly at: number }
+
+/** That an attestation was made, or revoked. */
+export type ChainLog = {
+  readonly kind: 'ATTESTED' | 'REVOKED'
+  readonly uid: string
+  readonly schemaUid: string
+  readonly attester: string
+  readonly recipient: string
+  readonly blockNumber: number
+  readonly blockHash: string
+}
+
+export type LogFilter = {
+  readonly contract: string
+  readonly schemaUids: readonly string[]
+  /** Undefined: of anybody. */
+  readonly attesters?: readonly string[] | undefined
+  /** Block numbers, both included. */
+  readonly from: number
+  readonly to: number
+}
+
+export type Block = number | 'latest' | 'finalized'
+
+export type Question = {
+  /** Blocks of which the headers are asked. */
+  readonly blocks: readonly Block[]
+  readonly logs?: LogFilter
+  /** Calls of views: data as hex. */
+  readonly calls?: readonly { readonly to: string; readonly data: string }[]
+}
+
+/** All of one node and one batch. */
+export type NodeAnswer = {
+  /** In the order of the blocks that were asked for; undefined: the node has none such, or not yet. */
+  readonly headers: readonly (Header | undefined)[]
+  /** Whether the node does not know what `finalized` is. */
+  readonly knowsNoFinality: boolean
+  /** None where none were asked for. */
+  readonly logs: readonly ChainLog[]
+  /** What the calls gave, as hex; undefined where one failed. */
+  readonly results: readonly (string | undefined)[]
+  /** How long the answer was. */
+  readonly bytes: number
+}
+
+export type ChainNode = {
+  /** All of its URL that may be shown. */
+  readonly host: string
+  /**
+   * Asks in one batch. What comes back is what was asked for: of that chain, that contract, those blocks; headers of a last block of logs are
+   * asked for before and after the logs, and are the same.
+   * @throws NodeError for every failure there is
+   */
+  ask(question: Question, pace: Pick<Pace, 'enter'>): Promise<NodeAnswer>
+}
+
+export type NodeFailure =
+  /** It answers too many of us already. */
+  | 'RATE_LIMITED'
+  /** More than it, or we, can take at once: ask for fewer blocks. */
+  | 'RANGE'
+  /** It has not come as far as it was asked about, or its chain changed while it was asked. */
+  | 'BEHIND'
+  /** No answer, or one that is not what was asked for. */
+  | 'FAULT'
+
+/** A node did not give what was asked for. The message says why, in our words: theirs may quote a key. */
+export class NodeError extends Error {
+  override readonly name = 'NodeError'
+  constructor(
+    readonly kind: NodeFailure,
+    message: string,
+    /** When it may be asked again, in milliseconds from now; and how many blocks it would answer about. */
+    readonly hint: { readonly retryAfterMs?: number; readonly blocks?: number } = {},
+  ) {
+    super(message)
+  }
+}

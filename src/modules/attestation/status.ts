@@ -1,0 +1,80 @@
+/** How the sync of every chain stands. */
+import { labelled } from '../../lib/prometheus.ts'
+import { type ChainStatus, statusOf } from './domain.ts'
+import type { AttestationDeps } from './parts.ts'
+
+/** Of every chain of which something was read, by chain id. */
+export async function chainStatuses({ attestationStore: store }: Pick<AttestationDeps, 'attestationStore'>): Promise<ChainStatus[]> {
+  const [syncs, backfills] = await Promise.all([store.all(), store.backfillCounts()])
+  return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0))
+}
+
+type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
+
+/** Lines of Prometheus' text format; none where no chain is read. */
+export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, statuses: readonly ChainStatus[]): string[] {
+  if (statuses.length === 0) return []
+  const each = (value: (status: ChainStatus) => number | null) =>
+    statuses.flatMap((status) => {
+      const figure = value(status)
+      return figure === null ? [] : [{ labels: { chain: String(status.chainId) }, value: figure }]
+    })
+  const differences = statuses.flatMap(({ chainId, rescan }) =>
+    (['missing', 'unknown'] as const).flatMap((kind) => {
+      const value = rescan[kind]
+      return value === null ? [] : [{ labels: { chain: String(chainId), kind }, value }]
+    }),
+  )
+  return [
+    ...labelled(
+      'souk_chain_counted_to',
+      'The last block whose attestations are counted.',
+      each(({ countedTo }) => countedTo),
+    ),
+    ...labelled(
+      'souk_chain_head',
+      'The newest block that a node told of.',
+      each(({ head }) => head),
+    ),
+    ...labelled(
+      'souk_chain_lag_blocks',
+      'Blocks between the two.',
+      each(({ lag }) => lag),
+    ),
+    ...labelled(
+      'souk_chain_halted',
+      'Whether nothing is read until an operator says so.',
+      each(({ haltedAt }) => Number(haltedAt !== null)),
+    ),
+    ...labelled(
+      'souk_chain_backfills',
+      'Addresses of which older blocks are still to be read.',
+      each(({ backfills }) => backfills),
+    ),
+    ...labelled('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
+    ...labelled(
+      'souk_chain_logs_total',
+      'Logs by registered addresses that this process has read.',
+      [...chainLogs].map(([chain, value]) => ({ labels: { chain: String(chain) }, value })),
+      'counter',
+    ),
+    ...labelled(
+      'souk_chain_repayments_total',
+      'What became of repayments that lenders attest.',
+      attestedCounts.all().map(([words, value]) => {
+        const [chain = '', result = ''] = words.split(' ')
+        return { labels: { chain, result }, value }
+      }),
+      'counter',
+    ),
+    ...labelled(
+      'souk_chain_errors_total',
+      'What nodes did not give as they should.',
+      chainFailures.all().map(([words, value]) => {
+        const [chain = '', kind = ''] = words.split(' ')
+        return { labels: { chain, kind: kind.toLowerCase() }, value }
+      }),
+      'counter',
+    ),
+  ]
+}

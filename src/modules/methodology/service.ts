@@ -1,0 +1,160 @@
+import { type Change, locking, type Write } from '../../core/change.ts'
+import { refuseTaken } from '../../core/conflict.ts'
+import { AppError } from '../../core/errors.ts'
+import { assertExpected } from '../../core/versions.ts'
+import { type Page, pageOf, type Slice } from '../../lib/page.ts'
+import { pick } from '../../lib/records.ts'
+import { audit, audited } from '../audit/index.ts'
+import { findLender, lockLender } from '../lender/index.ts'
+import { addCounts } from '../trust/index.ts'
+import {
+  type Methodology,
+  type MethodologyStatus,
+  type MethodologyView,
+  methodologyDifference,
+  methodologyView,
+  type PublicMethodologyView,
+  publicMethodologyView,
+} from './domain.ts'
+import type { MethodologyDeps } from './parts.ts'
+import type { MethodologyFilter } from './store.ts'
+
+type By = Pick<Change, 'actor' | 'expected' | 'write'>
+export type MethodologyDraft = { lenderId: string; version: string; contentHash: string; documentUrl: string }
+
+const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
+const taken = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
+const lockingBy =
+  (deps: MethodologyDeps, { write = deps.db.write }: By): Write =>
+  (work) =>
+    write(work, locking)
+
+/**
+ * Registers a version of a lender's methodology, which takes the place of the active one.
+ * @throws AppError INVALID for an address that is not of the web by TLS, and for a lender that is not there, naming the field; CONFLICT where the
+ *   lender has that version or that hash already
+ */
+export function registerMethodology(deps: MethodologyDeps, by: By, draft: MethodologyDraft): Promise<MethodologyView> {
+  const { methodologyStore: store, clock } = deps
+  const { lenderId, version: methodologyVersion, documentUrl } = draft
+  assertUrl(documentUrl)
+  const id = deps.newId('methodology')
+  const now = clock.now()
+  const contentHash = draft.contentHash.toLowerCase()
+  const methodology: Methodology = {
+    id,
+    lenderId,
+    methodologyVersion,
+    contentHash,
+    documentUrl,
+    status: 'ACTIVE',
+    registeredAt: now,
+    updatedAt: now,
+    version: 1,
+  }
+  return audited(
+    deps,
+    { actor: by.actor, write: lockingBy(deps, by) },
+    { action: 'methodology.registered', subject: id },
+    async (tx, tell) => {
+      // Two at once of a lender come one after the other.
+      if (!(await lockLender(tx, deps, lenderId))) throw new AppError('INVALID', 'lenderId (body): no such lender')
+      const isFirst = !(await store.hasAny(tx, lenderId))
+      const active = await store.active(lenderId, tx)
+      const superseded = active && (await store.supersede(tx, active, now))
+      if (active && superseded)
+        await audit(tx, deps, {
+          actor: by.actor,
+          action: 'methodology.superseded',
+          subject: active.id,
+          ...methodologyDifference(active, superseded),
+        })
+      await store.insert(tx, methodology)
+      await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
+      tell(methodologyDifference(undefined, methodology))
+      return methodologyView(methodology)
+    },
+  ).catch(refuseTaken(taken))
+}
+
+function assertUrl(documentUrl: string): void {
+  const url = URL.parse(documentUrl)
+  if (url?.protocol !== 'https:' || url.username || url.password)
+    throw new AppError('INVALID', 'documentUrl (body): must be an https URL without credentials')
+}
+
+/**
+ * Revokes a version of a methodology; asked for the status that it has, that stays.
+ * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for any other status
+ */
+export function revokeMethodology(
+  deps: MethodologyDeps,
+  by: By,
+  id: string,
+  status: MethodologyStatus | undefined,
+): Promise<MethodologyView> {
+  const { methodologyStore: store, clock } = deps
+  return audited(
+    deps,
+    { actor: by.actor, write: lockingBy(deps, by) },
+    { action: 'methodology.changed', subject: id },
+    async (tx, tell) => {
+      const found = await store.find(id, tx)
+      if (!found) throw noSuchMethodology()
+      // A registration locks the lender first, and then the active one.
+      await lockLender(tx, deps, found.lenderId)
+      const before = await store.locked(tx, id)
+      if (!before) throw noSuchMethodology()
+      assertExpected(by.expected, before.version)
+      if (status === undefined || status === before.status) return methodologyView(before)
+      const revoked = status === 'REVOKED' ? await store.revoke(tx, before, clock.now()) : undefined
+      if (!revoked) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so by a change`)
+      await addCounts(tx, deps, 0, { 'methodologies.activeVersions': before.status === 'ACTIVE' ? -1 : 0 })
+      tell(methodologyDifference(before, revoked))
+      return methodologyView(revoked)
+    },
+  )
+}
+
+/** @throws AppError NOT_FOUND */
+export async function readMethodology(
+  { methodologyStore }: Pick<MethodologyDeps, 'methodologyStore'>,
+  id: string,
+): Promise<MethodologyView> {
+  const methodology = await methodologyStore.find(id)
+  if (!methodology) throw noSuchMethodology()
+  return methodologyView(methodology)
+}
+
+/** A page of methodologies, newest first. */
+export async function listMethodologies(
+  { methodologyStore }: Pick<MethodologyDeps, 'methodologyStore'>,
+  filter: MethodologyFilter,
+  slice: Slice,
+): Promise<Page<MethodologyView>> {
+  const { rows, total } = await methodologyStore.list(filter, slice)
+  return pageOf(rows.map(methodologyView), total, slice)
+}
+
+/**
+ * A version of a methodology for the public.
+ * @param hash of its content, in any case
+ * @throws AppError NOT_FOUND
+ */
+export async function publicMethodology(
+  { methodologyStore }: Pick<MethodologyDeps, 'methodologyStore'>,
+  lenderId: string,
+  hash: string,
+): Promise<PublicMethodologyView> {
+  const methodology = await methodologyStore.byHash(lenderId, hash.toLowerCase())
+  if (!methodology) throw noSuchMethodology()
+  return publicMethodologyView(methodology)
+}
+
+/** A lender for the public, with the version of its methodology that is active, if any. @throws AppError NOT_FOUND */
+export async function publicLender(deps: MethodologyDeps, lenderId: string) {
+  const lender = await findLender(deps, lenderId)
+  if (!lender) throw new AppError('NOT_FOUND', 'No such lender')
+  const active = await deps.methodologyStore.active(lenderId)
+  return { ...pick(lender, 'id', 'displayName', 'status'), activeMethodologies: active ? [publicMethodologyView(active)] : [] }
+}

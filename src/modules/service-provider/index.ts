@@ -1,0 +1,3 @@
+export { ingest } from './ingesting.ts'
+export type { ServiceProviderDeps } from './parts.ts'
+export { changeProvider, createProvider, listProviders, readProvider, recommend, rotateSecret } from './service.ts'

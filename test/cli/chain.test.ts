@@ -1,0 +1,222 @@
+import { expect, test } from 'bun:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chain as chainCommand } from '../../src/cli/chain.ts'
+import { explain } from '../../src/cli/failure.ts'
+import { textOfRegistry } from '../../src/cli/registry-file.ts'
+import { decodeStatement, refOf, type Statements } from '../../src/clients/chain/eas.ts'
+import { parseConfig } from '../../src/config.ts'
+import { type SchemaName, schemaNames, schemaUids, zeroAddress } from '../../src/lib/eas.ts'
+import { registryHash } from '../../src/modules/trust/domain.ts'
+import { describeChain, startAnvil } from '../support/chain/anvil.ts'
+import { deployEas, deployer, deployerKey, type Grant, startChain } from '../support/chain/eas.ts'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, souk } from './souk.ts'
+
+const lender = '0x00000000000000000000000000000000000000b1'
+const provider = '0x00000000000000000000000000000000000000d1'
+const merchantId = 'mer_01jd8w3k5zfx2t9q4m7v6b0cne'
+
+const hash = `0x${'ab'.repeat(32)}` as const
+const instant = '2026-01-31T12:00:00Z'
+const second = 1_769_860_800n
+/** Of each schema what a file may hold, and what it comes to. */
+const files = {
+  A: { merchantRef: merchantId, shopUrl: 'https://shop.example/?a=ü', method: 2, evidenceHash: hash, verifiedAt: instant },
+  B: {
+    merchantRef: merchantId,
+    lenderRef: hash,
+    methodologyHash: hash,
+    tier: 3,
+    ceilingUsdCents: '18446744073709551615',
+    operationalRisk: 2,
+    inputsHash: hash,
+    assessedAt: Number(second),
+  },
+  C: { merchantRef: merchantId, loanRef: 'loan 17', outcome: 'DEFAULT', amountUsdCents: 12_345, dueAt: instant, settledAt: null },
+  D: {
+    providerRef: hash,
+    subjectRef: merchantId,
+    archetype: 'cross_border',
+    claimType: 255,
+    observations: 4_294_967_295,
+    periodStart: 0,
+    periodEnd: instant,
+    evidenceHash: hash,
+    recipient: lender,
+  },
+} as const
+const says: Statements = {
+  A: { merchantRef: refOf(merchantId), shopUrl: 'https://shop.example/?a=ü', method: 2, evidenceHash: hash, verifiedAt: second },
+  B: {
+    merchantRef: refOf(merchantId),
+    lenderRef: hash,
+    methodologyHash: hash,
+    tier: 3,
+    ceilingUsdCents: 2n ** 64n - 1n,
+    operationalRisk: 2,
+    inputsHash: hash,
+    assessedAt: second,
+  },
+  C: { merchantRef: refOf(merchantId), loanRef: refOf('loan 17'), outcome: 2, amountUsdCents: 12_345n, dueAt: second, settledAt: 0n },
+  D: {
+    providerRef: hash,
+    subjectRef: refOf(merchantId),
+    archetype: 3,
+    claimType: 255,
+    observations: 4_294_967_295,
+    periodStart: 0n,
+    periodEnd: second,
+    evidenceHash: hash,
+  },
+}
+
+/** A directory where nothing is, not even an instance. */
+const nowhere = () => join(temporaryDir(), 'absent')
+
+const keyFile = (key = deployerKey, mode = 0o600) => {
+  const file = join(temporaryDir(), 'key')
+  writeFileSync(file, `${key}\n`, { mode })
+  return file
+}
+const jsonFile = (value: unknown) => {
+  const file = join(temporaryDir(), 'file.json')
+  writeFileSync(file, JSON.stringify(value))
+  return file
+}
+
+/** A command beside no instance; DATA_DIR stays absent. */
+async function run(args: readonly string[], settings: Record<string, string> = {}) {
+  const dir = nowhere()
+  const outcome = await souk(['chain', ...args], temporaryDir(), { settings: { ...settings, DATA_DIR: dir } })
+  expect(existsSync(dir)).toBe(false)
+  return outcome
+}
+
+/** What a command is refused with, in this process: told to send, it says so before anything is sent. */
+async function refusal(positionals: string[], flags: Record<string, string>): Promise<string> {
+  const values = new Map(Object.entries(flags))
+  const error = await chainCommand({ config: () => parseConfig({}), switches: new Set(['yes']), values, positionals }).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return explain(error, {}).text
+}
+
+describeProcesses('souk chain', () => {
+  describeChain('on a node', () => {
+    test('register says what it would do and may cost, does it when told to, and does nothing the second time', async () => {
+      await using anvil = await startAnvil({ minesAtOnce: true })
+      const { contract } = await deployEas(anvil, { schemas: false })
+      const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [`${anvil.url}/?key=PLANTED`], contract }]) }
+      const before = await anvil.block()
+      const dry = await run(['register', '--chain', '31337', '--key-file', keyFile()], settings)
+      expect([dry.status, dry.stderr]).toEqual([0, ''])
+      for (const name of schemaNames)
+        expect(dry.stdout).toMatch(new RegExp(`^${name} ${schemaUids[name]} is not registered; to do it costs at most 0\\.0\\d+ of`, 'm'))
+      expect(dry.stdout).toEndWith('Dry run: nothing was sent. --yes sends it\n')
+      expect(await anvil.block()).toEqual(before)
+      const sent = await run(['register', '--chain', '31337', '--yes'], { ...settings, CHAIN_SIGNING_KEY: deployerKey })
+      expect([sent.status, sent.stdout.match(/is registered, since block \d+$/gm)?.length]).toEqual([0, 4])
+      const again = await run(['register', '--chain', '31337', '--key-file', keyFile(), '--yes'], settings)
+      expect([again.status, again.stderr, again.stdout.match(/ is registered$/gm)?.length]).toEqual([0, '', 4])
+      for (const { stdout, stderr } of [dry, sent, again]) {
+        expect(stdout + stderr).not.toContain('PLANTED')
+        expect(stdout + stderr).not.toContain(deployerKey.slice(2))
+      }
+    })
+
+    test('attest makes an attestation of each schema that says what the file says, and nothing while it is not told to', async () => {
+      await using chain = await startChain({ minesAtOnce: true })
+      const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [chain.url], contract: chain.contract }]) }
+      const attest = (schema: SchemaName, says: object, ...more: string[]) =>
+        run(['attest', jsonFile(says), '--schema', schema, '--chain', '31337', '--key-file', keyFile(), ...more], settings)
+      const before = await chain.block()
+      const dry = await attest('C', files.C)
+      expect([dry.status, dry.stderr]).toEqual([0, ''])
+      expect(dry.stdout).toMatch(
+        /\nAn attestation of schema C; to make it costs at most 0\.0\d+ of .*\nDry run: nothing was sent\. --yes sends it\n$/,
+      )
+      expect(await chain.block()).toEqual(before)
+      for (const name of schemaNames) {
+        const made = await attest(name, files[name], '--yes')
+        expect([name, made.status, made.stderr]).toEqual([name, 0, expect.stringMatching(/^Sending transaction 0x[0-9a-f]{64}\n$/)])
+        const [, uid, number] = /^uid (0x[0-9a-f]{64})\nblock (\d+) 0x[0-9a-f]{64}\n$/m.exec(made.stdout) ?? []
+        const [found] = await chain.attestations([uid as `0x${string}`], Number(number))
+        const recipient = name === 'D' ? lender : zeroAddress
+        expect(found).toMatchObject({ schema: schemaUids[name], attester: deployer, recipient, revocable: true, expirationTime: 0n })
+        expect(decodeStatement(name, found?.data ?? '0x')).toEqual(says[name])
+      }
+    })
+
+    test('nothing is signed for a chain that is another, by a key that others may read, or under a schema that is not there', async () => {
+      await using anvil = await startAnvil({ minesAtOnce: true })
+      const { contract } = await deployEas(anvil, { schemas: false })
+      const before = await anvil.block()
+      const attest = (more: Record<string, string>, says: object = files.C) =>
+        refusal(['attest', jsonFile(says)], { schema: 'C', chain: '31337', rpc: anvil.url, contract, 'key-file': keyFile(), ...more })
+      const { host } = new URL(anvil.url)
+      const open = keyFile(deployerKey, 0o640)
+      const poor = keyFile(`0x${'1'.repeat(64)}`)
+      for (const [told, wanted] of [
+        [await attest({ chain: '31338' }), `No node of chain 31338 answers:\n  ${host}: it is a node of chain 31337`],
+        [await attest({ 'key-file': open }), `${open} may be read by others than its owner`],
+        [await attest({ 'key-file': keyFile('0xPLANTED') }), 'holds no private key'],
+        [await attest({ 'key-file': keyFile(`0x${'0'.repeat(64)}`) }), 'holds no private key'],
+        [await attest({ contract: lender }), 'There is no Ethereum Attestation Service at '],
+        [await attest({}), 'Schema C is not registered on chain 31337: `souk chain register` does that'],
+        [await attest({ schema: 'D' }, { ...files.D, recipient: deployer }), 'is never counted'],
+        [
+          await refusal(['register'], { chain: '31337', rpc: anvil.url, contract, 'key-file': poor }),
+          ' holds 0: too little. Nothing was sent',
+        ],
+      ] as const) {
+        expect(told).toContain(wanted)
+        expect(told).not.toContain('PLANTED')
+        expect(told).not.toContain(deployerKey.slice(2))
+      }
+      expect(await anvil.block()).toEqual(before)
+    })
+
+    test('verify counts from the file and the chain alone what the contract says, and finds a file that was changed', async () => {
+      await using chain = await startChain()
+      const first = await chain.attest([
+        ...Array.from({ length: 60 }, () => ({ schema: 'B', attester: lender }) as const),
+        { schema: 'C', attester: lender },
+        { schema: 'A', attester: lender },
+        { schema: 'D', attester: provider },
+        { schema: 'D', attester: provider, recipient: provider },
+      ])
+      await chain.revoke(first.slice(0, 7))
+      const { at } = await chain.block()
+      await chain.nextBlockAt(at + 1_000)
+      await chain.attest([
+        { schema: 'B', attester: lender },
+        { schema: 'C', attester: lender },
+      ])
+      const head = await chain.block()
+      await chain.mine(2)
+      const grants: Grant[] = [
+        { address: lender, schema: 'B', fromAt: 0, toAt: (at + 1_000) * 1_000 },
+        { address: lender, schema: 'C', fromAt: 0, toAt: null },
+        { address: provider, schema: 'D', fromAt: 0, toAt: null },
+      ]
+      const wanted = await chain.countsOfChain(grants)
+      expect(wanted).toEqual({ A: 0, B: 53, C: 2, D: 1 })
+      const file = join(temporaryDir(), 'registry.json')
+      writeFileSync(file, textOfRegistry(grants))
+      const verify = (...more: string[]) => run(['verify', '--registry', file, '--rpc', chain.url, '--contract', chain.contract, ...more])
+      const counted = ({ A, B, C, D } = wanted) => `\n  A ${A}\n  B ${B}\n  C ${C}\n  D ${D}\n`
+      // With a block an epoch, what is finalized is two behind the newest.
+      const whole = await verify()
+      expect([whole.status, whole.stderr]).toEqual([0, ''])
+      expect(whole.stdout).toStartWith(`Registry ${registryHash(grants)}, 3 grants\n`)
+      expect(whole.stdout).toEndWith(` blocks 0 to ${head.number} ${head.hash}${counted()}`)
+      const older = await verify('--to', String(head.number - 2))
+      expect(older.stdout).toEndWith(counted(await chain.countsOfChain(grants, head.number - 2)))
+      writeFileSync(file, textOfRegistry(grants).replace('"to":null', '"to":"2030-01-01T00:00:00.000Z"'))
+      const changed = await verify()
+      expect([changed.status, changed.stdout, changed.stderr]).toEqual([1, '', expect.stringMatching(/it was changed\n$/)])
+    })
+  })
+})

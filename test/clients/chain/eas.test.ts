@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { toEventSelector } from 'viem'
+import {
+  callData,
+  decodeSchema,
+  decodeSchemaRegistry,
+  decodeStatement,
+  encodeStatement,
+  refOf,
+  refusalOf,
+  uidOfSchema,
+} from '../../../src/clients/chain/eas.ts'
+import { deployments } from '../../../src/lib/chain-settings.ts'
+import { attestedTopic, revokedTopic, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
+import { describeChain, RpcError } from '../../support/chain/anvil.ts'
+import { anyData, type Chain, deployer, type Grant, startChain } from '../../support/chain/eas.ts'
+
+const lender = '0x00000000000000000000000000000000000000b1'
+const provider = '0x00000000000000000000000000000000000000d1'
+
+test('uids and topics are the hashes of what they stand for', () => {
+  for (const name of schemaNames) expect([name, schemaUids[name]]).toEqual([name, uidOfSchema(schemaTexts[name])])
+  expect(attestedTopic).toBe(toEventSelector('Attested(address,address,bytes32,bytes32)'))
+  expect(revokedTopic).toBe(toEventSelector('Revoked(address,address,bytes32,bytes32)'))
+})
+
+test("the deployments that are built in are those of the contracts' own package", () => {
+  const folder = join(dirname(Bun.resolveSync('@ethereum-attestation-service/eas-contracts/package.json', import.meta.dir)), 'deployments')
+  const read = (chain: string, name: string) => JSON.parse(readFileSync(join(folder, chain, `${name}.json`), 'utf8'))
+  const published = new Map(
+    readdirSync(folder).map((chain) => {
+      const [eas, registry] = [read(chain, 'EAS'), read(chain, 'SchemaRegistry')]
+      const startBlock: number | null = eas.receipt?.blockNumber ?? null
+      const chainId = Number(readFileSync(join(folder, chain, '.chainId'), 'utf8'))
+      return [chainId, { contract: eas.address.toLowerCase(), registry: registry.address.toLowerCase(), startBlock }]
+    }),
+  )
+  for (const [chainId, { startBlock, ...addresses }] of deployments) {
+    const theirs = published.get(chainId)
+    expect([chainId, theirs]).toEqual([chainId, { ...addresses, startBlock: theirs?.startBlock ?? null }])
+    // Where the package has no first block, EAS's indexer may have one.
+    if (theirs?.startBlock != null) expect([chainId, startBlock]).toEqual([chainId, theirs.startBlock])
+  }
+})
+
+test('what an attestation says is read back as it was written, and data that are anything else are none', () => {
+  for (const name of schemaNames) {
+    const data = anyData(name, 7)
+    const says = decodeStatement(name, data)
+    if (!says) throw new Error(`${name} was not read back`)
+    expect(encodeStatement(name, says)).toBe(data)
+    expect(decodeStatement(name, `${data}00`)).toBeUndefined()
+    expect(decodeStatement(name, data.slice(0, -2) as `0x${string}`)).toBeUndefined()
+    expect(decodeStatement(name, '0x')).toBeUndefined()
+  }
+  const c = anyData('C', 7)
+  expect(decodeStatement('C', c)).toMatchObject({ merchantRef: refOf('merchant 7'), outcome: 0, amountUsdCents: 123_456n })
+  // An outcome of 256 in the word of an uint8.
+  const word = 2 + 3 * 64
+  expect(decodeStatement('C', `${c.slice(0, word - 3)}1${c.slice(word - 2)}` as `0x${string}`)).toBeUndefined()
+  // A text that says it is elsewhere than it is.
+  expect(decodeStatement('A', anyData('A', 7).replace('00a0', '00c0') as `0x${string}`)).toBeUndefined()
+})
+
+describeChain('the Ethereum Attestation Service on a node', () => {
+  let chain: Chain
+  beforeAll(async () => {
+    chain = await startChain()
+  })
+  afterAll(() => chain?.[Symbol.asyncDispose]())
+
+  test('the registry knows our schemas under our uids, without a resolver and revocable; to register one again is AlreadyExists', async () => {
+    const registry = await chain.rpc<`0x${string}`>('eth_call', { to: chain.contract, data: callData.getSchemaRegistry() }, 'latest')
+    expect(decodeSchemaRegistry(registry)).toBe(chain.registry)
+    for (const name of schemaNames) {
+      const answer = await chain.rpc<`0x${string}`>(
+        'eth_call',
+        { to: chain.registry, data: callData.getSchema(schemaUids[name]) },
+        'latest',
+      )
+      const wanted = { uid: schemaUids[name], resolver: zeroAddress, revocable: true, schema: schemaTexts[name] } as const
+      expect([name, decodeSchema(answer)]).toEqual([name, wanted])
+    }
+    const again = { from: deployer, to: chain.registry, data: callData.register(schemaTexts.A) }
+    const refused = await chain.rpc('eth_call', again, 'latest').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(refused).toBeInstanceOf(RpcError)
+    expect(refusalOf((refused as RpcError).data as `0x${string}`)).toBe('AlreadyExists')
+    expect(refusalOf('0x12345678')).toBeUndefined()
+    const unknown = await chain.rpc<`0x${string}`>('eth_call', { to: chain.registry, data: callData.getSchema(refOf('none')) }, 'latest')
+    expect(decodeSchema(unknown)).toBeUndefined()
+  })
+
+  test('many attest in a block, some of it is revoked, and the counts are what the contract says of each', async () => {
+    const before = await chain.block()
+    const all = Array.from({ length: 120 }, (_, at) => ({ schema: at % 2 === 0 ? 'B' : 'C', attester: lender }) as const)
+    const uids = await chain.attest([
+      ...all,
+      { schema: 'D', attester: provider },
+      { schema: 'D', attester: provider, recipient: provider },
+      { schema: 'A', attester: deployer },
+    ])
+    expect(new Set(uids).size).toBe(123)
+    expect((await chain.block()).number).toBe(before.number + 1)
+    await chain.revoke(uids.slice(0, 5))
+    const from = before.at * 1000
+    const grants: Grant[] = [
+      ...(['B', 'C'] as const).map((schema) => ({ address: lender, schema, fromAt: from, toAt: null })),
+      { address: provider, schema: 'D', fromAt: from, toAt: null },
+    ]
+    expect(await chain.countsOfChain(grants)).toEqual({ A: 0, B: 57, C: 58, D: 1 })
+    expect(await chain.countsOfChain(grants, before.number)).toEqual({ A: 0, B: 0, C: 0, D: 0 })
+    expect(await chain.countsOfChain([{ ...grants[0], toAt: from + 1 } as Grant])).toEqual({ A: 0, B: 0, C: 0, D: 0 })
+    const [first, , , , , sixth] = await chain.attestations(uids)
+    expect([first?.revocationTime === 0n, sixth?.revocationTime]).toEqual([false, 0n])
+    expect(decodeStatement('C', sixth?.data ?? '0x')).toMatchObject({ outcome: 0 })
+  })
+
+  test('a block of attestations goes with a reorg, and the same uid may come back in another', async () => {
+    const head = await chain.block()
+    const snapshot = await chain.snapshot()
+    const data = anyData('B', 9_000)
+    const at = head.at + 100
+    await chain.nextBlockAt(at)
+    const [uid] = await chain.attest([{ schema: 'B', attester: lender, data }])
+    const block = await chain.block()
+    expect(await chain.revert(snapshot)).toBe(true)
+    expect([await chain.block(), await chain.attestations([uid ?? '0x'])]).toEqual([head, []])
+    await chain.mine()
+    await chain.nextBlockAt(at)
+    const [again] = await chain.attest([{ schema: 'B', attester: lender, data }])
+    const other = await chain.block()
+    expect([again, other.at, other.number]).toEqual([uid, block.at, block.number + 1])
+    await chain.reorg(1)
+    expect([(await chain.block()).number, await chain.attestations([uid ?? '0x'])]).toEqual([other.number, []])
+    expect((await chain.block()).hash).not.toBe(other.hash)
+  })
+})

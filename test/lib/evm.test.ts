@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { getAddress, keccak256 as keccakOfViem } from 'viem'
+import { readAddress, withChecksum } from '../../src/lib/evm.ts'
+import { keccak256 } from '../../src/lib/keccak.ts'
+
+const hexAddress = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
+
+test("bytes of any length have viem's Keccak-256, also at the edges of a block", () => {
+  const lengths = fc.oneof(fc.integer({ min: 0, max: 600 }), fc.constantFrom(0, 135, 136, 137, 271, 272, 273))
+  fc.assert(
+    fc.property(
+      lengths.chain((length) => fc.uint8Array({ minLength: length, maxLength: length })),
+      (bytes) => expect(`0x${keccak256(bytes)}`).toBe(keccakOfViem(bytes)),
+    ),
+  )
+  expect(keccak256(new Uint8Array())).toBe('c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
+})
+
+test("an address is told with viem's checksum, and read with it, in small letters and in capitals", () => {
+  fc.assert(
+    fc.property(hexAddress, (address) => {
+      fc.pre(!/^0x0+$/.test(address))
+      const told = withChecksum(address)
+      expect(told as string).toBe(getAddress(address))
+      for (const text of [told, address, `0x${address.slice(2).toUpperCase()}`]) expect(readAddress(text)).toEqual({ address })
+    }),
+  )
+})
+
+test('an address whose letters say another checksum is mistyped, and the zero address is nobody', () => {
+  fc.assert(
+    fc.property(hexAddress, fc.nat(39), (address, nth) => {
+      const told = withChecksum(address)
+      const at = 2 + nth
+      const letter = told.charAt(at)
+      fc.pre(/[a-f]/i.test(letter))
+      const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
+      const mistyped = told.slice(0, at) + other + told.slice(at + 1)
+      const digits = mistyped.slice(2)
+      fc.pre(digits !== digits.toLowerCase() && digits !== digits.toUpperCase())
+      expect('wrong' in readAddress(mistyped)).toBe(true)
+    }),
+  )
+  expect('wrong' in readAddress(`0x${'0'.repeat(40)}`)).toBe(true)
+})

@@ -1,0 +1,105 @@
+/** Versions of lenders' methodologies, and what anybody may read of both. */
+import { expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { lenderIn } from '../../support/repayments.ts'
+import { ok } from '../../support/selling.ts'
+import { hashOf, methodology } from '../../support/trust.ts'
+
+const now = '2026-01-06T12:00:00.000Z'
+const register = (app: TestApp, token: string, body: object) => app.call('POST', '/admin/methodologies', { token, body })
+const counted = async (app: TestApp) => (await app.call('GET', '/v2/trust-fabric/stats')).body.methodologies
+
+test('a version that is registered takes the place of the active one, and is read by its hash in any case', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator, 'Harbour Bank')
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body).toEqual({
+    id: lenderId,
+    displayName: 'Harbour Bank',
+    status: 'PENDING_KYB',
+    activeMethodologies: [],
+  })
+  const contentHash = `0x${'aB'.repeat(32)}`
+  const made = ok(await register(app, token, { ...methodology(lenderId), contentHash }), 201)
+  const { id, updatedAt, ...told } = made.body
+  expect(id).toMatch(/^meth_[0-9a-z]{26}$/)
+  expect(updatedAt).toBe(now)
+  expect(told).toEqual({ ...methodology(lenderId), contentHash: contentHash.toLowerCase(), status: 'ACTIVE', registeredAt: now })
+  expect(made.headers.get('etag')).toBe('"v1"')
+  for (const hash of [contentHash, contentHash.toLowerCase(), `0x${'AB'.repeat(32)}`])
+    expect((await app.call('GET', `/v2/methodologies/${lenderId}/${hash}`)).body).toEqual(told)
+  expect((await app.call('GET', `/api/v3/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([told])
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+
+  const second = ok(await register(app, token, methodology(lenderId, 2)), 201).body
+  const first = await app.call('GET', `/admin/methodologies/${id}`, { token })
+  expect([first.body.status, first.headers.get('etag')]).toEqual(['SUPERSEDED', '"v2"'])
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toMatchObject([{ version: '2026.2' }])
+  expect((await app.call('GET', `/admin/methodologies?lenderId=${lenderId}&status=SUPERSEDED`, { token })).body).toMatchObject({
+    total: 1,
+    data: [{ id }],
+  })
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+  const revoke = (which: string, status = 'REVOKED') => app.call('PATCH', `/admin/methodologies/${which}`, { token, body: { status } })
+  for (const status of ['ACTIVE']) expect((await revoke(id, status)).status).toBe(409)
+  expect((await revoke(second.id, 'SUPERSEDED')).status).toBe(409)
+  for (const which of [id, second.id]) expect(ok(await revoke(which)).body.status).toBe('REVOKED')
+  expect(ok(await revoke(id)).body.status).toBe('REVOKED')
+  for (const status of ['ACTIVE', 'SUPERSEDED']) expect((await revoke(id, status)).status).toBe(409)
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([])
+  expect((await app.call('GET', `/v2/methodologies/${lenderId}/${contentHash}`)).body.status).toBe('REVOKED')
+})
+
+test('what is wrong with a methodology is told by its field; a version or a hash that the lender has is 409', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const [lenderId, other] = [await lenderIn(app, operator), await lenderIn(app, operator)]
+  const wrong: [object, RegExp][] = [
+    [{ contentHash: hashOf(1).slice(2) }, /^contentHash \(body\)/],
+    [{ contentHash: `${hashOf(1)}0` }, /^contentHash \(body\)/],
+    [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash \(body\): Expected 0x and 64 hexadecimal digits/],
+    [{ documentUrl: 'http://lender.example/a.pdf' }, /^documentUrl \(body\): Expected an address that begins with https/],
+    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl \(body\)/],
+    [{ documentUrl: 'https://' }, /^documentUrl \(body\)/],
+    [{ version: ' ' }, /^version \(body\)/],
+    [{ version: 'a'.repeat(101) }, /^version \(body\)/],
+    [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId \(body\): no such lender$/],
+    [{ status: 'ACTIVE' }, /^unknown field: status$/],
+  ]
+  for (const [fields, message] of wrong) {
+    const answer = await register(app, token, { ...methodology(lenderId), ...fields })
+    expect([JSON.stringify(fields), answer.status, answer.body.message]).toEqual([
+      JSON.stringify(fields),
+      400,
+      expect.stringMatching(message),
+    ])
+    expect(answer.text).not.toContain('planted')
+  }
+  ok(await register(app, token, methodology(lenderId)), 201)
+  for (const fields of [{ contentHash: hashOf(9) }, { version: 'another' }])
+    expect((await register(app, token, { ...methodology(lenderId), ...fields })).status).toBe(409)
+  ok(await register(app, token, methodology(other)), 201)
+  expect(await counted(app)).toEqual({ totalLenders: 2, activeVersions: 2 })
+  for (const path of [
+    `/v2/lenders/lend_${'0'.repeat(26)}`,
+    `/v2/methodologies/${lenderId}/${hashOf(5)}`,
+    `/v2/methodologies/${lenderId}/x`,
+    `/v2/methodologies/x/${hashOf(1)}`,
+  ])
+    expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
+})
+
+test('of many that are registered at once one is left active, and as many are counted', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator)
+  const made = await Promise.all(Array.from({ length: 8 }, (_, nth) => register(app, token, methodology(lenderId, nth))))
+  expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201))
+  const { data } = (await app.call('GET', '/admin/methodologies', { token })).body
+  expect(data.map(({ status }: { status: string }) => status).sort()).toEqual(['ACTIVE', ...Array(7).fill('SUPERSEDED')])
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+})

@@ -1,0 +1,39 @@
+/** What operators register of the trust fabric, and what service providers send. */
+import { Webhook } from 'standardwebhooks'
+import type { TestApp } from './app.ts'
+import { ok } from './selling.ts'
+
+/** An address of its own for each number, in small letters. */
+export const walletOf = (nth: number): string => `0x${(nth + 1).toString(16).padStart(40, '0')}`
+export const hashOf = (nth: number): string => `0x${(nth + 1).toString(16).padStart(64, '0')}`
+export const methodology = (lenderId: string, nth = 1) => ({
+  lenderId,
+  version: `2026.${nth}`,
+  contentHash: hashOf(nth),
+  documentUrl: `https://lender.example/methodology-${nth}.pdf`,
+})
+export const provider = { displayName: 'Depot North', archetype: 'warehouse' } as const
+
+/** Registers a service provider by HTTP; `ACTIVE` unless told otherwise. */
+export async function providerIn(
+  app: TestApp,
+  token: string,
+  body: object = {},
+  status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE',
+): Promise<string> {
+  return (await sendingIn(app, token, body, status)).id
+}
+
+/** The same, with what it signs by. */
+export async function sendingIn(app: TestApp, token: string, body: object = {}, status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE') {
+  const made = ok(await app.call('POST', '/admin/service-providers', { token, body: { ...provider, ...body } }), 201).body
+  if (status === 'ACTIVE') ok(await app.call('PATCH', `/admin/service-providers/${made.id}`, { token, body: { status } }))
+  return made as { id: string; webhookSecret: string }
+}
+
+/** The headers of a message as the library of the standard makes them. */
+export const signedBy = (secret: string, id: string, at: number, body: string): Record<string, string> => ({
+  'webhook-id': id,
+  'webhook-timestamp': String(Math.floor(at / 1_000)),
+  'webhook-signature': new Webhook(secret).sign(id, new Date(at), body),
+})

@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|chain …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|trust|chain|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -17,6 +17,7 @@ import { measureResolver } from './resolver.ts'
 import { children, reading, rounds, say, table, work } from './runs.ts'
 import { measureSelling } from './selling.ts'
 import { measureStart } from './start.ts'
+import { measureTrust } from './trust.ts'
 
 const named = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
 const isWanted = (part: string) => named.length === 0 || named.includes(part)
@@ -33,6 +34,7 @@ try {
   if (isWanted('lending')) await measureLending(server)
   if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
   if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()
+  if (isWanted('trust')) await measureTrust()
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()
   if (isWanted('chain')) await measureChain()

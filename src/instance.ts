@@ -26,6 +26,7 @@ import { createKeyring, keyFile, refuseOpenKeyFile, refuseOrphanedKeys, remember
 import { createNewId } from './lib/ids.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { confirmMasterKeys, hasSealedSecrets } from './modules/master-key/index.ts'
+import { statsNow } from './modules/trust/index.ts'
 import { type AppDeps, compose } from './parts.ts'
 import { version } from './version.ts'
 
@@ -131,6 +132,7 @@ export async function openInstance({
         records: appDeps.documents,
         orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
         answers: appDeps.answers,
+        statsNow: () => statsNow(appDeps),
         resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
         now: clock.now,
         routeTable: appDeps.routeTable,

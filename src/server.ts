@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import { OperatorError } from './core/errors.ts'
 import type { Edge } from './http/edge.ts'
 import { answerTo, asAppError } from './http/errors.ts'
-import { orderPath, resolverPath } from './http/hot.ts'
+import { orderPath, resolverPath, statsPath } from './http/hot.ts'
 import { idleTimeoutSeconds } from './http/peers.ts'
 import type { Instance } from './instance.ts'
 
@@ -21,6 +21,8 @@ const hotPaths = ({ apiV3Prefix }: Config, edge: Edge): HotPath[] => [
   [`${apiV3Prefix}/product-v2/public/:id`, (request, self) => edge.fetchRecord(request, idOf(request), self)],
   [orderPath, (request, self) => edge.fetchOrder(request, idOf(request), self)],
   [resolverPath, (request, self) => edge.fetchResolved(request, self)],
+  [statsPath, (request, self) => edge.fetchStats(request, self)],
+  [`${apiV3Prefix}${statsPath}`, (request, self) => edge.fetchStats(request, self)],
 ]
 const idOf = ({ params }: BunRequest<string>): string => params['id'] ?? ''
 

@@ -36,10 +36,17 @@ function readyHeaders(more: Record<string, string>) {
 const ofJson = readyHeaders({ 'content-type': jsonType })
 const ofNotModified = readyHeaders({})
 
-/** The same two answers ready to go out, and one that nobody may keep. */
+const minuteHeaders = { 'content-type': jsonType, 'cache-control': 'public, max-age=60', ...browserHeaders }
+
+/** The body as JSON that anybody may keep for a minute, and that is made anew for everybody who asks. */
+export const jsonForAMinute = (body: string): Response => new Response(body, { headers: minuteHeaders })
+
+/** The same answers ready to go out, and one that nobody may keep. */
 export const ready = {
   json: (body: string, etag: string, requestId: string) => new Response(body, { headers: ofJson(etag, requestId) }),
   notModified: (etag: string, requestId: string) => new Response(null, { status: 304, headers: ofNotModified(etag, requestId) }),
+  forAMinute: (body: string, requestId: string) =>
+    new Response(body, { headers: { ...minuteHeaders, 'x-request-id': requestId, ...noSniff } }),
   secret: (body: string, requestId: string, headers: Record<string, string>) =>
     new Response(body, {
       headers: { 'content-type': jsonType, 'cache-control': 'no-store', 'x-request-id': requestId, ...noSniff, ...headers },

@@ -18,6 +18,8 @@ export type Edge = {
   fetchOrder(request: Request, id: string, server?: Peer): Response | Promise<Response>
   /** The same for a request whose path is that of a shop's payment page. */
   fetchResolved(request: Request, server?: Peer): Response | Promise<Response>
+  /** The same for a request whose path is that of the statistics of the trust fabric. */
+  fetchStats(request: Request, server?: Peer): Response | Promise<Response>
   /** From now on every answer ends its connection, and requests that come wait for `drain`. */
   hold(): void
   /** Answers those that wait, and refuses new work from now on. */
@@ -183,6 +185,7 @@ export function createEdge({
     fetchRecord: (request, id, server) => respond(request, server, (requestId) => hot.record(request, id, requestId)),
     fetchOrder: (request, id, server) => respond(request, server, (requestId) => hot.order(request, id, requestId)),
     fetchResolved: (request, server) => respond(request, server, (requestId) => hot.resolved(request, requestId, server)),
+    fetchStats: (request, server) => respond(request, server, (requestId) => hot.stats(request, requestId)),
     hold() {
       phase = 'holding'
     },

@@ -35,6 +35,8 @@ export type HotReads = {
   order(request: Request, id: string, requestId: string): Response | undefined
   /** What a payment page of a shop was told before, while its caller may ask. */
   resolved(request: Request, requestId: string, peer: Peer | undefined): Response | undefined
+  /** The statistics of the trust fabric, as of the last commit. */
+  stats(request: Request, requestId: string): Response | undefined
   /** A whole answer that was given before. */
   again(request: Request, requestId: string): Response | undefined
 }
@@ -43,6 +45,8 @@ type HotDeps<Kept extends HotRecord> = {
   records: HotRecords<Kept>
   orders: HotOrders
   answers: AnswerCache
+  /** The statistics as JSON; undefined where they cannot be said at once. */
+  statsNow: () => string | undefined
   resolver: {
     readonly answers: Pick<AnswerCache, 'kept'>
     readonly limit: Pick<SharedLimit, 'local'>
@@ -55,6 +59,8 @@ type HotDeps<Kept extends HotRecord> = {
 
 /** The route of payment pages, as it is declared. */
 export const resolverPath = '/checkout/:shopUrl/payment-intent-resolver'
+/** The route of the statistics, as it is declared. */
+export const statsPath = '/v2/trust-fabric/stats'
 /** The route of orders, as it is declared. */
 export const orderPath = '/v2/orders/:id'
 
@@ -79,7 +85,15 @@ const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>
   key.scopes.includes('server') && isOpenedBy(rule, key) && decidesAlone(rule, key)
 
 /** @throws when no route of the app answers orders */
-export function createHotReads<Kept extends HotRecord>({ records, orders, answers, resolver, now, routeTable }: HotDeps<Kept>): HotReads {
+export function createHotReads<Kept extends HotRecord>({
+  records,
+  orders,
+  answers,
+  statsNow,
+  resolver,
+  now,
+  routeTable,
+}: HotDeps<Kept>): HotReads {
   const orderAccess = routeTable.get('GET', orderPath)?.access
   if (!orderAccess) throw new Error(`no route states who may read ${orderPath}`)
   const orderRule: AccessRule = accessRules[orderAccess]
@@ -109,6 +123,11 @@ export function createHotReads<Kept extends HotRecord>({ records, orders, answer
       if (!limit || limit.take(resolver.limitKey(request, peer)) !== undefined) return undefined
       const { body, etag } = kept
       return isHeld(request.headers, etag) ? ready.notModified(etag, requestId) : ready.json(body, etag, requestId)
+    },
+    stats({ url }, requestId) {
+      // A query is looked at by the route, which refuses it.
+      const text = url.endsWith(statsPath) ? statsNow() : undefined
+      return text === undefined ? undefined : ready.forAMinute(text, requestId)
     },
     again({ url, headers }, requestId) {
       const kept = headers.has('origin') ? undefined : answers.kept(pathAndQuery(url))

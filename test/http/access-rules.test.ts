@@ -34,6 +34,7 @@ test('a hot read of an order lets in the keys that its route lets in, and no oth
       records: { keptNow: nothing, textOf: nothing },
       orders: { keyNow: (presented) => keys[presented], textNow: () => '{}' },
       answers: { kept: nothing, respond: () => Promise.reject(new Error('not asked')) },
+      statsNow: nothing,
       resolver: { answers: { kept: nothing }, limit: { local: nothing }, limitKey: () => '' },
       now: () => 0,
       routeTable,

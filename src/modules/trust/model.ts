@@ -13,7 +13,7 @@ export const WalletBodies = t.Array(WalletBody, {
 })
 export const WalletRecord = t.Object(
   { address: t.String({ description: 'With its checksum (EIP-55)' }), from: Instant, to: nullable(Instant) },
-  { title: 'Wallet' },
+  { title: 'AttesterWallet' },
 )
 
 export const PlatformWallet = t.Object(

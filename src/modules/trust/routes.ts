@@ -1,4 +1,6 @@
+import { jsonForAMinute } from '../../http/caching.ts'
 import type { HttpDeps } from '../../http/deps.ts'
+import { statsPath } from '../../http/hot.ts'
 import { routes } from '../../http/routes.ts'
 import { errorResponses, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
@@ -21,43 +23,27 @@ import {
   WalletBody,
 } from './model.ts'
 
-const minute = { 'cache-control': 'public, max-age=60' }
-
 /** What anybody may read of the trust fabric. */
 export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
   routes(deps, 'Trust')
-    .get(
-      '/v2/trust-fabric/stats',
-      ({ set }) => {
-        Object.assign(set.headers, minute)
-        return readStats(deps)
+    .get(statsPath, async () => jsonForAMinute(JSON.stringify(await readStats(deps))) as never, {
+      access: 'public',
+      response: { 200: StatsRecord, ...errorResponses() },
+      detail: {
+        summary: 'What the trust fabric comes to',
+        description:
+          'Sums, which name nobody. They are kept in the writes of what they count, so none is older than the last commit; clients may keep them for a minute. Attestations are those that count, of all chains; `/v2/trust-fabric/proof` says by what they may be counted again.',
       },
-      {
-        access: 'public',
-        response: { 200: StatsRecord, ...errorResponses() },
-        detail: {
-          summary: 'What the trust fabric comes to',
-          description:
-            'Sums, which name nobody. They are kept in the writes of what they count, so none is older than the last commit; clients may keep them for a minute. Attestations are those that count, of all chains; `/v2/trust-fabric/proof` says by what they may be counted again.',
-        },
+    })
+    .get('/v2/trust-fabric/proof', async () => jsonForAMinute(JSON.stringify(await readProof(deps))) as never, {
+      access: 'public',
+      response: { 200: ProofRecord, ...errorResponses() },
+      detail: {
+        summary: 'By what the attestations may be counted again',
+        description:
+          'For each chain the contract, the schemas and the last block that is counted; the hash of the registry of grants, which operators export by `souk chain registry`; and the rule in words. `souk chain verify` counts again from those grants and the chain alone.',
       },
-    )
-    .get(
-      '/v2/trust-fabric/proof',
-      ({ set }) => {
-        Object.assign(set.headers, minute)
-        return readProof(deps)
-      },
-      {
-        access: 'public',
-        response: { 200: ProofRecord, ...errorResponses() },
-        detail: {
-          summary: 'By what the attestations may be counted again',
-          description:
-            'For each chain the contract, the schemas and the last block that is counted; the hash of the registry of grants, which operators export by `souk chain registry`; and the rule in words. `souk chain verify` counts again from those grants and the chain alone.',
-        },
-      },
-    )
+    })
 
 /** The platform's own wallets, for operators. */
 export const platformWalletRoutes = (deps: HttpDeps & TrustDeps) =>

@@ -84,7 +84,7 @@ const recommended = async (app: TestApp, query = '') => ok(await app.call('GET',
 
 test('recommended are the active ones, by messages, then by the last one with none at the end, then by id', async () => {
   await using app = await testApp()
-  const ids = ['prov_a', 'prov_b', 'prov_c', 'prov_d', 'prov_e', 'prov_f', 'prov_g']
+  const ids = ['prov_a', 'prov_b', 'prov_c', 'prov_d', 'prov_e', 'prov_f', 'prov_g'] as const
   const [a, b, c, d, e, f, g] = ids
   await plant(app, [
     { id: g, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime },

@@ -5,6 +5,7 @@ import { schemaUids } from '../../../src/lib/eas.ts'
 import { registryHash } from '../../../src/modules/trust/domain.ts'
 import { addCounts, allGrants, rule } from '../../../src/modules/trust/index.ts'
 import { startOfTime, testApp } from '../../support/app.ts'
+import { bothWays } from '../../support/both-ways.ts'
 import { ok } from '../../support/selling.ts'
 import { sendingIn, signedBy, walletOf } from '../../support/trust.ts'
 
@@ -47,6 +48,20 @@ test('the statistics are sums as of the last commit, for anybody, for a minute',
   const { body } = await app.call('GET', stats)
   expect([body.attestations, body.asOf]).toEqual([{ schemaA: 5, schemaB: 0, schemaC: 0, schemaD: 1 }, '2026-01-06T12:00:05.000Z'])
   expect((await app.call('GET', `${stats}?chain=1`)).status).toBe(400)
+})
+
+test('the statistics are the same ahead of the framework and by the route, and as of the last commit', async () => {
+  await using app = await testApp()
+  const { token } = await app.superAdmin()
+  await using asked = bothWays(app)
+  for (let nth = 0; nth < 3; nth++) {
+    for (const path of [stats, `/api/v3${stats}`, `${stats}?`, `${stats}?a=1`]) {
+      const [one, { ...other }] = [await asked.viaServer(path), await asked.viaRoute(path)]
+      expect([one.status, one.body, one.headers]).toEqual([other.status, other.body, other.headers])
+      if (one.status === 200) expect(JSON.parse(one.body).lenders.total).toBe(nth)
+    }
+    ok(await app.call('POST', '/admin/lenders', { token, body: { displayName: 'A' } }), 201)
+  }
 })
 
 test('the proof says of each chain what is counted up to which block, and the hash of the very grants', async () => {
@@ -110,16 +125,14 @@ test('neither the statistics nor the proof hold a name, an id, a wallet, a hash,
       ...{ chainId: 1, uid, schema: 'A', attester: platformWallet, isOfSelf: false, blockNumber: 424242 },
       ...{ blockAt: app.clock.now(), revokedBlock: null, isCounted: true, isDemo: false },
     })
-    await tx
-      .insert(chainSyncs)
-      .values({
-        chainId: 1,
-        contract: walletOf(5),
-        startBlock: 1,
-        countedTo: 9,
-        provider: 'planted-node.example',
-        lastError: 'planted error',
-      })
+    await tx.insert(chainSyncs).values({
+      chainId: 1,
+      contract: walletOf(5),
+      startBlock: 1,
+      countedTo: 9,
+      provider: 'planted-node.example',
+      lastError: 'planted error',
+    })
   })
   const planted = [
     lender.id,

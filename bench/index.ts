@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|trust|chain|abuse|hanging …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */

@@ -130,9 +130,6 @@ const nameServer = (text: string) => {
   return port === undefined ? address : `${bare}:${port}`
 }
 
-/** As `readChains` has it; without any, attestations are not read. */
-const chains = Object.assign((text: string) => readChains(text), { whenUnset: [] })
-
 const minutes = 60
 const days = 24 * 60 * minutes
 
@@ -337,7 +334,7 @@ export const settings = {
     'chains',
     'JSON',
     'Chains whose attestations are counted: `[{ "chainId": 8453, "rpc": ["https://…"], "contract"?, "startBlock"?, "confirmations"? }]`; contract and first block are known of the main chains. Without `confirmations` a block is read once it is finalized',
-    chains,
+    Object.assign(readChains, { whenUnset: [] }),
   ),
   CHAIN_SIGNING_KEY: secret('chainSigningKey', 'hex', 'Private key of `souk chain register` and `attest` without `--key-file`', signingKey),
   METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {

@@ -12,6 +12,15 @@ export const demoLenders = [
   { name: 'Kamo Credit Union', isActive: false },
 ]
 
+/** One of them is still looked at. */
+export const demoProviders = [
+  { name: 'Dockside Warehousing', archetype: 'warehouse', isActive: true, messages: 24 },
+  { name: 'Northline Logistics', archetype: 'third_party_logistics', isActive: true, messages: 18 },
+  { name: 'Straits Crossing', archetype: 'cross_border', isActive: true, messages: 12 },
+  { name: 'Odds and Ends Storage', archetype: 'generic', isActive: true, messages: 6 },
+  { name: 'Lantern Fulfilment', archetype: 'warehouse', isActive: false, messages: 0 },
+] as const
+
 const sizes = { name: 'Size', values: ['Small', 'Medium', 'Large'] }
 const ringSizes = { name: 'Size', values: ['50', '54', '58'] }
 const glazes = { name: 'Glaze', values: ['Sand', 'Slate', 'Sea'] }

@@ -22,6 +22,7 @@ import { accountsOf, pdfOf } from './papers.ts'
 import { demoId, inThePast } from './past.ts'
 import type { ShopPlan } from './plan.ts'
 import type { DemoLoan, DemoRepaid } from './shop.ts'
+import { fillTrust } from './trust.ts'
 
 type Borrower = { readonly plan: ShopPlan; readonly shop: Shop }
 
@@ -37,7 +38,10 @@ export async function fillLending(deps: AppDeps, borrowers: readonly Borrower[],
   const operator = await userWithEmail(deps, demoOperator.email)
   if (!operator) throw new Error('the operator of the demo is made first')
   const actor = { id: operator.id }
-  const repaid = makeLenders(deps, actor, start).then(() => importRepaid(deps, actor, borrowers, until))
+  const repaid = makeLenders(deps, actor, start).then(async () => {
+    await importRepaid(deps, actor, borrowers, until)
+    await fillTrust(deps, actor, start)
+  })
   await Promise.all([repaid, ...borrowers.map((borrower) => applyFor(deps, actor, borrower))])
 }
 

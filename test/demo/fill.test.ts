@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
+import { attestations } from '../../db/schema/trust.ts'
 import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
@@ -11,6 +12,7 @@ import { replay } from '../../src/modules/credit/index.ts'
 import { documentsOf } from '../../src/modules/lending/checklist.ts'
 import { lendingStatuses } from '../../src/modules/lending/domain.ts'
 import { keySeal } from '../../src/modules/shop/domain.ts'
+import { trustFindings } from '../../src/modules/trust/index.ts'
 import type { AppDeps } from '../../src/parts.ts'
 import { type Json, type TestApp, testApp } from '../support/app.ts'
 import { ok } from '../support/selling.ts'
@@ -106,6 +108,12 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
     'lending_decisions',
     'lenders',
     'repayments',
+    'attester_wallets',
+    'grants',
+    'service_providers',
+    'ingestions',
+    'methodologies',
+    'attestations',
     'outbox',
   ]
   const rows = tables.map((table) => `select '${table}' as what, cast(count(*) as integer) as n from ${table}`)
@@ -304,6 +312,21 @@ describe('the filled demo has', () => {
     })
     const { data } = ok(await app.call('GET', '/admin/lenders', { token: await tokenOf(demoOperator) })).body
     expect(countBy(data, ({ status }) => status)).toEqual({ ACTIVE: 2, PENDING_KYB: 1 })
+  })
+
+  test('the filled demo has a trust fabric, whose sums come of its registries, messages and made-up attestations', async () => {
+    const stats = ok(await app.call('GET', '/v2/trust-fabric/stats')).body
+    expect(stats).toMatchObject({
+      lenders: { total: 3, active: 2 },
+      serviceProviders: { total: 5, active: 4 },
+      methodologies: { totalLenders: 2, activeVersions: 2 },
+      attestations: { schemaA: 12, schemaB: 24, schemaC: 36, schemaD: 48 },
+    })
+    const recommended = ok(await app.call('GET', '/v2/service-provider-routing/recommend')).body.recommendations
+    expect(recommended.map(({ successfulIngestionCount }: Json) => successfulIngestionCount)).toEqual([24, 18, 12, 6])
+    const made = await app.deps.db.read.select({ isDemo: attestations.isDemo }).from(attestations)
+    expect([made.length, made.every(({ isDemo }) => isDemo)]).toEqual([156, true])
+    for await (const { subject, problems } of trustFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   })
 
   test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {

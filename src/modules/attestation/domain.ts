@@ -49,7 +49,8 @@ export function reachAfter({ blocks, ceiling, isSaid }: Reach, read: Read): Reac
   const fullness = Math.max(read.logs / most, read.bytes / bytesWanted)
   const raised = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
   // Others wait for every piece of it: then at once, else by halves.
-  if (fullness > 1) return { blocks: Math.max(1, Math.floor(read.blocks / (read.isWanted ? fullness : Math.min(fullness, 2)))), ceiling, isSaid }
+  if (fullness > 1)
+    return { blocks: Math.max(1, Math.floor(read.blocks / (read.isWanted ? fullness : Math.min(fullness, 2)))), ceiling, isSaid }
   // One that was cut short for other reasons says nothing of a longer one.
   if (read.blocks < blocks || read.ms > quickMs) return { blocks, ceiling, isSaid }
   const grown = Math.ceil(blocks * Math.min(1.5, fullness === 0 ? 1.5 : 1 / fullness))

@@ -1,6 +1,6 @@
 /** Reads a chain on from where it is counted to: one step, one range of blocks, one write. */
 import { isUniqueViolation } from '../../../db/engine.ts'
-import { NodeError } from '../../core/chain.ts'
+import { type Block, NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, note, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { Contradiction, reachAfter } from './domain.ts'
 import { onOtherFork } from './forks.ts'
@@ -29,9 +29,10 @@ async function lookAhead(deps: SyncDeps, reading: Reading, node: KnownNode): Pro
   const { nodes, sync } = reading
   const tag = nodes.tag()
   const cursor = sync.countedToHash === null ? [] : [sync.countedTo]
-  const answer = await ask(deps, reading, node, { blocks: ['latest', tag, ...cursor] })
+  const blocks: Block[] = [...new Set<Block>(['latest', tag])]
+  const answer = await ask(deps, reading, node, { blocks: [...blocks, ...cursor] })
   if (!answer) return again
-  const [head, tagged, counted] = answer.headers
+  const [head, tagged, counted] = [answer.headers[0], answer.headers[blocks.indexOf(tag)], answer.headers[blocks.length]]
   if (answer.knowsNoFinality) return knowsNoFinality(deps, reading, node)
   if (!head) return behindAt(deps, reading, node, 'it has no newest block')
   const tip = nodes.tipOf(node, tagged, head.number)

@@ -1,4 +1,5 @@
 export { type TrustFinding, trustFindings } from './check-store.ts'
+export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
 export { type Proof, readProof, readStats, rule, type Stats, statsNow } from './fabric.ts'
 export type { TrustDeps } from './parts.ts'
 export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../../db/schema/trust.ts'
 import { selectSlice } from '../../../db/slice.ts'
 import type { Slice } from '../../lib/page.ts'
-import type { CountName, Grant, Holder, Wallet } from './domain.ts'
+import type { Attestation, CountName, Grant, Holder, Wallet } from './domain.ts'
 
 export type Backfill = typeof chainBackfills.$inferSelect
 export type ChainSync = typeof chainSyncs.$inferSelect
@@ -26,6 +26,7 @@ const platformWallets = rowsOf(attesterWallets, ['owner'])
 const walletsOf = rowsOf(attesterWallets, ['owner', 'ownerId'], asc(attesterWallets.address), asc(attesterWallets.fromAt))
 const insertWallet = insertOf(attesterWallets)
 const insertGrant = insertOf(grants)
+const insertAttestation = insertOf(attestations, 'skip')
 const insertAddress = insertOf(attesterAddresses, 'skip')
 const insertBackfill = insertOf(chainBackfills, 'leave')
 const raise = prepare((queries) =>
@@ -151,6 +152,10 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   },
   async queueBackfill(tx: Writer, backfill: Backfill): Promise<void> {
     await insertBackfill(tx, backfill)
+  },
+  /** Whether it was not there before. */
+  async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
+    return insertAttestation(tx, attestation)
   },
   /** By how much the counts of these addresses' attestations are to change, by chain and schema. */
   async countsOff(tx: Writer, addresses: readonly string[]): Promise<{ chainId: number; schema: Grant['schema']; by: number }[]> {

@@ -1,0 +1,115 @@
+/** The trust fabric of the demo: wallets, methodologies, service providers with what they sent, and attestations that no chain has. */
+import { createHash } from 'node:crypto'
+import type { Actor } from '../core/change.ts'
+import { dayMs } from '../lib/day.ts'
+import { schemaNames } from '../lib/eas.ts'
+import { signedHeaders } from '../lib/standard-webhooks.ts'
+import { changeLender, listLenders } from '../modules/lender/index.ts'
+import { listMethodologies, registerMethodology } from '../modules/methodology/index.ts'
+import { changeProvider, createProvider, ingest, listProviders, rotateSecret } from '../modules/service-provider/index.ts'
+import { attestersOf } from '../modules/trust/domain.ts'
+import { createPlatformWallet, type DemoAttestation, insertDemoAttestations, listPlatformWallets } from '../modules/trust/index.ts'
+import type { AppDeps } from '../parts.ts'
+import { demoProviders } from './data.ts'
+import { bytesOf, demoId, inThePast } from './past.ts'
+
+const slice = { page: 1, limit: 100, offset: 0 }
+/** Of a node on one's own machine: nobody takes it for a real one. */
+const demoChain = 31_337
+const daysInTrust = 300
+const addressOf = (name: string): string => `0x${bytesOf(`wallet ${name}`).subarray(0, 20).toString('hex')}`
+const hashOf = (name: string): string => `0x${bytesOf(name).toString('hex')}`
+
+/** Fills the trust fabric, behind the lenders. Each thing is looked for before it is made. */
+export async function fillTrust(deps: AppDeps, actor: Actor, start: number): Promise<void> {
+  const lenders = (await listLenders(deps, undefined, slice)).data
+  const platformAddress = addressOf('platform')
+  if ((await listPlatformWallets(deps, slice)).total === 0)
+    await createPlatformWallet(inThePast(deps, start), { actor }, { address: platformAddress })
+  for (const { id, displayName, wallets, status } of lenders) {
+    const past = inThePast(deps, start + 3 * dayMs)
+    if (wallets.length === 0) await changeLender(past, { actor }, id, { wallets: [{ address: addressOf(displayName) }] })
+    if (status === 'ACTIVE') await registerVersions(deps, actor, { id, displayName }, start)
+  }
+  const known = (await listProviders(deps, undefined, slice)).data
+  for (const provider of demoProviders)
+    await bringProvider(deps, actor, provider, { start, known: known.some(({ displayName }) => displayName === provider.name) })
+  await attest(deps, start)
+}
+
+/** Two versions of each: the second takes the place of the first. */
+async function registerVersions(
+  deps: AppDeps,
+  actor: Actor,
+  { id: lenderId, displayName }: { id: string; displayName: string },
+  start: number,
+): Promise<void> {
+  const { total } = await listMethodologies(deps, { lenderId }, slice)
+  for (let nth = total + 1; nth <= 2; nth++) {
+    const version = `1.${nth}`
+    const documentUrl = `https://lenders.example/${encodeURIComponent(displayName.toLowerCase().replaceAll(' ', '-'))}/methodology-${version}.pdf`
+    const draft = { lenderId, version, contentHash: hashOf(`methodology ${displayName} ${version}`), documentUrl }
+    await registerMethodology(inThePast(deps, start + nth * 60 * dayMs), { actor }, draft)
+  }
+}
+
+/** Registers a service provider, takes it on, and has it send its messages: by itself, signed, as it would. */
+async function bringProvider(
+  deps: AppDeps,
+  actor: Actor,
+  { name: displayName, archetype, isActive, messages }: (typeof demoProviders)[number],
+  { start, known }: { start: number; known: boolean },
+): Promise<void> {
+  const id = demoId('serviceProvider', 0, displayName)
+  const past = inThePast(deps, start + 5 * dayMs, { serviceProvider: id })
+  const wallets = [{ address: addressOf(displayName) }]
+  const made = known ? undefined : await createProvider(past, { actor }, { displayName, archetype, wallets })
+  past.clock.to(start + 6 * dayMs)
+  if (!isActive) return
+  const { successfulIngestionCount: sent } = await changeProvider(past, { actor }, id, { status: 'ACTIVE' })
+  if (sent >= messages) return
+  const secret = made?.webhookSecret ?? (await rotateSecret(past, { actor }, id)).webhookSecret
+  for (let nth = sent; nth < messages; nth++) {
+    past.clock.to(start + (7 + Math.floor((nth * daysInTrust) / messages)) * dayMs)
+    const body = JSON.stringify({ kind: 'parcel.delivered', sequence: nth + 1 })
+    const signed = signedHeaders(secret, { id: `demo-${nth + 1}`, timestamp: Math.floor(past.clock.now() / 1_000), body })
+    const headers = {
+      id: signed['webhook-id'] ?? null,
+      timestamp: signed['webhook-timestamp'] ?? null,
+      signature: signed['webhook-signature'] ?? null,
+    }
+    await ingest(past, { providerId: id, headers, body: Buffer.from(body) }, () => undefined)
+  }
+}
+
+/** What each wallet may attest, every few days of the year; for a lender or a provider that was not active yet nothing counts. */
+async function attest(deps: AppDeps, start: number): Promise<void> {
+  const { data: lenders } = await listLenders(deps, undefined, slice)
+  const { data: providers } = await listProviders(deps, undefined, slice)
+  const attesters = [
+    { owner: 'PLATFORM' as const, name: 'platform' },
+    ...lenders.map(({ displayName: name }) => ({ owner: 'LENDER' as const, name })),
+    ...providers.map(({ displayName: name }) => ({ owner: 'PROVIDER' as const, name })),
+  ]
+  const made = attesters.flatMap(({ owner, name }) =>
+    schemaNames
+      .filter((schema) => attestersOf[schema].includes(owner))
+      .flatMap((schema) =>
+        Array.from({ length: 12 }, (_, nth): DemoAttestation => {
+          const at = start + (10 + nth * 24) * dayMs
+          const uid = `0x${createHash('sha256').update(`souk demo: ${schema} ${name} ${nth}`).digest('hex')}`
+          const blockAt = at - (at % 1_000)
+          return {
+            chainId: demoChain,
+            uid,
+            schema,
+            attester: addressOf(name),
+            isOfSelf: false,
+            blockNumber: 1 + Math.floor((blockAt - start) / 12_000),
+            blockAt,
+          }
+        }),
+      ),
+  )
+  await insertDemoAttestations(deps, made)
+}

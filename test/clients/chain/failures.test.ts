@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { failureOf, rangeIn, retryAfterOf } from '../../../src/clients/chain/failures.ts'
+
+/** What providers say, as they say it, of more than they answer about; and how many blocks they name. */
+const ranges: [message: string, blocks: number | undefined][] = [
+  ['query returned more than 10000 results. Try with this block range [0x1d4c00, 0x1d4fff].', 1_024],
+  [
+    'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [0x0, 0x63]',
+    100,
+  ],
+  ['eth_getLogs is limited to a 10,000 range', 10_000],
+  ['exceed maximum block range: 5000', 5_000],
+  ['block range is too wide', undefined],
+  ['query exceeds max results 20000, retry with the range 22816000-22816500', 501],
+  ['query returned more than 10000 results', undefined],
+  ['Block range limit exceeded. See more details at the documentation', undefined],
+  ['eth_getLogs block range too large, range: 60000, max: 2048', undefined],
+  ['requested too many blocks from 0 to 16777216, maximum is set to 2048', undefined],
+  ['response is too big', undefined],
+]
+
+describe('what nodes say when they do not answer', () => {
+  test.each(ranges)('%s', (message, blocks) => {
+    const failure = failureOf({ code: -32_005, message }, 60_001)
+    expect(failure.kind).toBe('RANGE')
+    if (blocks !== undefined) expect(failure.hint.blocks).toBe(blocks)
+    expect(failure.hint.blocks ?? 0).toBeLessThan(60_001)
+    // What they say may hold a key.
+    expect(failure.message).not.toContain(message.slice(0, 20))
+  })
+
+  test('a number of blocks that is not fewer than were asked for is no hint', () => {
+    expect(failureOf({ code: -32_000, message: 'limited to a 10000 range' }, 5_000).hint).toEqual({})
+  })
+
+  test.each([
+    [-32_005, 'daily request count exceeded, request rate limited'],
+    [429, 'Too Many Requests'],
+    [-32_029, 'anything'],
+    [-32_000, 'Your app has exceeded its compute units per second capacity'],
+  ])('%i %s is a limit of requests, also where logs were asked for', (code, message) => {
+    expect([failureOf({ code, message }, undefined).kind, failureOf({ code, message }, 100).kind]).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
+  })
+
+  test.each([
+    'unknown block',
+    'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.',
+    'header not found',
+  ])('%s is a node that has not come so far', (message) => expect(failureOf({ code: -32_000, message }, 5).kind).toBe('BEHIND'))
+
+  test('whatever else it is is a fault', () => {
+    for (const message of ['execution reverted', 'internal error', '', undefined, 7, { a: 1 }])
+      expect(failureOf({ code: -32_603, message }, 5).kind).toBe('FAULT')
+    expect(failureOf({ code: 'x', message: 'y' }, undefined).message).toBe('it answered with an error without a code')
+  })
+
+  test('how long to wait is read in seconds and as a date, is a second at least and ten minutes at most, and nonsense is none', () => {
+    const now = Date.UTC(2026, 0, 6)
+    const of = (text: string) => retryAfterOf(new Headers({ 'retry-after': text }), now)
+    expect(of('30')).toBe(30_000)
+    expect(of('1.5')).toBe(1_500)
+    expect(of('0')).toBe(1_000)
+    expect(of('86400')).toBe(600_000)
+    expect(of(new Date(now + 45_000).toUTCString())).toBe(45_000)
+    expect(of(new Date(now - 45_000).toUTCString())).toBe(1_000)
+    for (const nonsense of ['', 'soon', '-5', '2026', 'NaN', '1e9'])
+      expect([nonsense, of(nonsense) ?? 1_000]).toEqual([nonsense, expect.any(Number)])
+    expect(of('soon')).toBeUndefined()
+    expect(retryAfterOf(new Headers(), now)).toBeUndefined()
+  })
+
+  test('numbers that are no numbers of blocks are not taken for such', () => {
+    expect(rangeIn('more than 10000 results')).toBeUndefined()
+    expect(rangeIn('limited to 0 blocks')).toBeUndefined()
+    expect(rangeIn('[0x5, 0x1]')).toBeUndefined()
+    expect(rangeIn('up to 10000 logs')).toBeUndefined()
+  })
+})

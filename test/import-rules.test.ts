@@ -26,7 +26,7 @@ const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
 /** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
 const rules: readonly Rule[] = [
-  { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/] },
+  { what: 'lib', files: lib, may: [lib, /^node:(crypto|net)$/, /^ipaddr\.js$/, /^@noble\/hashes\/sha3$/] },
   {
     what: 'core',
     files: /^src\/core\//,

@@ -293,6 +293,19 @@ test('one place reads the environment for the program, and one decides the diale
   expect(found).toEqual(['db/columns.ts', 'db/generate.ts', 'src/main.ts'])
 })
 
+/** What a file loads when it is loaded itself: no types, nothing that is imported on demand. */
+const loadedWith = /^import (?!type )(?:[^'";]*? from )?'([^']+)'$/gm
+
+test('viem is loaded by whoever signs, when they do: a start would take twice as long by it', async () => {
+  const heavy = /^(?:viem(?:\/.+)?|src\/clients\/chain\/(?:eas|transactions)\.ts)$/
+  const loading = (await sources(['src', 'jobs'])).filter(({ file, text }) =>
+    [...withoutComments(text).matchAll(loadedWith)]
+      .map(([, path = '']) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
+      .some((path) => heavy.test(path)),
+  )
+  expect(loading.map(({ file }) => file)).toEqual(['src/clients/chain/eas.ts', 'src/clients/chain/transactions.ts'])
+})
+
 test('no file of the program is longer than 430 lines, and the composition is under 300', async () => {
   const lengths = (await sources(['src', 'db', 'jobs'])).map(({ file, text }) => [file, text.split('\n').length - 1] as const)
   expect(lengths.filter(([, lines]) => lines > 430)).toEqual([])

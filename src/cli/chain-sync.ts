@@ -139,6 +139,11 @@ function createBlocks(deps: Deps) {
   }
 }
 
+const countedTo = (status: ChainStatus | undefined): string =>
+  status && status.countedToHash !== null
+    ? `counted to block ${number(status.countedTo)} ${status.countedToHash}`
+    : 'nothing is counted yet'
+
 function tellEnd(status: ChainStatus | undefined, chainId: number, { kind }: Step): void {
   const to =
     status && status.countedToHash !== null
@@ -155,8 +160,9 @@ function tellEnd(status: ChainStatus | undefined, chainId: number, { kind }: Ste
 }
 
 async function resyncOne(deps: Deps, chainId: number, from: number | undefined): Promise<number> {
-  const { countedTo, removed } = await resync(deps, chainId, from)
-  say(`Chain ${chainId}: counted to block ${number(countedTo)}; ${number(removed)} attestations were taken away, and are read again`)
+  const { removed } = await resync(deps, chainId, from)
+  const status = (await chainStatuses(deps)).find((one) => one.chainId === chainId)
+  say(`Chain ${chainId}: ${countedTo(status)}; ${number(removed)} attestations were taken away, and are read again`)
   say('A running server reads on from there, or `souk chain sync`')
   return 0
 }

@@ -9,10 +9,14 @@ import { engine } from '../../db/columns.ts'
 import { kybRecords } from '../../db/schema/kyb.ts'
 import { apiDocument } from '../../src/cli/openapi.ts'
 import { type Processor, ProcessorRefused } from '../../src/clients/processors/processor.ts'
+import { system } from '../../src/core/change.ts'
 import type { SafeFetch } from '../../src/core/outgoing.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
+import { createLender } from '../../src/modules/lender/index.ts'
+import { registerMethodology } from '../../src/modules/methodology/index.ts'
 import { currentKeys } from '../../src/modules/shop/service.ts'
+import { createPlatformWallet } from '../../src/modules/trust/index.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
 import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
 import { type NameServer, nameServer } from '../support/dns.ts'
@@ -22,6 +26,7 @@ import { approved, filed } from '../support/kyb.ts'
 import { completed, drafted, submitted } from '../support/lending.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
+import { methodology, walletOf } from '../support/trust.ts'
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 /** What an answer looks like is told by the document alone, and not by the engine. */
@@ -34,6 +39,7 @@ const neverSucceed: Record<string, string> = {
   'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'the same',
+  'POST /webhooks/ingestion/{providerId}': 'it takes the signature of the service provider over the body',
   'GET /webhooks/payments/qpay/callback/{token}': 'it takes an address that only QPay was told of',
   'POST /webhooks/payments/qpay/callback/{token}': 'the same',
 }
@@ -71,6 +77,14 @@ const preparations: Record<string, () => Promise<Given>> = {
   'GET /admin/lending-application/{id}': async () => ({ id: await loans(drafted) }),
   'POST /admin/lending-application/{id}/decision': async () => ({ id: await loans(submitted) }),
   'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
+  'POST /admin/platform-wallets': async () => ({ address: freeWallets() }),
+  'GET /admin/platform-wallets/{id}': platformWallets,
+  'PATCH /admin/platform-wallets/{id}': platformWallets,
+  'GET /v2/methodologies/{lenderId}/{hash}': async () => {
+    const { id } = await createLender(world.app.deps, { actor: system }, { displayName: 'Fuzzed' })
+    const { contentHash } = await registerMethodology(world.app.deps, { actor: system }, methodology(id))
+    return { lenderId: [id], hash: [contentHash] }
+  },
   // Not the shop that the run goes on with.
   'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
 }
@@ -343,6 +357,16 @@ async function ownAccount(): Promise<Given> {
   const { status } = await app.call('PUT', '/shops/v2/processor-accounts/stripe', { ...merchant, body: { secretKey: 'sk_test_own' } })
   if (status !== 200) throw new Error(`an account answered ${status}`)
   return {}
+}
+
+/** Addresses that nobody has a wallet of. */
+const freeWallets = (): string[] => Array.from({ length: 30 }, () => walletOf(++wallets))
+let wallets = 1_000_000
+
+async function platformWallets(): Promise<Given> {
+  const [first = '', ...address] = freeWallets()
+  const { id } = await createPlatformWallet(world.app.deps, { actor: system }, { address: first })
+  return { id: [id], address }
 }
 
 let hosts = 0

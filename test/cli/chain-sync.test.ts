@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegistry } from '../../src/cli/registry-file.ts'
+import { describeChain } from '../support/chain/anvil.ts'
+import { deployer, startChain } from '../support/chain/eas.ts'
+import { temporaryDir } from '../support/database.ts'
+import { describeProcesses, logIn, serve, souk, withFile } from './souk.ts'
+
+const root = { email: 'root@example.com', password: 'password-of-root' }
+const stranger = '0x00000000000000000000000000000000000000b1'
+
+describeProcesses('souk chain, beside a running server', () => {
+  describeChain('on a node', () => {
+    test('reads what there is, shows how far, exports the registry, and anybody finds by it whether the figures are so', async () => {
+      await using chain = await startChain()
+      const uids = await chain.attest([
+        ...(['A', 'A', 'C', 'C', 'C'] as const).map((schema) => ({ schema, attester: deployer })),
+        { schema: 'A', attester: stranger },
+      ])
+      await chain.revoke(uids.slice(0, 1))
+      const last = await chain.block()
+      // What is finalized is two behind the newest.
+      await chain.mine(2)
+      const dataDir = temporaryDir()
+      await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
+      // The server itself reads no chain: what is read here, the commands have read.
+      await using server = await serve(dataDir)
+      const token = await logIn(server, root)
+      const wallet = { address: deployer, from: '2020-01-01T00:00:00Z' }
+      expect(await server.call('POST', '/admin/platform-wallets', { token, body: wallet })).toMatchObject({ status: 201 })
+      const settings = {
+        CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [`${chain.url}/?key=PLANTED`], contract: chain.contract }]),
+      }
+      const run = (...args: string[]) => souk(['chain', ...args], dataDir, { settings })
+      expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing is read yet\n', stderr: '' })
+
+      const counted = `counted to block ${last.number} ${last.hash}`
+      expect(await run('sync')).toEqual({ status: 0, stdout: `Chain 31337: ${counted}\n`, stderr: '' })
+      const status = await run('status')
+      expect([status.status, status.stderr]).toEqual([0, ''])
+      expect(status.stdout).toContain(`\n  counted to  ${last.number} ${last.hash} of ${new Date(last.at * 1_000).toISOString()}\n`)
+      expect(status.stdout).toContain(`\n  head        ${last.number + 2}, 2 blocks further\n`)
+      expect(status.stdout).toContain(`\n  answered    ${new URL(chain.url).host}, `)
+      const stats = await server.call('GET', '/v2/trust-fabric/stats')
+      expect(stats.body.attestations).toEqual({ schemaA: 1, schemaB: 0, schemaC: 3, schemaD: 0 })
+
+      const exported = await run('registry')
+      expect([exported.status, exported.stderr]).toEqual([0, ''])
+      const registry = readRegistry(exported.stdout)
+      if (!('grants' in registry)) throw new Error(registry.problem)
+      expect(await chain.countsOfChain(registry.grants)).toEqual({ A: 1, B: 0, C: 3, D: 0 })
+      const file = join(temporaryDir(), 'registry.json')
+      writeFileSync(file, exported.stdout)
+      const verify = () => run('verify', '--registry', file, '--against', server.url)
+      const same = await verify()
+      expect([same.status, same.stderr]).toEqual([0, ''])
+      expect(same.stdout).toEndWith(`\n  A 1\n  B 0\n  C 3\n  D 0\n${new URL(server.url).host} says the same\n`)
+
+      const database = join(dataDir, 'souk.db')
+      withFile(database, (rows) => rows.run("update trust_counts set value = value + 1 where name = 'attestations.C'"))
+      const more = await verify()
+      expect([more.status, more.stderr.split('\n')[0]]).toEqual([1, 'WRONG Schema C: the souk says 4, and the chains 3'])
+      withFile(database, (rows) => rows.run("update trust_counts set value = value - 1 where name = 'attestations.C'"))
+      withFile(database, (rows) => rows.run(`update chain_syncs set counted_to_hash = '0x${'ab'.repeat(32)}'`))
+      const other = await verify()
+      expect([other.status, other.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^WRONG Chain 31337: block \d+ is 0x\w+, and the souk has counted to 0xab.* that is another chain\n/),
+      ])
+
+      const anew = await run('resync', '--chain', '31337', '--from', '0')
+      expect([anew.status, anew.stdout.split('\n')[0]]).toEqual([
+        0,
+        'Chain 31337: nothing is counted yet; 5 attestations were taken away, and are read again',
+      ])
+      expect((await server.call('GET', '/v2/trust-fabric/stats')).body.attestations).toMatchObject({ schemaA: 0, schemaC: 0 })
+      expect((await run('sync')).stdout).toBe(`Chain 31337: ${counted}\n`)
+      expect((await verify()).status).toBe(0)
+
+      const { status: added } = await server.call('POST', '/admin/platform-wallets', { token, body: { ...wallet, address: stranger } })
+      expect(added).toBe(201)
+      const stale = await verify()
+      expect([stale.status, stale.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^WRONG The souk has counted by the registry [0-9a-f]{64}: export it anew\n$/),
+      ])
+      for (const { stdout, stderr } of [status, exported, same, more, other, anew, stale]) expect(stdout + stderr).not.toContain('PLANTED')
+    })
+  })
+})

@@ -102,6 +102,7 @@ async function chainStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
   const read = await readOn(deps, { chain, nodes, sync })
   if (read.kind !== 'READ' && read.kind !== 'IDLE') return read
   if (read.kind === 'READ') tellProgress(deps, read, sync)
+  if (read.kind === 'READ' && nodes.restMs > 0) await deps.sleep(nodes.restMs)
   const steps: Step[] = [read]
   for (const more of [backfillOn, rescanOn]) {
     const now = await store.find(chain.chainId)

@@ -54,7 +54,7 @@ const differenceIn = (before: Repayment | undefined, after: Repayment) =>
 
 /**
  * Records instalments, inside a locking write, and what they add to their merchants' signals. Each leaves a row of the audit trail.
- * Tapes are cumulative, so that what was reversed comes again: only an operator records it once more.
+ * Tapes are cumulative, so that what was reversed comes again: of them it is not taken once more.
  * @param drafts sound ones; of two with one key the first counts
  * @returns what became of each, in their order
  */
@@ -69,7 +69,7 @@ export async function recordAll(
   const sound = drafts.filter(({ merchantId, lenderId }) => named.has(merchantId) && named.has(lenderId))
   const now = clock.now()
   const signals = await store.lockSignals(tx, new Set(sound.map(({ merchantId }) => merchantId)), now)
-  const [there, reversed] = await Promise.all([store.liveByKeys(tx, sound), source === 'OPERATOR' ? [] : store.reversedByKeys(tx, sound)])
+  const [there, reversed] = await Promise.all([store.liveByKeys(tx, sound), source === 'IMPORT' ? store.reversedByKeys(tx, sound) : []])
   const live = new Map<string, Draft>(there)
   const wasReversed = (draft: Draft) => reversed.some((one) => keyOf(one) === keyOf(draft) && isSame(one, draft))
   const fresh: Repayment[] = []

@@ -109,10 +109,10 @@ describeChain('blocks that are read again', () => {
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
     await byLender(chain)
     await chain.mine(3)
-    const { fault, release } = faults.held()
+    const { fault, reached, release } = faults.held()
     proxy.spoil((_, forward) => forward(), fault)
     const reading = souk.step()
-    while (proxy.batches.length < 2) await Bun.sleep(1)
+    await reached
     await souk.grant(everybody)
     release()
     expect((await reading).kind).toBe('READ')
@@ -171,10 +171,10 @@ describeChain('blocks that are read again', () => {
     other.granted.push(...everybody)
     await byLender(chain)
     await chain.mine(3)
-    const { fault, release } = faults.held()
+    const { fault, reached, release } = faults.held()
     proxy.spoil(fault)
     const reading = one.step()
-    while (proxy.batches.length === 0) await Bun.sleep(1)
+    await reached
     expect(await other.step()).toEqual({ kind: 'BUSY' })
     // A lease runs out: whoever had it finds that it is not theirs any more, and writes nothing.
     other.app.clock.advance(31_000)

@@ -297,10 +297,10 @@ describeChain('the sync of attestations', () => {
     await souk.grant(everybody)
     await oneOfEach(chain)
     await chain.mine(4)
-    const { fault, release } = faults.held()
+    const { fault, reached, release } = faults.held()
     slow.always(fault)
     const reading = souk.step()
-    while (slow.batches.length === 0) await Bun.sleep(1)
+    await reached
     // As when the process stops.
     souk.deps.stopChains()
     expect((await reading).kind).toBe('AGAIN')

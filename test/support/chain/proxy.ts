@@ -145,13 +145,16 @@ export const faults = {
     return answers
   },
   /** Holds the answer back until the test says so. */
-  held(): { fault: Fault; release: () => void } {
+  held(): { fault: Fault; reached: Promise<void>; release: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
     return {
       fault: async (_, forward) => {
+        asked.resolve()
         await promise
         return forward()
       },
+      reached: asked.promise,
       release: resolve,
     }
   },

@@ -12,6 +12,7 @@ import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { recheckHosts } from './recheck-hosts.ts'
+import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 import { sweepDocuments } from './sweep-documents.ts'
@@ -46,6 +47,7 @@ export const jobs: readonly Job[] = [
   { name: 'recheck-hosts', pattern: '10 40 * * * *', run: recheckHosts, byAge: true },
   { name: 'sweep-documents', pattern: '25 20 * * * *', run: sweepDocuments, byAge: true },
   { name: 'sync-attestations', pattern: '*/5 * * * * *', run: (deps) => syncAttestations(deps) },
+  { name: 'record-attested-repayments', pattern: '40 * * * * *', run: recordAttestedRepayments },
   { name: 'rescan-chains', pattern: '30 50 * * * *', run: (deps) => rescanChains(deps) },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },

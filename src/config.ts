@@ -224,6 +224,13 @@ export const settings = {
   API_V3_PREFIX: setting('apiV3Prefix', 'path', '/api/v3', 'Second home of login, public reads, lending and trust fabric', path),
   SIGNUP_ENABLED: setting('signupEnabled', 'boolean', 'false', 'Whether anybody may open a shop by POST /merchant/signup', boolean),
   LENDING_PLATFORM_ENABLED: setting('lendingPlatformEnabled', 'boolean', 'false', 'Whether the lending routes exist', boolean),
+  LENDING_REPAYMENTS_FROM_ATTESTATIONS: setting(
+    'lendingRepaymentsFromAttestations',
+    'boolean',
+    'false',
+    'Whether what lenders attest of loans (schema C) is recorded as repayments of merchants',
+    boolean,
+  ),
   OPERATOR_IP_ALLOWLIST: setting(
     'operatorIpAllowlist',
     'list',

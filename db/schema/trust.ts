@@ -222,6 +222,19 @@ export const revocations = table(
   ],
 )
 
+/** Attestations of schema C by lenders that were looked at, as repayments of their loans. */
+export const attestedRepayments = table(
+  'attested_repayments',
+  {
+    chainId: number('chain_id').notNull(),
+    uid: hex('uid').notNull(),
+    /** What was recorded of it; null: it fits no merchant, or cannot be recorded. */
+    repaymentId: text('repayment_id'),
+    at: instant('at').notNull(),
+  },
+  (attested) => [primaryKey({ columns: [attested.chainId, attested.uid] })],
+)
+
 /** How far each chain is read. */
 export const chainSyncs = table('chain_syncs', {
   chainId: number('chain_id').primaryKey(),

@@ -177,6 +177,12 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['maybe'],
   },
+  LENDING_REPAYMENTS_FROM_ATTESTATIONS: {
+    field: 'lendingRepaymentsFromAttestations',
+    byDefault: false,
+    good: [['true', true]],
+    bad: ['maybe'],
+  },
   OPERATOR_IP_ALLOWLIST: {
     field: 'operatorIpAllowlist',
     byDefault: ['127.0.0.0/8', '::1'],

@@ -1,3 +1,11 @@
+CREATE TABLE "attested_repayments" (
+	"chain_id" bigint NOT NULL,
+	"uid" text COLLATE "C" NOT NULL,
+	"repayment_id" text COLLATE "C",
+	"at" bigint NOT NULL,
+	CONSTRAINT "attested_repayments_chain_id_uid_pk" PRIMARY KEY("chain_id","uid")
+);
+--> statement-breakpoint
 CREATE TABLE "attestations" (
 	"chain_id" bigint NOT NULL,
 	"uid" text COLLATE "C" NOT NULL,

@@ -1,3 +1,11 @@
+CREATE TABLE `attested_repayments` (
+	`chain_id` integer NOT NULL,
+	`uid` text NOT NULL,
+	`repayment_id` text,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`chain_id`, `uid`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `attestations` (
 	`chain_id` integer NOT NULL,
 	`uid` text NOT NULL,

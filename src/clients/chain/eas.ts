@@ -202,3 +202,19 @@ export function refusalOf(data: Hex): string | undefined {
 }
 
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex
+
+/** Attestations that are the same in all else are told apart by a number, from 0. */
+const bumpsMax = 16
+
+/** Whether an attestation is what its uid is the hash of: whoever answers with it cannot have made it up. */
+export const isHashOf = ({ uid, schema, recipient, attester, time, expirationTime, revocable, refUID, data }: Attestation): boolean =>
+  Array.from({ length: bumpsMax }, (_, bump) => bump).some(
+    (bump) =>
+      uid ===
+      keccak256(
+        encodePacked(
+          ['bytes32', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'uint32'],
+          [schema, recipient, attester, time, expirationTime, revocable, refUID, data, bump],
+        ),
+      ),
+  )

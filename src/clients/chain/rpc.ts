@@ -185,9 +185,8 @@ function isUnknownTag(result: Result): boolean {
 function viewOf(result: Result): string | undefined {
   const error = errorIn(result)
   if (error) {
-    const failure = failureOf(error, undefined)
-    if (failure.kind === 'RATE_LIMITED') throw failure
-    return undefined
+    if (error.code === 3 || /revert/i.test(String(error.message))) return undefined
+    throw failureOf(error, undefined)
   }
   const value = result?.['result']
   return typeof value === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined

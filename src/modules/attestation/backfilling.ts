@@ -1,7 +1,7 @@
 /** Reads blocks that were passed already once more, for addresses that were registered, or moved back, after that. */
 import { NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
-import { type Backfill, Contradiction, nextOfBackfills, reachAfter } from './domain.ts'
+import { type Backfill, Contradiction, nextOfBackfills } from './domain.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
@@ -101,7 +101,7 @@ async function readRange(
     const isWanted = await paced.rest()
     if (!answer) return { kind: 'READ', from, to, logs: 0 }
     const ms = deps.clock.monotonic() - startedAt
-    nodes.setReach(reachAfter(nodes.reach(), { blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted }))
+    nodes.hasRead({ blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted })
     return { kind: 'READ', from, to, logs: answer.logs.length }
   } catch (error) {
     if (!(error instanceof Contradiction)) throw error

@@ -30,7 +30,7 @@ const logsWanted = { alone: 2_500, besideOthers: 800 }
 const bytesWanted = 8 * 1024 * 1024
 const quickMs = 3_000
 
-type Read = {
+export type Read = {
   /** Blocks that were asked about. */
   readonly blocks: number
   readonly logs: number

@@ -1,6 +1,7 @@
 export type { Step, SyncDeps } from './asking.ts'
 export type { ChainStatus } from './domain.ts'
 export type { AttestationDeps } from './parts.ts'
+export { recordAttestedRepayments } from './repayments.ts'
 export { beginRescans } from './rescanning.ts'
 export { resync, syncChains } from './service.ts'
 export { chainMetrics, chainStatuses } from './status.ts'

@@ -2,12 +2,14 @@
 import type { Block, ChainNode, Header, NodeError } from '../../core/chain.ts'
 import { type Breaker, closed, failed, isToProbe, lets, probed, probing, succeeded } from '../../lib/breaker.ts'
 import type { ChainSetting } from '../../lib/chain-settings.ts'
-import { confirmationsOf, type Reach, reachAfterRefusal, reachAtFirst, reachElsewhere } from './domain.ts'
+import { confirmationsOf, type Reach, type Read, reachAfter, reachAfterRefusal, reachAtFirst, reachElsewhere } from './domain.ts'
 
 /** How long a node is left alone that is behind, that is on another fork, and that fails for the first time. */
 const pauses = { behindMs: 4_000, forkMs: 60_000, failedMs: 1_000, failedMaxMs: 60_000, limitedMs: 2_000 }
 
 export type Tip = { readonly head: number; readonly target: number }
+
+const restMaxMs = 200
 
 /** One node, and what is remembered of it. */
 export type KnownNode = ChainNode & {
@@ -96,9 +98,13 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
     /** How many ranges were read. */
     chunks: 0,
     reach: (): Reach => reach,
-    setReach(next: Reach): void {
-      reach = next
+    /** After a range that was read, and kept. */
+    hasRead(read: Read): void {
+      reach = reachAfter(reach, read)
+      this.restMs = read.isWanted ? Math.min(read.ms / 2, restMaxMs) : 0
     },
+    /** How long to leave the thread to those who wanted it, besides what they had between the pieces. */
+    restMs: 0,
     /** How far a node says that may be counted, by the header under its tag and that of its newest block. */
     tipOf(node: KnownNode, tagged: Header | undefined, head: number | undefined): Tip | undefined {
       if (!tagged) return undefined

@@ -1,10 +1,37 @@
 import { createNode } from '../../clients/chain/rpc.ts'
 import type { Deps } from '../../core/deps.ts'
+import { schemaUids } from '../../lib/eas.ts'
 import { createTally } from '../../lib/prometheus.ts'
 import type { TrustDeps } from '../trust/index.ts'
 import type { Registry } from './domain.ts'
 import { createNodes, type Nodes } from './nodes.ts'
+import { createAttestedRepaymentStore } from './repayments-store.ts'
 import { createAttestationStore } from './store.ts'
+
+/** What of the Ethereum Attestation Service repayments need; loaded with the first of them. */
+async function loadEas() {
+  const { callData, decodeAttestation, decodeStatement, isHashOf, refOf } = await import('../../clients/chain/eas.ts')
+  return {
+    /** The call that reads an attestation. */
+    callOf: (uid: string): string => callData.getAttestation(uid as `0x${string}`),
+    /**
+     * What a call has given: what an attestation of schema C says, `NOTHING` where it says nothing that can be read, `ABSENT` where the node
+     * does not have it, `FORGED` where it is not what its uid is the hash of.
+     */
+    repaymentIn(result: string, uid: string) {
+      let found: ReturnType<typeof decodeAttestation>
+      try {
+        found = decodeAttestation(result as `0x${string}`)
+      } catch {
+        return 'FORGED'
+      }
+      if (!found) return 'ABSENT'
+      if (found.uid !== uid || found.schema !== schemaUids.C || !isHashOf(found)) return 'FORGED'
+      return decodeStatement('C', found.data) ?? 'NOTHING'
+    },
+    refOf,
+  }
+}
 
 export function attestationParts({ db, config, clock, safeFetch, randomBytes, newId }: Deps) {
   const stopping = new AbortController()
@@ -28,6 +55,14 @@ export function attestationParts({ db, config, clock, safeFetch, randomBytes, ne
     chainLogs: new Map<number, number>(),
     /** Since when, and at which block, progress was last told of each chain. */
     chainProgress: new Map<number, { at: number; block: number }>(),
+    attestedRepaymentStore: createAttestedRepaymentStore(db),
+    eas: loadEas,
+    /** Merchants by the hash of their id, as far as they are known. */
+    knownMerchants: { ids: new Set<string>(), byRef: new Map<string, string>() },
+    /** Up to where attestations of repayments were looked at, by chain. */
+    attestedTo: new Map<number, { block: number; hash: string; generation: number }>(),
+    /** What became of them. */
+    attestedCounts: createTally(),
     /** Gives up what nodes are asked just now. */
     stopChains: () => stopping.abort(),
   }

@@ -2,7 +2,7 @@
 import { isUniqueViolation } from '../../../db/engine.ts'
 import { type Block, NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, note, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
-import { Contradiction, reachAfter } from './domain.ts'
+import { Contradiction } from './domain.ts'
 import { onOtherFork } from './forks.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode, Tip } from './nodes.ts'
@@ -47,9 +47,14 @@ async function lookAhead(deps: SyncDeps, reading: Reading, node: KnownNode): Pro
   return { kind: 'IDLE' }
 }
 
-/** Notes how far a node has come, where there is nothing to read. */
+/** So often at most is noted how far a node has come, where there is nothing to read: each note is a commit. */
+const tellEveryMs = 15_000
+
+/** Notes how far a node has come. */
 async function tell(deps: SyncDeps, { sync }: Reading, { host }: KnownNode, { head, target }: { head: number; target: number | null }) {
-  const fields = { head, target, provider: host, syncedAt: deps.clock.now() }
+  const now = deps.clock.now()
+  if (sync.syncedAt !== null && sync.target === target && Math.abs(now - sync.syncedAt) < tellEveryMs) return
+  const fields = { head, target, provider: host, syncedAt: now }
   await deps.db.write((tx) => deps.attestationStore.change(tx, sync.chainId, fields), { isolation: 'locking' })
 }
 
@@ -115,7 +120,7 @@ async function readRange(deps: SyncDeps, reading: Reading, node: KnownNode, { ta
       if (kept === 'REGISTRY') continue
       const isWanted = await paced.rest()
       const ms = deps.clock.monotonic() - startedAt
-      nodes.setReach(reachAfter(nodes.reach(), { blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted }))
+      nodes.hasRead({ blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted })
       deps.chainLogs.set(chain.chainId, (deps.chainLogs.get(chain.chainId) ?? 0) + logs.length)
       return { kind: 'READ', from, to, logs: answer.logs.length }
     } catch (error) {

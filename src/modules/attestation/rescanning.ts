@@ -4,7 +4,7 @@ import { dayMs } from '../../lib/day.ts'
 import { schemaNames, schemaUids } from '../../lib/eas.ts'
 import { isGranted } from '../trust/domain.ts'
 import { again, ask, behind, filterOf, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
-import { type Attestation, Contradiction, type KnownLog, type Registry, reachAfter } from './domain.ts'
+import { type Attestation, Contradiction, type KnownLog, type Registry } from './domain.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
@@ -117,7 +117,7 @@ async function rescan(deps: SyncDeps, reading: Reading, node: KnownNode, from: n
   }
   const ms = deps.clock.monotonic() - startedAt
   const read = { blocks: to - from + 1, logs: answer.logs.length, bytes: answer.bytes, ms, isWanted: false }
-  nodes.setReach(reachAfter(nodes.reach(), read))
+  nodes.hasRead(read)
   return { kind: 'READ', from, to, logs: answer.logs.length }
 }
 

@@ -29,9 +29,14 @@ export type RunOptions = {
 /** Reads all chains on, side by side. @returns the last step of each, by chain id */
 export async function syncChains(deps: SyncDeps, { stepped, forMs = runMs, chainId }: RunOptions = {}): Promise<Map<number, Step>> {
   const chains = deps.config.chains.filter((chain) => chainId === undefined || chain.chainId === chainId)
-  const last = await Promise.all(
+  const runs = await Promise.allSettled(
     chains.map(async (chain): Promise<[number, Step]> => [chain.chainId, await syncChain(deps, chain, forMs, stepped)]),
   )
+  // What one fails of keeps no other from its end.
+  const last = runs.map((run) => {
+    if (run.status === 'rejected') throw run.reason
+    return run.value
+  })
   return new Map(last)
 }
 
@@ -97,6 +102,7 @@ async function chainStep(deps: SyncDeps, chain: ChainSetting): Promise<Step> {
   const read = await readOn(deps, { chain, nodes, sync })
   if (read.kind !== 'READ' && read.kind !== 'IDLE') return read
   if (read.kind === 'READ') tellProgress(deps, read, sync)
+  if (read.kind === 'READ' && nodes.restMs > 0) await deps.sleep(nodes.restMs)
   const steps: Step[] = [read]
   for (const more of [backfillOn, rescanOn]) {
     const now = await store.find(chain.chainId)

@@ -9,10 +9,10 @@ export async function chainStatuses({ attestationStore: store }: Pick<Attestatio
   return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0))
 }
 
-type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs'>
+type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** Lines of Prometheus' text format; none where no chain is read. */
-export function chainMetrics({ chainFailures, chainLogs }: Given, statuses: readonly ChainStatus[]): string[] {
+export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, statuses: readonly ChainStatus[]): string[] {
   if (statuses.length === 0) return []
   const each = (value: (status: ChainStatus) => number | null) =>
     statuses.flatMap((status) => {
@@ -56,6 +56,15 @@ export function chainMetrics({ chainFailures, chainLogs }: Given, statuses: read
       'souk_chain_logs_total',
       'Logs by registered addresses that this process has read.',
       [...chainLogs].map(([chain, value]) => ({ labels: { chain: String(chain) }, value })),
+      'counter',
+    ),
+    ...labelled(
+      'souk_chain_repayments_total',
+      'What became of repayments that lenders attest.',
+      attestedCounts.all().map(([words, value]) => {
+        const [chain = '', result = ''] = words.split(' ')
+        return { labels: { chain, result }, value }
+      }),
       'counter',
     ),
     ...labelled(

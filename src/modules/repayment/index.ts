@@ -3,6 +3,7 @@ export { importTape, type TapeReport, tapeStopped } from './import.ts'
 export type { RepaymentDeps } from './parts.ts'
 export {
   listRepayments,
+  recordAll,
   recordRepayment,
   repaymentSignalsOf,
   reverseRepayment,

@@ -120,6 +120,23 @@ describeChain('blocks that are read again', () => {
     await souk.expectTruth(chain)
   })
 
+  test('an attestation that is here before its block is read is the same one, and is counted once', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }])
+    await souk.grant(everybody)
+    await byLender(chain)
+    await chain.mine(3)
+    await souk.run()
+    const [row] = await souk.rows(chain.chainId)
+    const [uid = '0x'] = await byLender(chain)
+    await chain.mine(3)
+    if (row)
+      await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, schema: 'B', uid, attester: lender, isCounted: false }))
+    await souk.run()
+    await souk.expectTruth(chain)
+    expect(await souk.rows(chain.chainId)).toHaveLength(6)
+  })
+
   test('a reorg under a backfill ends it where the chain is taken back to', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)

@@ -70,16 +70,19 @@ async function create(
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
   const begun = await db.write((tx) => store.begin(tx, row), locking)
-  return creation === 'hangs' ? 'hang' : { status: 201, body: view((await begun.known) ?? row) }
+  // What it was begun with before stays, whatever is asked now.
+  const payment = (await begun.known) ? row : ((await store.find(id)) ?? row)
+  return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment) }
 }
 
 /** Takes the money; of a payment that is captured already it says so again. */
 async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
   const captured = await db.write((tx) => store.capture(tx, id, from), locking)
-  const { payment, isTaken } = await captured.known
+  const taken = await captured.known
+  const payment = taken ?? (await store.find(id))
   if (!payment) return notFound
   if (payment.status !== 'CAPTURED') return refuse(`payment_${payment.status.toLowerCase()}`)
-  const lost = isTaken && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
+  const lost = taken !== undefined && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
   return lost ? 'break off' : { status: 200, body: view(payment) }
 }
 

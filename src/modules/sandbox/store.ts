@@ -10,7 +10,7 @@ export type SandboxStore = ReturnType<typeof createSandboxStore>
 const paymentById = rowsOf(sandboxPayments, ['id'])
 const lockedPayment = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
-const insertPayment = insertOf(sandboxPayments, 'leave')
+const insertPayment = insertOf(sandboxPayments, 'skip')
 const updatePayment = updateOf(
   sandboxPayments,
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
@@ -36,21 +36,11 @@ export function createSandboxStore({ read }: Pick<Database, 'read'>) {
     async lock(tx: Writer, id: string): Promise<SandboxPayment | undefined> {
       return tx.first(lockedPayment, { id })
     },
-    /** Begins a payment unless it is there, as the last thing in a write: the payment as it is then. */
-    begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<SandboxPayment | undefined>> => {
-      const begun = [insertPayment(tx, payment), firstOf(tx, paymentById, payment)] as const
-      return knownLater(Promise.all(begun).then(([, found]) => found))
-    },
-    /** Takes all the money of a payment in status `from`, as the last thing in a write. Undefined: there is none. */
-    capture: (
-      tx: Writer,
-      id: string,
-      from: SandboxPayment['status'],
-    ): Promise<KnownLater<{ payment: SandboxPayment | undefined; isTaken: boolean }>> => {
-      const taken = firstOf(tx, capturePayment, { id, from })
-      const found = firstOf(tx, paymentById, { id })
-      return knownLater(Promise.all([taken, found]).then(([now, payment]) => ({ payment, isTaken: now !== undefined })))
-    },
+    /** Begins a payment, as all that a write does; false where there is one under its id. */
+    begin: (tx: Writer, payment: SandboxPayment): Promise<KnownLater<boolean>> => knownLater(insertPayment(tx, payment)),
+    /** Takes all the money of a payment in status `from`, as all that a write does: the payment after it. Undefined: there is none in it. */
+    capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<KnownLater<SandboxPayment | undefined>> =>
+      knownLater(firstOf(tx, capturePayment, { id, from })),
     /** Moves a payment on from `from`; undefined, and nothing is done, in any other status. */
     async move(
       tx: Writer,

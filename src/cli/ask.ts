@@ -65,11 +65,11 @@ async function typedUnseen(prompt: string): Promise<string> {
 /** Asks on a terminal whether to go on; where nobody sits at one, no. */
 export async function isConfirmed(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  process.stderr.write(`${question} Type yes: `)
   try {
-    return await new Promise<boolean>((resolve, reject) => {
-      lines.question(`${question} Type yes: `, (answer) => resolve(answer.trim() === 'yes'))
-      lines.once('SIGINT', () => reject(new Interrupted('Stopped: nothing was done')))
+    return await new Promise<boolean>((resolve) => {
+      lines.once('line', (answer) => resolve(answer.trim() === 'yes'))
       lines.once('close', () => resolve(false))
     })
   } finally {

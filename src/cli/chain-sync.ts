@@ -16,6 +16,7 @@ const failedStatus = 1
 /** How often in a row no node may be asked, before it is given up. */
 const waitsMax = 8
 const waitMaxMs = 60_000
+const lookEveryMs = 100
 
 type Deps = Parameters<Parameters<typeof withExistingInstance>[1]>[0]['deps']
 
@@ -73,7 +74,7 @@ function textOf(one: ChainStatus): string {
 /** Reads all chains on until all that may be counted is. */
 async function sync(deps: Deps): Promise<number> {
   if (deps.config.chains.length === 0) throw new OperatorError('No chain is read: CHAINS names none')
-  const stopped = stopOnInterruption(deps)
+  const interruption = stopOnInterruption(deps)
   const shown = createBlocks(deps)
   let last = new Map<number, Step>()
   try {
@@ -81,18 +82,19 @@ async function sync(deps: Deps): Promise<number> {
       last = await syncChains(deps, {
         forMs: Number.POSITIVE_INFINITY,
         stepped: async (step, { chainId }) => {
-          if (stopped.is) throw new Interrupted('Stopped: what is counted stays. Run it again to go on')
           if (step.kind === 'READ') waits = 0
           await shown.at(chainId, step)
         },
       })
+      assertGoesOn(deps)
       const until = [...last.values()].flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
       if (until.length === 0 || ++waits > waitsMax) break
-      await Bun.sleep(Math.min(waitMaxMs, Math.max(0, Math.min(...until) - Date.now())))
+      await waited(deps, Math.min(waitMaxMs, Math.min(...until) - Date.now()))
+      assertGoesOn(deps)
     }
   } finally {
     shown.end()
-    stopped.end()
+    interruption.end()
   }
   const statuses = await chainStatuses(deps)
   for (const [chainId, step] of last)
@@ -104,15 +106,23 @@ async function sync(deps: Deps): Promise<number> {
   return [...last.values()].every(({ kind }) => kind === 'IDLE') ? 0 : failedStatus
 }
 
-/** Where Ctrl-C leaves nothing held: what is asked just now is given up, and the next step ends it. */
+function assertGoesOn({ life }: Deps): void {
+  if (life.stopping) throw new Interrupted('Stopped: what is counted stays. Run it again to go on')
+}
+
+/** So many milliseconds, or until it is stopped. */
+async function waited({ life }: Deps, ms: number): Promise<void> {
+  for (const until = performance.now() + ms; performance.now() < until && !life.stopping; ) await Bun.sleep(lookEveryMs)
+}
+
+/** At Ctrl-C what is asked just now is given up, and each chain is left after the step that it is at: nothing stays held. */
 function stopOnInterruption(deps: Deps) {
-  const stopped = { is: false, end: () => void process.off('SIGINT', stop).off('SIGTERM', stop) }
-  function stop() {
-    stopped.is = true
+  const stop = () => {
+    deps.life.stopping = true
     deps.stopChains()
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
-  return stopped
+  return { end: () => void process.off('SIGINT', stop).off('SIGTERM', stop) }
 }
 
 /** A bar of the blocks of all chains together. */

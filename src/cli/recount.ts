@@ -17,7 +17,7 @@ const pace = { enter: async () => ({ rest: async () => false, leave: () => undef
 /** Of how many blocks the headers are asked at once. */
 const headersMax = 50
 /** Failures one after the other, of all nodes together, after which it is given up. */
-const failuresMax = 8
+const failuresMax = 6
 const waitMs = { least: 500, most: 30_000 }
 
 /** What attestations come to by a registry. Logs may come in any order. */

@@ -5,7 +5,7 @@ import { readRegistry } from '../../src/cli/registry-file.ts'
 import { describeChain } from '../support/chain/anvil.ts'
 import { deployer, startChain } from '../support/chain/eas.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, logIn, serve, souk, withFile } from './souk.ts'
+import { describeProcesses, logIn, serve, souk, startCommand, withFile } from './souk.ts'
 
 const root = { email: 'root@example.com', password: 'password-of-root' }
 const stranger = '0x00000000000000000000000000000000000000b1'
@@ -86,6 +86,31 @@ describeProcesses('souk chain, beside a running server', () => {
         expect.stringMatching(/^WRONG The souk has counted by the registry [0-9a-f]{64}: export it anew\n$/),
       ])
       for (const { stdout, stderr } of [status, exported, same, more, other, anew, stale]) expect(stdout + stderr).not.toContain('PLANTED')
+    })
+
+    test('Ctrl-C while a node is asked leaves the chain to the next one at once', async () => {
+      await using chain = await startChain()
+      await chain.mine(2)
+      const dataDir = temporaryDir()
+      await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
+      const asked = Promise.withResolvers<void>()
+      using silent = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        idleTimeout: 0,
+        fetch: () => {
+          asked.resolve()
+          return new Promise<Response>(() => undefined)
+        },
+      })
+      const chains = (url: string) => ({ CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [url], contract: chain.contract }]) })
+      const child = startCommand(['chain', 'sync'], dataDir, chains(`http://127.0.0.1:${silent.port}`))
+      await asked.promise
+      child.kill('SIGINT')
+      const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
+      expect([status, stderr]).toEqual([130, 'Stopped: what is counted stays. Run it again to go on\n'])
+      const next = await souk(['chain', 'sync'], dataDir, { settings: chains(chain.url) })
+      expect([next.status, next.stderr, next.stdout]).toEqual([0, '', expect.stringMatching(/^Chain 31337: counted to block \d+ 0x/)])
     })
   })
 })

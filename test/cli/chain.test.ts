@@ -11,7 +11,7 @@ import { registryHash } from '../../src/modules/trust/domain.ts'
 import { describeChain, startAnvil } from '../support/chain/anvil.ts'
 import { deployEas, deployer, deployerKey, type Grant, startChain } from '../support/chain/eas.ts'
 import { temporaryDir } from '../support/database.ts'
-import { describeProcesses, souk } from './souk.ts'
+import { describeProcesses, onTerminal, souk } from './souk.ts'
 
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'
@@ -106,8 +106,9 @@ async function refusal(positionals: string[], flags: Record<string, string>): Pr
 describeProcesses('souk chain', () => {
   describeChain('on a node', () => {
     test('register says what it would do and may cost, does it when told to, and does nothing the second time', async () => {
-      await using anvil = await startAnvil({ minesAtOnce: true })
+      await using anvil = await startAnvil()
       const { contract } = await deployEas(anvil, { schemas: false })
+      await anvil.mineAtOnce()
       const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [`${anvil.url}/?key=PLANTED`], contract }]) }
       const before = await anvil.block()
       const dry = await run(['register', '--chain', '31337', '--key-file', keyFile()], settings)
@@ -127,7 +128,8 @@ describeProcesses('souk chain', () => {
     })
 
     test('attest makes an attestation of each schema that says what the file says, and nothing while it is not told to', async () => {
-      await using chain = await startChain({ minesAtOnce: true })
+      await using chain = await startChain()
+      await chain.mineAtOnce()
       const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [chain.url], contract: chain.contract }]) }
       const attest = (schema: SchemaName, says: object, ...more: string[]) =>
         run(['attest', jsonFile(says), '--schema', schema, '--chain', '31337', '--key-file', keyFile(), ...more], settings)
@@ -137,6 +139,10 @@ describeProcesses('souk chain', () => {
       expect(dry.stdout).toMatch(
         /\nAn attestation of schema C; to make it costs at most 0\.0\d+ of .*\nDry run: nothing was sent\. --yes sends it\n$/,
       )
+      expect(await chain.block()).toEqual(before)
+      const flags = ['--schema', 'C', '--chain', '31337', '--rpc', chain.url, '--contract', chain.contract, '--key-file', keyFile()]
+      const answered = await onTerminal(['chain', 'attest', jsonFile(files.C), ...flags], temporaryDir(), [['Send it? Type yes: ', 'no\n']])
+      expect([answered.status, answered.screen]).toEqual([0, expect.stringContaining('Dry run: nothing was sent')])
       expect(await chain.block()).toEqual(before)
       for (const name of schemaNames) {
         const made = await attest(name, files[name], '--yes')
@@ -150,8 +156,9 @@ describeProcesses('souk chain', () => {
     })
 
     test('nothing is signed for a chain that is another, by a key that others may read, or under a schema that is not there', async () => {
-      await using anvil = await startAnvil({ minesAtOnce: true })
+      await using anvil = await startAnvil()
       const { contract } = await deployEas(anvil, { schemas: false })
+      await anvil.mineAtOnce()
       const before = await anvil.block()
       const attest = (more: Record<string, string>, says: object = files.C) =>
         refusal(['attest', jsonFile(says)], { schema: 'C', chain: '31337', rpc: anvil.url, contract, 'key-file': keyFile(), ...more })

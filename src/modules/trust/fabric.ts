@@ -52,26 +52,32 @@ export function statsNow({ trustStore, clock }: Deps): string | undefined {
 export const rule =
   'An attestation of the Ethereum Attestation Service counts if it was made under one of the schemas by an address that was granted that schema at the time of its block, and is not revoked by the block up to which is counted; one that has expired counts. Grants: schema A for the wallets of the platform, B of lenders, C of lenders and of the platform, D of service providers, of whom none counts that has itself as its recipient. A wallet is granted its schemas for the part of its period in which its lender or service provider was ACTIVE. registryHash is the SHA-256, in hex, of all grants, each a line of `address schema from to` with one space between and a line feed at its end, sorted by address, schema and from: addresses in lower case, times in milliseconds since 1970 UTC, `to` excluded and `-` where there is none. A schema is known by its uid, which is keccak256 of its text, the zero address and true, packed.'
 
-/** By what the statistics may be counted again: see `souk chain verify`. */
+/** By what the statistics may be counted again: see `souk chain verify`. Hash and blocks are of one moment. */
 export async function readProof({ trustStore, clock }: Deps) {
-  const chains = (await trustStore.chains()).map(({ chainId, contract, countedTo, countedToHash }) => ({
-    chainId,
-    contract: withChecksum(contract),
-    schemas: schemaUids,
-    countedTo: countedToHash === null ? null : { number: countedTo, hash: countedToHash },
-  }))
-  return { asOf: new Date(clock.now()).toISOString(), registryHash: await hashOfRegistry(trustStore), chains, rule }
+  const { registryHash, chains } = await basisOf(trustStore)
+  return {
+    asOf: new Date(clock.now()).toISOString(),
+    registryHash,
+    chains: chains.map(({ chainId, contract, countedTo, countedToHash }) => ({
+      chainId,
+      contract: withChecksum(contract),
+      schemas: schemaUids,
+      countedTo: countedToHash === null ? null : { number: countedTo, hash: countedToHash },
+    })),
+    rule,
+  }
 }
 export type Proof = Awaited<ReturnType<typeof readProof>>
 
-const hashes = new WeakMap<TrustDeps['trustStore'], { generation: number; hash: string }>()
+const hashes = new WeakMap<TrustDeps['trustStore'], { generation: number; registryHash: string }>()
 
-/** Computed anew when the registry has changed: it may hold many grants. */
-async function hashOfRegistry(trustStore: TrustDeps['trustStore']): Promise<string> {
+/** The registry may hold many grants: they are read and hashed when it has changed. */
+async function basisOf(trustStore: TrustDeps['trustStore']) {
+  const { generation, chains } = await trustStore.progress()
   const known = hashes.get(trustStore)
-  if (known && known.generation === (await trustStore.generation())) return known.hash
-  const { generation, grants } = await trustStore.registry()
-  const hash = registryHash(grants)
-  hashes.set(trustStore, { generation, hash })
-  return hash
+  if (known?.generation === generation) return { ...known, chains }
+  const now = await trustStore.registry()
+  const hashed = { generation: now.generation, registryHash: registryHash(now.grants) }
+  hashes.set(trustStore, hashed)
+  return { ...hashed, chains: now.chains }
 }

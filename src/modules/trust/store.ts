@@ -39,6 +39,7 @@ const generation = prepare((queries) =>
   queries.select({ generation: trustRegistry.generation }).from(trustRegistry).where(eq(trustRegistry.id, 1)),
 )
 const allGrants = prepare((queries) => queries.select().from(grants).orderBy(asc(grants.address), asc(grants.schema), asc(grants.fromAt)))
+const allChains = prepare((queries) => queries.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId)))
 const allCounts = prepare((queries) => queries.select().from(trustCounts))
 const addCount = prepare((queries) =>
   queries
@@ -189,14 +190,14 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
     const counts = version() === undefined ? undefined : read.all(allCounts)
     return Array.isArray(counts) ? counts : undefined
   },
-  async generation(): Promise<number> {
-    return (await read.first(generation))?.generation ?? 0
+  /** How far each chain is read, and which generation of the registry that goes with. */
+  async progress(): Promise<{ generation: number; chains: ChainSync[] }> {
+    const [found, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allChains)]))
+    return { generation: found?.generation ?? 0, chains }
   },
-  async registry(): Promise<{ generation: number; grants: Grant[] }> {
-    const [found, rows] = await read.together(() => Promise.all([read.first(generation), read.all(allGrants)]))
-    return { generation: found?.generation ?? 0, grants: rows }
-  },
-  async chains(): Promise<ChainSync[]> {
-    return read.select().from(chainSyncs).orderBy(asc(chainSyncs.chainId))
+  /** All grants, sorted as `registryHash` has them, with the chains and the generation of that moment. */
+  async registry(): Promise<{ generation: number; grants: Grant[]; chains: ChainSync[] }> {
+    const [found, rows, chains] = await read.together(() => Promise.all([read.first(generation), read.all(allGrants), read.all(allChains)]))
+    return { generation: found?.generation ?? 0, grants: rows, chains }
   },
 })

@@ -41,15 +41,13 @@ type AnvilOptions = {
   chainId?: number
   /** Seconds from block to block; by default blocks are mined when the test says so. */
   blockTime?: number
-  /** A block a transaction, at once. */
-  minesAtOnce?: boolean
   /** `finalized` is two of these behind the head. */
   slotsInAnEpoch?: number
 }
 
 /** Whoever is named as sender may send, whatever they have: nothing needs a key, and nothing costs. */
-export async function startAnvil({ chainId = 31_337, blockTime, minesAtOnce = false, slotsInAnEpoch = 1 }: AnvilOptions = {}) {
-  const mining = blockTime === undefined ? (minesAtOnce ? [] : ['--no-mining']) : ['--block-time', String(blockTime)]
+export async function startAnvil({ chainId = 31_337, blockTime, slotsInAnEpoch = 1 }: AnvilOptions = {}) {
+  const mining = blockTime === undefined ? ['--no-mining'] : ['--block-time', String(blockTime)]
   const free = ['--auto-impersonate', '--disable-block-gas-limit', '--block-base-fee-per-gas', '0', '--disable-pool-balance-checks']
   const options = ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', String(slotsInAnEpoch), ...mining, ...free]
   const child = Bun.spawn([binary, ...options], { stdout: 'pipe', stderr: 'inherit', env: { HOME: '/nonexistent' } })
@@ -84,6 +82,8 @@ export async function startAnvil({ chainId = 31_337, blockTime, minesAtOnce = fa
     },
     /** @param seconds from one to the next, where more are mined */
     mine: (blocks = 1, seconds = 1) => rpc('anvil_mine', hexOf(blocks), hexOf(seconds)),
+    /** From now on a transaction is in a block of its own as soon as it is sent. */
+    mineAtOnce: () => rpc('evm_setAutomine', true),
     /** When the next block is, in seconds. Later ones go on from there. */
     nextBlockAt: (seconds: number) => rpc('evm_setNextBlockTimestamp', hexOf(seconds)),
     snapshot: () => rpc<Hex>('evm_snapshot'),

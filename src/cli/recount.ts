@@ -15,7 +15,7 @@ export const noCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
 /** Nobody else is served meanwhile. */
 const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
 /** Of how many blocks the headers are asked at once. */
-const headersMax = 50
+const headersMax = 49
 /** Failures one after the other, of all nodes together, after which it is given up. */
 const failuresMax = 6
 const waitMs = { least: 500, most: 30_000 }

@@ -5,6 +5,10 @@ import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 const hash = /^0x[0-9a-f]{64}$/
 const anyHash = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x[0-9a-f]{1,14}$/i
+/** The last moment that `Date` can say, in milliseconds. */
+const timeMax = 8_640_000_000_000_000
+/** Of an error's message; more of it is not looked at. */
+const messageMax = 2_000
 const paddedAddress = /^0x0{24}[0-9a-f]{40}$/
 
 export const hexOf = (value: number): string => `0x${value.toString(16)}`
@@ -35,7 +39,7 @@ export function headerOf(result: unknown, asked: Block): Header | undefined {
   const number = numberOf(result['number'], 'a block without a number')
   if (typeof asked === 'number' && number !== asked) fault('another block')
   const at = numberOf(result['timestamp'], 'a block without a time') * 1_000
-  if (!Number.isSafeInteger(at)) fault('a block without a time')
+  if (at > timeMax) fault('a block without a time')
   return { number, hash: hashOf(result['hash'], 'a block without a hash'), at }
 }
 
@@ -53,7 +57,7 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
   const topics = attesters && new Set(attesters.map(topicOf))
   const seen = new Set<string>()
   // Logs of a block come together: what is the same as of the one before is looked at once.
-  let [numberText, blockNumber]: [unknown, number] = [undefined, 0]
+  let [numberText, blockNumber]: [unknown, number] = [Symbol('of none yet'), 0]
   return (log) => {
     if (!isRecord(log)) return fault('a log that is no object')
     if (log['removed'] === true) fault('a log that was removed')
@@ -104,8 +108,13 @@ export function inOrder(answer: unknown, count: number): Record<string, unknown>
   return ordered
 }
 
+/** What a node calls an error. */
+export type RpcError = { readonly code: unknown; readonly message: string; readonly data: unknown }
+
 /** The error of an answer, or of a batch that was refused as a whole. */
-export function errorIn(answer: unknown): { code: unknown; message: unknown; data: unknown } | undefined {
+export function errorIn(answer: unknown): RpcError | undefined {
   const error = isRecord(answer) ? answer['error'] : undefined
-  return isRecord(error) ? { code: error['code'], message: error['message'], data: error['data'] } : undefined
+  if (!isRecord(error)) return undefined
+  const { code, message, data } = error
+  return { code, message: typeof message === 'string' ? message.slice(0, messageMax) : '', data }
 }

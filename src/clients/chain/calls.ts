@@ -1,7 +1,8 @@
 /** One call of a node at a time, with what a contract refused it by: what signing needs. `rpc.ts` reads in batches. */
 import type { SafeFetch } from '../../core/outgoing.ts'
+import type { RpcError } from './answers.ts'
 import { failureOf } from './failures.ts'
-import { type CallAnswer, createCaller } from './rpc.ts'
+import { createCaller } from './rpc.ts'
 
 export type Caller = {
   /** All of its URL that may be shown. */
@@ -42,8 +43,8 @@ export function createCalls(settings: CallsSettings): Caller {
 }
 
 /** Nodes put the reason of a contract into `data`, into `data.data`, or behind words in it. */
-function refusalIn({ code, message, data }: NonNullable<CallAnswer['error']>): Reverted | undefined {
-  if (code !== 3 && !(typeof message === 'string' && /revert/i.test(message.slice(0, 2_000)))) return undefined
+function refusalIn({ code, message, data }: RpcError): Reverted | undefined {
+  if (code !== 3 && !/revert/i.test(message)) return undefined
   const text = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data
   const [reason] = typeof text === 'string' ? (/0x(?:[0-9a-f]{2})+/i.exec(text) ?? []) : []
   return new Reverted(reason?.toLowerCase() as `0x${string}` | undefined)
@@ -57,8 +58,7 @@ const sendingWords: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What nodes say of transactions that they do not take, in our words. */
-function refusedSending(message: unknown): NotTaken | undefined {
-  const text = typeof message === 'string' ? message.slice(0, 2_000) : ''
-  const words = sendingWords.find(([pattern]) => pattern.test(text))?.[1]
+function refusedSending(message: string): NotTaken | undefined {
+  const words = sendingWords.find(([pattern]) => pattern.test(message))?.[1]
   return words === undefined ? undefined : new NotTaken(words)
 }

@@ -1,10 +1,9 @@
 /** What nodes say when they do not answer: providers have no words in common, so these are those that are known. */
 import { NodeError } from '../../core/chain.ts'
+import type { RpcError } from './answers.ts'
 
 const retryMaxMs = 10 * 60_000
 const retryMinMs = 1_000
-/** Of a refusal; more of it is not looked at. */
-const textMax = 2_000
 
 const rangeWords =
   /block range|blocks? range|range (?:is |was )?(?:too|limit|exceed|of)|(?:max|maximum|exceeds?|limited to)[^.]{0,40}(?:range|blocks)|more than [\d,_]+ (?:results|logs|blocks)|too many (?:results|logs|blocks)|response (?:size|is too|too)|(?:result|response|payload|body|content)[^.]{0,20}(?:too (?:large|big)|size exceeded)|query (?:timeout|returned more|exceeds)|logs matched|eth_getlogs[^.]{0,60}(?:limit|range|up to)/i
@@ -13,14 +12,11 @@ const rateWords =
 const behindWords =
   /unknown block|cannot be found|header not found|block (?:is )?(?:not found|out of range)|not yet (?:available|indexed|known)|(?:greater|higher|beyond|past|after)[^.]{0,30}(?:head|latest|current)|extends beyond|missing trie/i
 
-type RpcError = { readonly code: unknown; readonly message: unknown }
-
 /**
  * What an error that a node names is to us.
  * @param asked how many blocks were asked about, where logs were
  */
-export function failureOf({ code, message }: RpcError, asked: number | undefined): NodeError {
-  const text = typeof message === 'string' ? message.slice(0, textMax) : ''
+export function failureOf({ code, message: text }: Pick<RpcError, 'code' | 'message'>, asked: number | undefined): NodeError {
   const number = typeof code === 'number' ? code : undefined
   const named = number === undefined ? 'an error without a code' : `error ${number}`
   if (asked !== undefined && rangeWords.test(text)) return rangeError(named, asked, rangeIn(text))

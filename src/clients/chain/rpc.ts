@@ -1,7 +1,7 @@
 /** Asks the nodes of chains by JSON-RPC, in batches. */
 import { type Block, type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError, type Question } from '../../core/chain.ts'
 import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
-import { errorIn, filterOf, headerOf, hexOf, inOrder, logReader, numberOf } from './answers.ts'
+import { errorIn, filterOf, headerOf, hexOf, inOrder, logReader, numberOf, type RpcError } from './answers.ts'
 import { failureOf, statusFailure } from './failures.ts'
 
 /** More than this and the range is made smaller. Of each block fifty kilobytes are room for the names of what is in it. */
@@ -46,7 +46,7 @@ function createSender({ url, safeFetch, signal, ...more }: Omit<NodeSettings, 'c
   }
 }
 
-export type CallAnswer = { readonly result: unknown; readonly error: ReturnType<typeof errorIn> }
+export type CallAnswer = { readonly result: unknown; readonly error: RpcError | undefined }
 
 /**
  * A node that is asked anything, for whoever looks at the answers themselves.
@@ -64,33 +64,30 @@ export function createCaller(settings: Omit<NodeSettings, 'chainId'>) {
   }
 }
 
-/** A node, which is asked for its chain with the first question. */
+/** A node, which is asked for its chain with every question: behind a URL may stand another one by then. */
 export function createNode({ chainId, ...settings }: NodeSettings): ChainNode {
   const { host } = new URL(settings.url)
   const send = createSender(settings)
-  let isOfChain = false
 
   return {
     host,
     async ask(question, pace) {
       const { blocks, logs, calls: views = [] } = question
+      const asked = logs && logs.to - logs.from + 1
       const calls: Call[] = [
-        ...(isOfChain ? [] : [{ method: 'eth_chainId', params: [] }]),
+        { method: 'eth_chainId', params: [] },
         ...blocks.map(headerCall),
         ...(logs ? [{ method: 'eth_getLogs', params: [filterOf(logs)] }, headerCall(logs.to)] : []),
         ...views.map((call) => ({ method: 'eth_call', params: [call, 'latest'] })),
       ]
-      if (calls.length === 0) return { headers: [], knowsNoFinality: false, logs: [], results: [], bytes: 0 }
       const answer = await send(calls)
       const paced = await pace.enter()
       try {
-        const results = resultsOf(answer, calls.length, logs && logs.to - logs.from + 1, settings.now())
+        const results = resultsOf(answer, calls.length, asked, settings.now())
         await paced.rest()
-        if (!isOfChain) {
-          const id = numberOf(givenBy(results.shift(), undefined), 'no chain id')
-          if (id !== chainId) throw new NodeError('FAULT', `it is a node of chain ${id}`)
-          isOfChain = true
-        }
+        // Where all of a batch was refused, it was for the logs' sake.
+        const id = numberOf(givenBy(results.shift(), asked), 'no chain id')
+        if (id !== chainId) throw new NodeError('FAULT', `it is a node of chain ${id}`)
         return await answerOf(question, results, answer.bytes.length, paced.rest)
       } finally {
         paced.leave()
@@ -144,7 +141,6 @@ async function answerOf(
 ): Promise<NodeAnswer> {
   let knowsNoFinality = false
   const asked = logs && logs.to - logs.from + 1
-  // First: where all of a batch was refused, it was for the logs' sake.
   const given = logs && givenBy(results[blocks.length], asked)
   const headers = blocks.map((block, nth): Header | undefined => {
     if (block === 'finalized' && isUnknownTag(results[nth])) knowsNoFinality = true
@@ -175,17 +171,21 @@ function headerAt(result: Result, block: Block): Header | undefined {
   return headerOf(result?.['result'], block)
 }
 
-/** Whether `finalized` is no word to the node, rather than a block that is not there yet. */
+const invalidParams = -32_602
+const tagWords = /\b(?:tag|hex string|arguments?|param(?:eter)?s?|invalid block)\b/i
+
+/** Whether `finalized` is no word to the node, rather than a block that is not there yet, or a fault of the moment. */
 function isUnknownTag(result: Result): boolean {
   const error = errorIn(result)
-  return error !== undefined && failureOf(error, undefined).kind === 'FAULT' && !/not found/i.test(String(error.message))
+  if (!error || failureOf(error, undefined).kind !== 'FAULT' || /not found/i.test(error.message)) return false
+  return error.code === invalidParams || tagWords.test(error.message)
 }
 
 /** A call that failed by itself, by being reverted, gives nothing; one that was not made for another reason fails the batch. */
 function viewOf(result: Result): string | undefined {
   const error = errorIn(result)
   if (error) {
-    if (error.code === 3 || /revert/i.test(String(error.message))) return undefined
+    if (error.code === 3 || /revert/i.test(error.message)) return undefined
     throw failureOf(error, undefined)
   }
   const value = result?.['result']

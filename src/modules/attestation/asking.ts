@@ -28,8 +28,8 @@ export type Step =
 
 export const again: Step = { kind: 'AGAIN' }
 
-/** Of how many blocks the headers are asked at once: each names all transactions of its block. */
-const headersMax = 50
+/** Of how many blocks the headers are asked at once: each names all transactions of its block. With the chain's id they are fifty calls. */
+const headersMax = 49
 
 /** @returns undefined where the node failed, which is noted then */
 export async function ask(deps: SyncDeps, { chain, nodes }: Reading, node: KnownNode, question: Question): Promise<NodeAnswer | undefined> {

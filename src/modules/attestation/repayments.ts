@@ -31,20 +31,26 @@ export async function recordAttestedRepayments(deps: Deps): Promise<void> {
   }
 }
 
-/** From the last look on where the chain and the registry are as they were then; else at all there is. */
+/**
+ * From the last look on where the chain and the registry are as they were then, and nothing was read of older blocks since; else at all
+ * there is.
+ */
 async function lookAt(deps: Deps, reading: Reading, hash: string): Promise<void> {
   const { attestationStore, attestedRepaymentStore: store, attestedTo } = deps
-  const { chainId, countedTo } = reading.sync
+  const { chainId, countedTo, rescannedAt, rescanMissing } = reading.sync
   const generation = await attestationStore.generation()
+  const backfills = await attestationStore.backfills(chainId)
+  const basis = [generation, rescannedAt, rescanMissing].join()
   const last = attestedTo.get(chainId)
-  const goesOn = last !== undefined && last.generation === generation && (await store.stands(chainId, last.block, last.hash))
+  const goesOn = last?.basis === basis && (await store.stands(chainId, last.block, last.hash))
   await reverseGone(deps, chainId, goesOn ? last.block : undefined)
   for (;;) {
     const unseen = await store.unseen(chainId, goesOn ? last.block : -1, atOnce)
     if (unseen.length > 0 && !(await recordSome(deps, reading, unseen))) return
     if (unseen.length < atOnce) break
   }
-  attestedTo.set(chainId, { block: countedTo, hash, generation })
+  if (backfills.length === 0) attestedTo.set(chainId, { block: countedTo, hash, basis })
+  else attestedTo.delete(chainId)
 }
 
 async function reverseGone(deps: Deps, chainId: number, revokedAfter: number | undefined): Promise<void> {

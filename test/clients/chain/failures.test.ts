@@ -49,8 +49,7 @@ describe('what nodes say when they do not answer', () => {
   ])('%s is a node that has not come so far', (message) => expect(failureOf({ code: -32_000, message }, 5).kind).toBe('BEHIND'))
 
   test('whatever else it is is a fault', () => {
-    for (const message of ['execution reverted', 'internal error', '', undefined, 7, { a: 1 }])
-      expect(failureOf({ code: -32_603, message }, 5).kind).toBe('FAULT')
+    for (const message of ['execution reverted', 'internal error', '']) expect(failureOf({ code: -32_603, message }, 5).kind).toBe('FAULT')
     expect(failureOf({ code: 'x', message: 'y' }, undefined).message).toBe('it answered with an error without a code')
   })
 

@@ -135,6 +135,32 @@ describeChain('a chain that becomes another one', () => {
     await souk.expectTruth(chain)
   })
 
+  test('a node that has become one of another chain takes nothing back, and nothing of that chain is counted', async () => {
+    await using chain = await startChain()
+    await using other = await startChain({ chainId: 4_242 })
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing(atOneDeep(chain, proxy.url))
+    await souk.grant(everybody)
+    await some(chain)
+    await chain.mine(3)
+    await souk.run()
+    const before = await souk.sync(chain.chainId)
+    await some(other)
+    await some(other)
+    await other.mine(30, 7)
+    proxy.pointTo(other.url)
+    for (let nth = 0; nth < 3; nth++) {
+      await souk.step()
+      souk.app.clock.advance(100_000)
+    }
+    expect(await souk.sync(chain.chainId)).toMatchObject({ countedTo: before.countedTo, countedToHash: before.countedToHash })
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it is a node of chain 4242')
+    proxy.pointTo(chain.url)
+    await chain.mine(3)
+    await souk.run()
+    await souk.expectTruth(chain)
+  })
+
   test('a node on another fork is not believed while nobody else can be asked', async () => {
     await using chain = await startChain()
     await using strayed = await startChain()

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
-import { recordAttestedRepayments } from '../../../src/modules/attestation/index.ts'
+import { beginRescans, recordAttestedRepayments } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
-import { startProxy } from '../../support/chain/proxy.ts'
+import { faults, startProxy } from '../../support/chain/proxy.ts'
 import { type Syncing, syncing, wallets } from '../../support/chain/syncing.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
@@ -155,6 +155,47 @@ describeChain('repayments that lenders attest', () => {
     souk.app.clock.advance(60_000)
     await sync()
     expect(await repayments()).toMatchObject([{ amountUsd: 123.45 }])
+  })
+
+  test('what a backfill, or a rescan, brings of older blocks is recorded and reversed, though newer blocks were looked at before', async () => {
+    await using chain = await startChain()
+    await using first = startProxy(chain.url)
+    await using second = startProxy(chain.url)
+    await using third = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [first.url, second.url, third.url] }], { settings })
+    const { token, lenderId, saying, repayments, sync } = await lendingIn(souk)
+    const look = () => recordAttestedRepayments(souk.deps)
+    const standing = async () =>
+      (await repayments())
+        .filter(({ reversal }: { reversal: unknown }) => reversal === null)
+        .map(({ loanRef }: { loanRef: string }) => loanRef)
+        .sort()
+    await chain.attest([{ ...saying('early'), attester: wallets.stranger }])
+    await chain.attest([saying('left out')])
+    const [revoked = '0x'] = await chain.attest([saying('revoked')])
+    await finish(chain)
+    await souk.run()
+    // An answer leaves out what is said, and what is taken back.
+    await chain.attest([saying('late')])
+    await chain.revoke([revoked])
+    await finish(chain)
+    first.spoil(async (_, forward) => forward(), faults.noLogs())
+    await sync()
+    expect(await standing()).toEqual([refOf('left out'), refOf('revoked')].sort())
+
+    const early = { address: wallets.stranger, from: '2020-01-01T00:00:00.000Z' }
+    ok(
+      await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, {
+        token,
+        body: { wallets: [{ address: wallets.lender, from: early.from }, early] },
+      }),
+    )
+    await look()
+    await sync()
+    expect(await standing()).toContain(refOf('early'))
+    await beginRescans(souk.deps, 0)
+    await sync()
+    expect(await standing()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
   })
 
   test('nothing is recorded unless the setting says so', async () => {

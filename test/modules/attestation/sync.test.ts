@@ -55,11 +55,11 @@ describeChain('the sync of attestations', () => {
     await chain.attest([{ schema: 'A', attester: stranger }])
     await chain.mine(4)
     await souk.run()
-    // How far it has come, the range, one header, and how far again.
-    expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 4, 1, 3])
+    // How far it has come, the range, one header, and how far again; with each of them, which chain it is of.
+    expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 5, 2, 4])
     proxy.batches.length = 0
     await souk.run()
-    expect(proxy.batches.map((calls) => calls.length)).toEqual([3])
+    expect(proxy.batches.map((calls) => calls.length)).toEqual([4])
   })
 
   test('no fault of a node makes the counts other than the chain is, or the sync go on without what it did not answer', async () => {
@@ -287,6 +287,29 @@ describeChain('the sync of attestations', () => {
     await both.run()
     expect((await both.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
     await both.expectTruth(chain)
+  })
+
+  test('a node that fails to say what is final, once, is asked again: nothing is read that is not', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await oneOfEach(chain)
+    await chain.mine(70)
+    const failing =
+      (code: number, message: unknown): Fault =>
+      async (calls, forward) =>
+        (await forward()).map((answer) =>
+          calls.some(({ id, params }) => id === answer.id && params[0] === 'finalized')
+            ? { jsonrpc: '2.0', id: answer.id, error: { code, message: message as string } }
+            : answer,
+        )
+    proxy.spoil(failing(-32_603, 'Internal error'), failing(-32_000, 'upstream went away'), failing(-32_000, { toString: 1, valueOf: 1 }))
+    await souk.run()
+    expect(proxy.isSpent()).toBe(true)
+    expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.no_finality')
+    expect((await souk.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
+    await souk.expectTruth(chain)
   })
 
   test('an answer that is held back is given up, and what comes of it later changes nothing', async () => {

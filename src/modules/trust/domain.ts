@@ -60,6 +60,13 @@ export function merged(periods: readonly Period[]): Period[] {
   return joined
 }
 
+/** The first moment that is in one of them and not in the other; undefined where there is none. Each as `merged` makes them. */
+export function firstDifference(one: readonly Period[], other: readonly Period[]): number | undefined {
+  const edges = (periods: readonly Period[]) => new Set(periods.flatMap((period) => [period.fromAt, endOf(period)]))
+  const different = edges(one).symmetricDifference(edges(other))
+  return different.size === 0 ? undefined : Math.min(...different)
+}
+
 /** A wallet, and when whoever it belongs to was active. */
 export type HeldWallet = Period & { owner: Owner; address: string; activeTimes: readonly Period[] }
 

@@ -2,14 +2,15 @@
 import type { Writer } from '../../../db/engine.ts'
 import type { Actor } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { schemaNames } from '../../lib/eas.ts'
 import { differenceOf } from '../audit/domain.ts'
 import { audit } from '../audit/index.ts'
 import {
   activeTimesOf,
   always,
   type CountName,
+  firstDifference,
   type Grant,
-  grantLine,
   grantsOf,
   type HeldWallet,
   type Holder,
@@ -134,27 +135,41 @@ export async function statusMoved(tx: Writer, deps: Deps, holder: Holder & { own
   await regrant(tx, deps, addresses, await deps.trustStore.walletsAt(tx, addresses))
 }
 
-/** Computes the grants of addresses anew, and counts their attestations by them. */
+/** Computes the grants of addresses anew, and counts their attestations by them from when on they are others. */
 async function regrant(tx: Writer, deps: Deps, addresses: readonly string[], wallets: readonly Wallet[]): Promise<void> {
   const { trustStore: store } = deps
-  const before = linesOf(await store.grantsOfAddresses(addresses, tx))
+  const before = await store.grantsOfAddresses(addresses, tx)
   const next = grantsOf(await held(tx, deps, wallets))
-  const after = linesOf(next)
-  const changed = addresses.filter((address) => before.get(address) !== after.get(address))
-  if (changed.length === 0) return
+  const moved = movedOf(addresses, before, next)
+  if (moved.length === 0) return
+  const changed = new Set(moved.map(({ address }) => address))
   await store.replaceGrants(
     tx,
-    changed,
-    next.filter(({ address }) => changed.includes(address)),
+    [...changed],
+    next.filter(({ address }) => changed.has(address)),
   )
-  const off = Map.groupBy(await store.countsOff(tx, changed), ({ chainId }) => chainId)
-  await store.recount(tx, changed)
-  for (const [chainId, rows] of [...off].sort(([one], [other]) => one - other))
-    await addCounts(tx, deps, chainId, Object.fromEntries(rows.map(({ schema, by }) => [`attestations.${schema}`, by])))
+  const deltas = new Map<number, Partial<Record<CountName, number>>>()
+  for (const one of moved)
+    for (const [chainId, by] of await store.recount(tx, one)) {
+      const ofChain = deltas.getOrInsertComputed(chainId, () => ({}))
+      const name = `attestations.${one.schema}` as const
+      ofChain[name] = (ofChain[name] ?? 0) + by
+    }
+  for (const [chainId, ofChain] of [...deltas].sort(([one], [other]) => one - other)) await addCounts(tx, deps, chainId, ofChain)
 }
 
-const linesOf = (grants: readonly Grant[]) =>
-  new Map([...Map.groupBy(grants, ({ address }) => address)].map(([address, some]) => [address, some.map(grantLine).join('')]))
+/** Which schema an address may attest at other times than before, and the first moment of those. */
+function movedOf(addresses: readonly string[], before: readonly Grant[], next: readonly Grant[]) {
+  const periods = (grants: readonly Grant[]) => Map.groupBy(grants, ({ address, schema }) => `${address} ${schema}`)
+  const [was, is] = [periods(before), periods(next)]
+  return addresses.flatMap((address) =>
+    schemaNames.flatMap((schema) => {
+      const key = `${address} ${schema}`
+      const fromAt = firstDifference(was.get(key) ?? [], is.get(key) ?? [])
+      return fromAt === undefined ? [] : [{ address, schema, fromAt }]
+    }),
+  )
+}
 
 /** Wallets with when whoever has them was active. */
 async function held(tx: Writer, { trustStore: store }: Deps, wallets: readonly Wallet[]): Promise<HeldWallet[]> {

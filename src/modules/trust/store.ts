@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf, prepare, rowsOf } from '../../../db/prepared.ts'
 import { lenderStatusHistory } from '../../../db/schema/lending.ts'
@@ -55,9 +55,8 @@ const addCount = prepare((queries) =>
 const isToBeCounted = sql`(attestations.revoked_block is null and not (attestations.schema = 'D' and attestations.is_of_self)
   and exists (select 1 from grants g where g.address = attestations.attester and g.schema = attestations.schema
     and g.from_at <= attestations.block_at and (g.to_at is null or g.to_at > attestations.block_at)))`
-/** Those by these addresses of which the statistics say otherwise. */
-const otherwise = (addresses: readonly string[]): SQL | undefined =>
-  and(inArray(attestations.attester, [...addresses]), sql`attestations.is_counted <> ${isToBeCounted}`)
+/** Looked at by one statement: a server ends one that takes too long. */
+const attestationsAtOnce = 20_000
 
 export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'version'>) => ({
   /**
@@ -158,25 +157,38 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   async insertAttestation(tx: Writer, attestation: Attestation): Promise<boolean> {
     return insertAttestation(tx, attestation)
   },
-  /** By how much the counts of these addresses' attestations are to change, by chain and schema. */
-  async countsOff(tx: Writer, addresses: readonly string[]): Promise<{ chainId: number; schema: Grant['schema']; by: number }[]> {
-    const rows = await tx
-      .select({
-        chainId: attestations.chainId,
-        schema: attestations.schema,
-        by: sql<number>`sum(case when ${attestations.isCounted} then -1 else 1 end)`,
-      })
-      .from(attestations)
-      .where(otherwise(addresses))
-      .groupBy(attestations.chainId, attestations.schema)
-    return rows.map(({ by, ...rest }) => ({ ...rest, by: Number(by) }))
-  },
-  /** Sets of these addresses' attestations whether the statistics count them. */
-  async recount(tx: Writer, addresses: readonly string[]): Promise<void> {
-    await tx
-      .update(attestations)
-      .set({ isCounted: sql`${isToBeCounted}` })
-      .where(otherwise(addresses))
+  /**
+   * Sets whether the statistics count what an address has attested of a schema from a moment on.
+   * @returns by how much their counts are to change, by chain
+   */
+  async recount(tx: Writer, { address, schema, fromAt }: Pick<Grant, 'address' | 'schema' | 'fromAt'>): Promise<Map<number, number>> {
+    const ofThem = and(eq(attestations.attester, address), eq(attestations.schema, schema))
+    const by = new Map<number, number>()
+    for (let from = fromAt; ; ) {
+      const [next] = await tx
+        .select({ blockAt: attestations.blockAt })
+        .from(attestations)
+        .where(and(ofThem, gte(attestations.blockAt, from)))
+        .orderBy(asc(attestations.blockAt))
+        .limit(1)
+        .offset(attestationsAtOnce)
+      const end = next && Math.max(next.blockAt, from + 1)
+      const otherwise = and(
+        ofThem,
+        gte(attestations.blockAt, from),
+        end === undefined ? undefined : lt(attestations.blockAt, end),
+        sql`attestations.is_counted <> ${isToBeCounted}`,
+      )
+      const rows = await tx
+        .select({ chainId: attestations.chainId, by: sql<number>`sum(case when ${attestations.isCounted} then -1 else 1 end)` })
+        .from(attestations)
+        .where(otherwise)
+        .groupBy(attestations.chainId)
+      for (const row of rows) by.set(row.chainId, (by.get(row.chainId) ?? 0) + Number(row.by))
+      if (rows.length > 0) await tx.update(attestations).set({ isCounted: sql`not is_counted` }).where(otherwise)
+      if (end === undefined) return by
+      from = end
+    }
   },
   async addCount(tx: Writer, name: CountName, chainId: number, value: number): Promise<void> {
     await tx.run(addCount as never, { name, chainId, value })

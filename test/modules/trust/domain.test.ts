@@ -6,6 +6,7 @@ import {
   always,
   attestersOf,
   covers,
+  firstDifference,
   grantsOf,
   type HeldWallet,
   isCounted,
@@ -43,6 +44,16 @@ test('somebody is active exactly at the moments at which the last entry not afte
     fc.property(history, (entries) => {
       const times = activeTimesOf(entries)
       for (const at of moments) expect([at, times.some((time) => covers(time, at))]).toEqual([at, wasActive(entries, at)])
+    }),
+  )
+})
+
+test('periods are the same up to their first difference, and are not there', () => {
+  fc.assert(
+    fc.property(fc.array(period), fc.array(period), (some, others) => {
+      const [one, other] = [merged(some), merged(others)]
+      const isIn = (all: typeof one, at: number) => all.some((each) => covers(each, at))
+      expect(firstDifference(one, other)).toBe(moments.find((at) => isIn(one, at) !== isIn(other, at)))
     }),
   )
 })

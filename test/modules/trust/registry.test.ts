@@ -1,5 +1,6 @@
 /** Changes of the registry, one after the other and at once: after each, what is counted is what a look at every moment and every attestation comes to. */
 import { expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../db/schema/trust.ts'
 import { system } from '../../../src/core/change.ts'
@@ -213,6 +214,32 @@ test('statuses and wallets that change at once leave what is counted as if they 
     app.clock.advance(hour)
     expect(await problemsOf(app)).toEqual([])
   }
+})
+
+test('of an address that has attested more than is looked at by one statement all is counted anew, to the last', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const wallet = body({ address: walletOf(1), from: 0, to: null })
+  const { id } = await createLender(deps, by, { displayName: 'A', wallets: [wallet] })
+  await changeLender(deps, by, id, { status: 'ACTIVE' })
+  await changeLender(deps, by, id, { wallets: [] })
+  // On two chains, and in the middle more of one moment than a statement takes.
+  const many = 65_000
+  await deps.db.write((tx) =>
+    tx.rows(sql`
+      insert into attestations (chain_id, uid, schema, attester, is_of_self, block_number, block_at, is_counted, is_demo)
+      with recursive n (i) as (select 0 union all select i + 1 from n where i < ${many - 1})
+      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startOfTime} as bigint) + case when i between 15000 and 60000 then 15000 else i end, false, false
+      from n returning 1 as done`),
+  )
+  const counted = async () =>
+    (await deps.db.read.select().from(trustCounts)).filter(({ name }) => name === 'attestations.B').map(({ value }) => value)
+  await changeLender(deps, by, id, { wallets: [wallet] })
+  expect(await counted()).toEqual([many / 2, many / 2])
+  expect(await problemsOf(app)).toEqual([])
+  await changeLender(deps, by, id, { wallets: [] })
+  expect(await counted()).toEqual([0, 0])
+  expect(await problemsOf(app)).toEqual([])
 })
 
 test('blocks that were read before are read again for an address that is new or begins earlier, and for no other', async () => {

@@ -2,6 +2,7 @@
 import type { Statements } from '../clients/chain/eas.ts'
 import { type SchemaName, schemaTexts, zeroAddress } from '../lib/eas.ts'
 import { addressForm, hashForm, readAddress } from '../lib/evm.ts'
+import { givenTwice } from '../lib/exact-json.ts'
 import { type IdKind, idPrefixes } from '../lib/ids.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { keccak256 } from '../lib/keccak.ts'
@@ -53,9 +54,11 @@ const uint64: Read = (given) => {
   return value < uint64End ? { value } : { wrong: 'be a whole number from 0 to 18446744073709551615; as text from 9007199254740992 on' }
 }
 
+/** Of the year 9999: what is later is milliseconds, mostly. */
+const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1_000
 /** Seconds since 1970, as a number or as RFC 3339. */
 const time: Read = (given) => {
-  if (typeof given === 'number') return uint64(given)
+  if (typeof given === 'number' && given <= lastSecond) return uint64(given)
   const ms = typeof given === 'string' && new RegExp(instantPattern).test(given) ? parseInstant(given) : Number.NaN
   if (ms >= 0 && ms % 1_000 === 0) return { value: BigInt(ms / 1_000) }
   return { wrong: 'be a whole second since 1970, as a number or as 2026-01-31T12:00:00Z' }
@@ -118,8 +121,12 @@ export const fieldsOf = (schema: SchemaName): string[] => schemaTexts[schema].sp
  * @returns what is wrong with it otherwise, a line each, without any of its values
  */
 export function readStatement(schema: SchemaName, text: string): { readonly written: Written } | { readonly problems: readonly string[] } {
-  const given = parsed(text)
+  // Some programs put a mark of UTF-8 before the text.
+  const json = text.replace(/^\ufeff/, '')
+  const given = parsed(json)
   if (given === undefined) return { problems: ['it is no JSON object'] }
+  const twice = givenTwice(json)
+  if (twice) return { problems: [`${twice.join('.').slice(0, 100)} is given twice`] }
   const reads = Object.entries<Read>(fields[schema])
   const problems = Object.keys(given)
     .filter((name) => name !== 'recipient' && !Object.hasOwn(fields[schema], name))

@@ -26,6 +26,7 @@ test.each([
   [{ dueAt: '2026-02-03T00:00:00.500Z' }, 'dueAt must be '],
   [{ dueAt: '1969-12-31T23:59:59Z' }, 'dueAt must be '],
   [{ dueAt: null }, 'dueAt must be '],
+  [{ dueAt: 1_764_460_800_000 }, 'dueAt must be a whole second since 1970'],
   [{ settledAt: null }, 'settledAt must be given: only a DEFAULT may have none'],
   [{ merchantRef: 'mer_1' }, 'merchantRef must be an id as mer_… with its 26 characters, or its hash: 0x and 64 hexadecimal digits'],
   [{ merchantRef: '0x12' }, 'merchantRef must be '],
@@ -50,6 +51,9 @@ test('all that is wrong is said at once, and what is no object is said to be non
   ])
   for (const none of [[], null, 'text', 1]) expect(problems('C', none)).toEqual(['it is no JSON object'])
   expect(readStatement('C', '{')).toEqual({ problems: ['it is no JSON object'] })
+  const text = JSON.stringify(c)
+  expect(readStatement('C', `\ufeff${text}`)).toEqual(readStatement('C', text))
+  expect(readStatement('C', text.replace('{', '{"amountUsdCents":2,'))).toEqual({ problems: ['amountUsdCents is given twice'] })
 })
 
 test('fields of the other schemas have their own ranges', () => {

@@ -1,9 +1,9 @@
 export type { MethodologyDeps } from './parts.ts'
 export {
+  changeMethodology,
   listMethodologies,
   publicLender,
   publicMethodology,
   readMethodology,
   registerMethodology,
-  revokeMethodology,
 } from './service.ts'

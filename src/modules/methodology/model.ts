@@ -37,7 +37,7 @@ export const RegisterMethodology = t.Object({
     rule: 'an address that begins with https://',
   }),
 })
-export const ChangeMethodology = t.Object({ status: t.Optional(oneOf(methodologyStatuses, { description: 'REVOKED' })) })
+export const ChangeMethodology = t.Object({ status: t.Optional(oneOf(methodologyStatuses, { description: 'SUPERSEDED or REVOKED' })) })
 export const ListMethodologies = t.Object({
   ...pageQuery,
   lenderId: t.Optional(text(64)),

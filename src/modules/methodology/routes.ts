@@ -3,13 +3,13 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses, notModified, RecordId } from '../../http/schema.ts'
 import { sliceOf } from '../../lib/page.ts'
 import {
+  changeMethodology,
   listMethodologies,
   type MethodologyDeps,
   publicLender,
   publicMethodology,
   readMethodology,
   registerMethodology,
-  revokeMethodology,
 } from './index.ts'
 import {
   ChangeMethodology,
@@ -56,7 +56,7 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
     })
     .patch(
       '/admin/methodologies/:id',
-      ({ params, body, actor, expected }) => revokeMethodology(deps, { actor, expected }, params.id, body.status),
+      ({ params, body, actor, expected }) => changeMethodology(deps, { actor, expected }, params.id, body.status),
       {
         access: 'superAdmin',
         versioned: true,
@@ -64,9 +64,9 @@ export const methodologyRoutes = (deps: HttpDeps & MethodologyDeps) =>
         body: ChangeMethodology,
         response: { 200: MethodologyRecord, ...errorResponses(401, 403, 404, 409, 413, 415) },
         detail: {
-          summary: 'Revoke a version of a methodology',
+          summary: 'Change the status of a version of a methodology',
           description:
-            '`ACTIVE → SUPERSEDED | REVOKED`, `SUPERSEDED → REVOKED`: it is superseded by registering another one, and revoked by `{ "status": "REVOKED" }`; any other change is 409. Asked for the status that it has, nothing changes.',
+            '`ACTIVE → SUPERSEDED | REVOKED`, `SUPERSEDED → REVOKED`: registering another one supersedes it, too; superseded by hand it leaves the lender without an active one. Any other change is 409. Asked for the status that it has, nothing changes.',
         },
       },
     )

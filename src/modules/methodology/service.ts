@@ -1,3 +1,4 @@
+import type { Writer } from '../../../db/engine.ts'
 import { type Change, locking, type Write } from '../../core/change.ts'
 import { refuseTaken } from '../../core/conflict.ts'
 import { AppError } from '../../core/errors.ts'
@@ -32,7 +33,7 @@ const lockingBy =
 /**
  * Registers a version of a lender's methodology, which takes the place of the active one.
  * @throws AppError INVALID for an address that is not of the web by TLS, and for a lender that is not there, naming the field; CONFLICT where the
- *   lender has that version or that hash already
+ *   lender has that version or that hash already, or is archived
  */
 export function registerMethodology(deps: MethodologyDeps, by: By, draft: MethodologyDraft): Promise<MethodologyView> {
   const { methodologyStore: store, clock } = deps
@@ -58,7 +59,9 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
     { action: 'methodology.registered', subject: id },
     async (tx, tell) => {
       // Two at once of a lender come one after the other.
-      if (!(await lockLender(tx, deps, lenderId))) throw new AppError('INVALID', 'lenderId (body): no such lender')
+      const lender = await lockLender(tx, deps, lenderId)
+      if (!lender) throw new AppError('INVALID', 'lenderId (body): no such lender')
+      if (lender.status === 'ARCHIVED') throw new AppError('CONFLICT', 'lenderId (body): the lender is archived')
       const isFirst = !(await store.hasAny(tx, lenderId))
       const active = await store.active(lenderId, tx)
       const superseded = active && (await store.supersede(tx, active, now))
@@ -83,17 +86,29 @@ function assertUrl(documentUrl: string): void {
     throw new AppError('INVALID', 'documentUrl (body): must be an https URL without credentials')
 }
 
+/** Undefined where its table does not let it: nothing becomes active again. */
+async function moved(
+  { methodologyStore: store, clock }: MethodologyDeps,
+  tx: Writer,
+  before: Methodology,
+  status: MethodologyStatus,
+): Promise<Methodology | undefined> {
+  if (status === 'REVOKED') return store.revoke(tx, before, clock.now())
+  return status === 'SUPERSEDED' && before.status === 'ACTIVE' ? store.supersede(tx, before, clock.now()) : undefined
+}
+
 /**
- * Revokes a version of a methodology; asked for the status that it has, that stays.
+ * Changes the status of a version of a methodology: one that is superseded by hand leaves its lender without an active one. Asked for the
+ * status that it has, that stays.
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for any other status
  */
-export function revokeMethodology(
+export function changeMethodology(
   deps: MethodologyDeps,
   by: By,
   id: string,
   status: MethodologyStatus | undefined,
 ): Promise<MethodologyView> {
-  const { methodologyStore: store, clock } = deps
+  const { methodologyStore: store } = deps
   return audited(
     deps,
     { actor: by.actor, write: lockingBy(deps, by) },
@@ -106,12 +121,12 @@ export function revokeMethodology(
       const before = await store.locked(tx, id)
       if (!before) throw noSuchMethodology()
       assertExpected(by.expected, before.version)
-      if (status === undefined || status === before.status) return methodologyView(before)
-      const revoked = status === 'REVOKED' ? await store.revoke(tx, before, clock.now()) : undefined
-      if (!revoked) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so by a change`)
-      await addCounts(tx, deps, 0, { 'methodologies.activeVersions': before.status === 'ACTIVE' ? -1 : 0 })
-      tell(methodologyDifference(before, revoked))
-      return methodologyView(revoked)
+      const isMoved = status !== undefined && status !== before.status
+      const after = isMoved ? await moved(deps, tx, before, status) : before
+      if (!after) throw new AppError('CONFLICT', `status (body): a methodology that is ${before.status} cannot become so`)
+      await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isMoved && before.status === 'ACTIVE' ? -1 : 0 })
+      tell(methodologyDifference(before, after))
+      return methodologyView(after)
     },
   )
 }

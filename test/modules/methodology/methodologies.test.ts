@@ -1,5 +1,6 @@
 /** Versions of lenders' methodologies, and what anybody may read of both. */
 import { expect, test } from 'bun:test'
+import { auditLog } from '../../../db/schema/people.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
@@ -43,13 +44,28 @@ test('a version that is registered takes the place of the active one, and is rea
   expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
   const revoke = (which: string, status = 'REVOKED') => app.call('PATCH', `/admin/methodologies/${which}`, { token, body: { status } })
   for (const status of ['ACTIVE']) expect((await revoke(id, status)).status).toBe(409)
-  expect((await revoke(second.id, 'SUPERSEDED')).status).toBe(409)
+  expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
+  expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
+  const rows = async () => (await app.deps.db.read.select().from(auditLog)).length
+  const before = await rows()
+  expect(ok(await revoke(second.id, 'SUPERSEDED')).body.status).toBe('SUPERSEDED')
+  expect(await rows()).toBe(before)
   for (const which of [id, second.id]) expect(ok(await revoke(which)).body.status).toBe('REVOKED')
   expect(ok(await revoke(id)).body.status).toBe('REVOKED')
   for (const status of ['ACTIVE', 'SUPERSEDED']) expect((await revoke(id, status)).status).toBe(409)
   expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 0 })
   expect((await app.call('GET', `/v2/lenders/${lenderId}`)).body.activeMethodologies).toEqual([])
   expect((await app.call('GET', `/v2/methodologies/${lenderId}/${contentHash}`)).body.status).toBe('REVOKED')
+})
+
+test('a lender that is archived registers no methodology', async () => {
+  await using app = await testApp()
+  const operator = await app.superAdmin()
+  const { token } = operator
+  const lenderId = await lenderIn(app, operator)
+  ok(await app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { status: 'ARCHIVED' } }))
+  expect((await register(app, token, methodology(lenderId))).status).toBe(409)
+  expect(await counted(app)).toEqual({ totalLenders: 0, activeVersions: 0 })
 })
 
 test('what is wrong with a methodology is told by its field; a version or a hash that the lender has is 409', async () => {

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test'
+import { createCaller, createNode } from '../../../src/clients/chain/rpc.ts'
+import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
+import { NodeError } from '../../../src/core/chain.ts'
+import { createNodes } from '../../../src/modules/attestation/nodes.ts'
+import { faults, startProxy } from '../../support/chain/proxy.ts'
+
+const safeFetch = createSafeFetch({ allowedNetworks: [] })
+const pace = { enter: async () => ({ rest: async () => false, leave: () => undefined }) }
+const contract = `0x${'ea'.repeat(20)}`
+const chain = { chainId: 7, rpc: [], contract, startBlock: 0, confirmations: undefined }
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as NodeError,
+  )
+
+describe('a node', () => {
+  test('a node that does not answer in time has failed, and is asked for fewer blocks next time', async () => {
+    await using proxy = startProxy('http://127.0.0.1:1')
+    const { fault, release } = faults.held()
+    proxy.always(fault)
+    const node = createNode({ url: proxy.url, chainId: 7, safeFetch, now: () => 0, timeoutMs: 20 })
+    const error = await failure(node.ask({ blocks: [], logs: { contract, schemaUids: [], from: 1, to: 100 } }, pace))
+    release()
+    expect(error).toBeInstanceOf(NodeError)
+    expect([error?.kind, error?.message]).toEqual(['FAULT', 'no answer: timeout'])
+    const nodes = createNodes(chain, [node], { now: () => 0, random: () => 0 })
+    const asked = nodes.next()
+    if (asked && error) nodes.refused(asked, error, 100)
+    expect(nodes.reach().blocks).toBe(50)
+    expect(nodes.next()).toBeUndefined()
+  })
+
+  test('a node that is not there has failed, and nothing of its URL is said but the host', async () => {
+    const node = createNode({ url: 'http://127.0.0.1:1/secret?key=secret', chainId: 7, safeFetch, now: () => 0 })
+    const error = await failure(node.ask({ blocks: ['latest'] }, pace))
+    expect(error?.message).toBe('no answer: connection failed')
+    expect(node.host).toBe('127.0.0.1:1')
+  })
+
+  test('what a command asks is answered call by call, with the errors that the node names', async () => {
+    await using proxy = startProxy('http://127.0.0.1:1')
+    proxy.always((calls) =>
+      calls.map(({ id, method }) =>
+        method === 'good' ? { jsonrpc: '2.0', id, result: '0x1' } : { jsonrpc: '2.0', id, error: { code: 3, message: 'reverted' } },
+      ),
+    )
+    const caller = createCaller({ url: proxy.url, safeFetch, now: () => 0 })
+    expect(
+      await caller.batch([
+        { method: 'good', params: [] },
+        { method: 'bad', params: [] },
+      ]),
+    ).toEqual([
+      { result: '0x1', error: undefined },
+      { result: undefined, error: { code: 3, message: 'reverted', data: undefined } },
+    ])
+    proxy.always(faults.badGateway())
+    expect((await failure(caller.batch([{ method: 'good', params: [] }])))?.message).toBe('it answered with status 502')
+  })
+
+  test('a node that failed waits ever longer, and one by another that is asked meanwhile starts with a range of its own', () => {
+    let now = 0
+    const two = ['a', 'b'].map((name) => createNode({ url: `http://${name}.example`, chainId: 7, safeFetch, now: () => now }))
+    const nodes = createNodes(chain, two, { now: () => now, random: () => 0 })
+    const first = nodes.next()
+    expect(first?.host).toBe('a.example')
+    const waits: number[] = []
+    for (let nth = 0; nth < 4 && first; nth++) {
+      nodes.refused(first, new NodeError('RANGE', '', { blocks: 10 }), 100)
+      nodes.refused(first, new NodeError('FAULT', ''), undefined)
+      waits.push(first.notBefore - now)
+      if (nth === 0) expect([nodes.next()?.host, nodes.reach()]).toEqual(['b.example', { blocks: 10, ceiling: 10_000, isSaid: false }])
+      now = first.notBefore
+    }
+    expect(waits).toEqual([1_000, 1_000, 1_000, 1_000])
+    for (let nth = 0; nth < 3 && first; nth++) {
+      nodes.refused(first, new NodeError('FAULT', ''), undefined)
+      waits.push(first.notBefore - now)
+      now = first.notBefore
+    }
+    expect(waits.slice(-3)).toEqual([2_000, 4_000, 8_000])
+  })
+})

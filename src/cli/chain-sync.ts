@@ -155,10 +155,7 @@ const countedTo = (status: ChainStatus | undefined): string =>
     : 'nothing is counted yet'
 
 function tellEnd(status: ChainStatus | undefined, chainId: number, { kind }: Step): void {
-  const to =
-    status && status.countedToHash !== null
-      ? `counted to block ${number(status.countedTo)} ${status.countedToHash}`
-      : 'nothing is counted yet'
+  const to = countedTo(status)
   const problems: Partial<Record<Step['kind'], string>> = {
     HALTED: `halted: ${status?.haltedBecause ?? 'CHAINS does not name it'}`,
     BUSY: 'another process is reading it, most likely the server: leave it to that one, or run this again',

@@ -1,7 +1,7 @@
 /** Addresses and hashes of Ethereum. Kept in lower case, and told to people with the checksum of EIP-55. */
+import { zeroAddress } from './eas.ts'
 import { keccak256 } from './keccak.ts'
 
-const zeroAddress = `0x${'0'.repeat(40)}`
 /** Of an address and of a hash in any case, for schemas; whether a checksum is right is looked at after. */
 export const addressForm = { pattern: '^0x[0-9A-Fa-f]{40}$', rule: '0x and 40 hexadecimal digits' } as const
 export const hashForm = { pattern: '^0x[0-9A-Fa-f]{64}$', rule: '0x and 64 hexadecimal digits' } as const

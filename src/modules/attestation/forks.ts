@@ -1,5 +1,4 @@
 /** What is done where a node has another block than the one that is counted to: blocks are taken back, or nothing is read any more. */
-import { locking } from '../../core/change.ts'
 import { again, ask, behind, note, type Reading, type Step, type SyncDeps } from './asking.ts'
 import type { Checkpoint } from './domain.ts'
 import { addDeltas, keep } from './keeping.ts'
@@ -44,10 +43,12 @@ export async function onOtherFork(deps: SyncDeps, reading: Reading, node: KnownN
   return found ? takeBack(deps, reading, node, found.checkpoint) : again
 }
 
-/** Nothing of the chain is read any more until an operator says so. */
-export async function halt(deps: SyncDeps, { sync: { chainId } }: Pick<Reading, 'sync'>, haltedBecause: string): Promise<Step> {
-  const { db, clock, log, attestationStore: store } = deps
-  await db.write((tx) => store.change(tx, chainId, { haltedBecause, haltedAt: clock.now() }), locking)
+/** Nothing of the chain is read any more until an operator says so; unless it is another process's by now, or not where it was. */
+export async function halt(deps: SyncDeps, { sync }: Pick<Reading, 'sync'>, haltedBecause: string): Promise<Step> {
+  const { clock, log, attestationStore: store } = deps
+  const { chainId } = sync
+  if (await keep(deps, sync, undefined, (tx) => store.change(tx, chainId, { haltedBecause, haltedAt: clock.now() })))
+    return { kind: 'BUSY' }
   log.error('chain.halted', { chainId, because: haltedBecause })
   return { kind: 'HALTED' }
 }

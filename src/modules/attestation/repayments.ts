@@ -19,15 +19,16 @@ const atOnce = 50
 const merchantsAtOnce = 1_000
 const reason = 'The attestation of it was revoked, or counts no more'
 
-/** Looks at what the sync has counted since the last time, of every chain, where the setting says so. */
+/** Looks at what the sync has counted since the last time, of every chain that is read as far as may be, where the setting says so. */
 export async function recordAttestedRepayments(deps: Deps): Promise<void> {
   if (!deps.config.lendingRepaymentsFromAttestations) return
   for (const chain of deps.config.chains) {
     if (deps.life.stopping) return
     const nodes = deps.chainNodes.get(chain.chainId)
     const sync = await deps.attestationStore.find(chain.chainId)
-    if (nodes && sync && sync.haltedBecause === null && sync.countedToHash !== null)
-      await lookAt(deps, { chain, nodes, sync }, sync.countedToHash)
+    if (!nodes || !sync || sync.haltedBecause !== null || sync.countedToHash === null) continue
+    // What was taken back, and is still to be read again, is not gone.
+    if (sync.countedTo >= (sync.target ?? 0)) await lookAt(deps, { chain, nodes, sync }, sync.countedToHash)
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { chainSyncs } from '../../../db/schema/trust.ts'
 import { resync } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
@@ -210,6 +211,29 @@ describeChain('a chain that becomes another one', () => {
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
     await souk.expectTruth(chain)
     expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
+  })
+
+  test('a process that has lost the chain meanwhile does not halt it by what it saw before', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    const fork = await chain.snapshot()
+    await some(chain)
+    await chain.mine(6)
+    await souk.run()
+    await chain.revert(fork)
+    await chain.mine(20, 5)
+    const { fault, reached, release } = faults.held()
+    proxy.spoil(async (_, forward) => forward(), fault)
+    const reading = souk.step()
+    await reached
+    // As when it takes longer than its lease, and another reads on.
+    await souk.deps.db.write((tx) => tx.update(chainSyncs).set({ leaseHolder: 'another' }))
+    release()
+    expect((await reading).kind).toBe('BUSY')
+    expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
+    expect(souk.app.logged.map(({ event }) => event)).not.toContain('chain.halted')
   })
 
   test('an operator may have a chain read anew from any block on, and from its beginning', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
-import { beginRescans, recordAttestedRepayments } from '../../../src/modules/attestation/index.ts'
+import { beginRescans, recordAttestedRepayments, resync } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
@@ -196,6 +196,26 @@ describeChain('repayments that lenders attest', () => {
     await beginRescans(souk.deps, 0)
     await sync()
     expect(await standing()).toEqual([refOf('early'), refOf('late'), refOf('left out')].sort())
+  })
+
+  test('while a chain is read anew nothing is reversed that is not read again yet', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    await chain.mine(10)
+    await chain.attest([saying('first')])
+    await finish(chain)
+    await sync()
+    await resync(souk.deps, chain.chainId, 0)
+    proxy.always(faults.cappedAt(2, 'limited to 2 blocks'))
+    await souk.step()
+    await souk.step()
+    expect(await souk.sync(chain.chainId)).toMatchObject({ countedTo: chain.startBlock + 1 })
+    await recordAttestedRepayments(souk.deps)
+    expect(await repayments()).toMatchObject([{ reversal: null }])
+    await sync()
+    expect(await repayments()).toMatchObject([{ reversal: null }])
   })
 
   test('nothing is recorded unless the setting says so', async () => {

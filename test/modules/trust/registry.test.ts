@@ -224,12 +224,12 @@ test('of an address that has attested more than is looked at by one statement al
   await changeLender(deps, by, id, { status: 'ACTIVE' })
   await changeLender(deps, by, id, { wallets: [] })
   // On two chains, and in the middle more of one moment than a statement takes.
-  const many = 65_000
+  const many = 44_000
   await deps.db.write((tx) =>
     tx.rows(sql`
       insert into attestations (chain_id, uid, schema, attester, is_of_self, block_number, block_at, is_counted, is_demo)
       with recursive n (i) as (select 0 union all select i + 1 from n where i < ${many - 1})
-      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startOfTime} as bigint) + case when i between 15000 and 60000 then 15000 else i end, false, false
+      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startOfTime} as bigint) + case when i between 10000 and 35000 then 10000 else i end, false, false
       from n returning 1 as done`),
   )
   const counted = async () =>

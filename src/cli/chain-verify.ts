@@ -41,6 +41,7 @@ export async function verify(input: Input): Promise<number> {
   const file = values.get('registry')
   if (file === undefined) throw new UsageError('--registry is missing: the file that `souk chain registry` has written')
   const [to, from] = [wholeOf(input, 'to'), wholeOf(input, 'from')]
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError('--from must not be after --to')
   const against = baseOf(values.get('against'))
   if (against && to !== undefined)
     throw new UsageError('--to is not for --against: it is compared at the block that the souk has counted to')
@@ -82,6 +83,7 @@ export async function verify(input: Input): Promise<number> {
   if (problems.length > 0)
     return wrong([
       ...problems,
+      ...(from === undefined ? [] : [`What was attested before block ${from} was left out, as --from says: the souk may have counted it`]),
       'Where a wallet was added a moment ago, the souk may still be reading older blocks: then run it again later',
     ])
   say(`${said.host} says the same`)

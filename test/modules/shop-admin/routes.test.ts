@@ -95,7 +95,7 @@ describe('the status of a shop', () => {
     expect([again.text, again.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
   })
 
-  test('suspended and restored at once by many, a shop ends as one of them left it, with a row of the audit trail for each', async () => {
+  test('suspended and restored at once by many, a shop ends as one of them left it, with a row of the audit trail for each change', async () => {
     await using one = await operated()
     const { app, shop, set, read } = one
     const answers = await Promise.all(Array.from({ length: 8 }, (_, nth) => set(nth % 2 === 0 ? 'SUSPENDED' : 'ACTIVE')))
@@ -107,7 +107,7 @@ describe('the status of a shop', () => {
     const to = moved.map(({ after }) => after?.['status']).sort()
     const from = moved.map(({ before }) => before?.['status']).sort()
     expect([...from, status].sort()).toEqual(['ACTIVE', ...to].sort())
-    expect(rows.filter(({ action }) => /^shop\.(suspended|restored)$/.test(action))).toHaveLength(8)
+    expect(rows.filter(({ action }) => /^shop\.(suspended|restored)$/.test(action))).toHaveLength(moved.length)
   })
 
   test('a shop refuses statuses that there are not, fields that are not the operator’s to set, and a path that leads nowhere', async () => {

@@ -30,3 +30,9 @@ function everythingLoadedBy(file: string): Set<string> {
 /** The files of tests that nowhere load what decides the dialect, from the root of the checkout. */
 export const engineNeutral = (): string[] =>
   [...new Bun.Glob('test/**/*.test.ts').scanSync(root)].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
+
+/**
+ * Tests of the API's document and of the page that shows it, which load an engine and ask it nothing: openapi.test.ts, on both engines, holds
+ * the document to the one in docs/, byte for byte.
+ */
+export const ofTheDocument = ['test/http/docs-browser.test.ts', 'test/http/openapi-lint.test.ts'] as const

@@ -14,7 +14,8 @@ const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
 /** What cannot tell one engine from the other has been tried on SQLite. */
 const leftOut = isWhole && onPostgres ? [...engineNeutral(), ...ofTheDocument] : []
-if (leftOut.length > 0) process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine, or ask it nothing\n`)
+if (leftOut.length > 0)
+  process.stderr.write(`left out on Postgres: ${leftOut.length} files of tests that load nothing of either engine, or ask it nothing\n`)
 
 /** One more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers and jobs. */
 const workers = navigator.hardwareConcurrency + 1

@@ -32,7 +32,11 @@ const rules: readonly Rule[] = [
     files: /^src\/core\//,
     may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|node:async_hooks)$/],
   },
-  { what: 'settings and keys', files: /^src\/(config|keys|version)\.ts$/, may: [...core, /^node:/, /^package\.json$/] },
+  {
+    what: 'settings and keys',
+    files: /^src\/(config|keys|version|settings\/[\w-]+)\.ts$/,
+    may: [...core, /^src\/settings\//, /^node:/, /^package\.json$/],
+  },
   {
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),

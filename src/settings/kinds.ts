@@ -1,0 +1,123 @@
+/** What a setting is, and how the text of one is read. The messages never repeat a value. */
+import { isIP } from 'node:net'
+import { blockOf } from '../lib/networks.ts'
+import { isThisMachine, looksSecret } from '../lib/processor-keys.ts'
+
+/** Throws with a text that completes "NAME must be …". */
+export type Read = ((text: string) => unknown) & { readonly whenUnset?: unknown }
+
+export type Setting<Field extends string, Default extends string | undefined, Reads extends Read> = {
+  /** Its name in the program; of a value or a list of them. */
+  field: Field
+  type: string
+  /** As an operator would write it; undefined where there is none. */
+  default: Default
+  meaning: string
+  secret?: true
+  read: Reads
+}
+
+/** A setting: its name in the program, its kind in words, its default as an operator would write it, its meaning, and how its text is read. */
+export const setting = <Field extends string, Default extends string | undefined, Reads extends Read>(
+  field: Field,
+  type: string,
+  byDefault: Default,
+  meaning: string,
+  read: Reads,
+): Setting<Field, Default, Reads> => ({ field, type, default: byDefault, meaning, read })
+/** A setting whose value is never shown; it has no default. */
+export const secret = <Field extends string, Reads extends Read>(
+  field: Field,
+  type: string,
+  meaning: string,
+  read: Reads,
+): Setting<Field, undefined, Reads> => ({ ...setting(field, type, undefined, meaning, read), secret: true })
+
+export const boolean = (text: string) => {
+  if (/^(true|1|yes|on)$/i.test(text)) return true
+  if (/^(false|0|no|off)$/i.test(text)) return false
+  throw new Error('true or false')
+}
+export const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max) throw new Error(`a whole number from ${min} to ${max}`)
+  return value
+}
+export const listOf = (what: string, valid: (item: string) => boolean, normal: (item: string) => string = (item) => item) => {
+  const read = (text: string): readonly string[] => {
+    const items = text.split(',').map((item) => normal(item.trim()))
+    if (items.some((item) => !valid(item))) throw new Error(`a comma-separated list of ${what}`)
+    return items
+  }
+  return Object.assign(read, { whenUnset: [] })
+}
+export const isCidr = (text: string) => blockOf(text) !== undefined
+export const isSecret = (text: string) => text.length >= 32
+export const httpUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new Error('an http or https URL without credentials')
+  return url.origin + url.pathname.replace(/\/$/, '')
+}
+/** With its query: services take their keys there. */
+export const serviceUrl = (text: string) => {
+  httpUrl(text)
+  return new URL(text).href
+}
+/** With a user name, a password and a number of a database. */
+export const redisUrl = (text: string) => {
+  const url = URL.parse(text)
+  if (!url || !/^rediss?:$/.test(url.protocol) || !url.hostname || !/^(\/\d{0,5})?$/.test(url.pathname) || url.search || url.hash)
+    throw new Error('redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// for TLS')
+  return text
+}
+export const databaseUrl = (text: string) => {
+  if (/^file:.+/.test(text)) return text
+  const url = URL.parse(text)
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !url.hostname)
+    throw new Error('file:PATH or postgres://USER:PASSWORD@HOST/DATABASE')
+  return text
+}
+export const path = (text: string) => {
+  if (!/^(\/[\w-]+)+$/.test(text)) throw new Error('a path such as /api/v3')
+  return text
+}
+/** Of a payment processor's API: keys are sent there. */
+export const apiUrl = (text: string) => {
+  const url = URL.parse(text)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
+  if (!url || !isSafe || url.username || url.password || url.search || url.hash)
+    throw new Error('an https URL without credentials and query; http on this machine only')
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+/** What is sent in headers: no spaces, no quotes, nothing but ASCII. */
+export const token = (text: string) => {
+  if (!/^[\x21\x23-\x26\x28-\x7e]{1,300}$/.test(text)) throw new Error('at most 300 characters of ASCII without spaces and quotes')
+  return text
+}
+export const publicKey = (text: string) => {
+  if (looksSecret(text)) throw new Error('a publishable key: this one begins like a secret one')
+  return token(text)
+}
+export const secretKey = (text: string) => {
+  if (/^pk_/i.test(text)) throw new Error('a secret key: this one begins like a publishable one')
+  return token(text)
+}
+
+/** As S3 takes names of buckets and regions. */
+export const bucketName = (text: string) => {
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 small letters, digits, dots and hyphens')
+  return text
+}
+
+/** An address with or without a port; an IPv6 address with a port in brackets. */
+export const nameServer = (text: string) => {
+  const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []
+  const address = bare.replace(/^\[|\]$/g, '')
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535)
+  if (isIP(address) === 0 || !isPort || (isIP(address) === 6) !== bare.startsWith('['))
+    throw new Error('an IP address, with or without a port, as 9.9.9.9:53')
+  return port === undefined ? address : `${bare}:${port}`
+}
+
+export const minutes = 60
+export const days = 24 * 60 * minutes

@@ -1,0 +1,29 @@
+/** What watches over the instance, and how it stops. */
+import { logLevels } from '../lib/log.ts'
+import { integer, secret, setting } from './kinds.ts'
+
+export const operations = {
+  METRICS_TOKEN: secret('metricsToken', 'text', 'Bearer token that opens /metrics to other machines; at least 16 characters', (text) => {
+    if (text.length < 16) throw new Error('at least 16 characters')
+    return text
+  }),
+  DRAIN_SECONDS: setting(
+    'drainSeconds',
+    'integer',
+    '0',
+    'When told to stop, how long requests are still served while /health/ready says 503 already; 0 to 60',
+    integer(0, 60),
+  ),
+  DISK_FREE_MIN_MB: setting(
+    'diskFreeMinBytes',
+    'integer',
+    '100',
+    'Below this, /health/ready turns unready',
+    (text) => integer(0, 1_000_000)(text) * 1024 * 1024,
+  ),
+  LOG_LEVEL: setting('logLevel', 'word', 'info', `One of ${logLevels.join(', ')}`, (text) => {
+    const level = logLevels.find((one) => one === text)
+    if (!level) throw new Error(`one of ${logLevels.join(', ')}`)
+    return level
+  }),
+} as const

@@ -40,6 +40,7 @@ export type InstanceOptions = {
   passwords?: Passwords
   safeFetch?: SafeFetch
   lookUpTxt?: TxtLookup
+  countryOf?: (address: string) => string | undefined
   /** How long Redis has for an answer, where that is not for `openRedis` to say. */
   redisTimeoutMs?: number
   diskFree?: () => number | undefined
@@ -117,6 +118,7 @@ export async function openInstance({
         createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       lookUpTxt: given.lookUpTxt ?? createTxtLookup({ server: config.dnsServer }),
+      countryOf: given.countryOf ?? (as === 'server' ? await countriesOf(config, log, clock) : () => undefined),
       shared,
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
@@ -163,6 +165,22 @@ export async function openInstance({
     await db.close()
     throw error
   }
+}
+
+/** What the operator's file says of addresses, where there is one; said at the start, where nothing could tell a country that is asked for. */
+async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, trustedProxies }: Config, log: Log, { monotonic }: Clock) {
+  if (geoCountryHeader !== undefined && trustedProxies.length === 0)
+    log.warn('operators.header_not_believed', {
+      advice: 'GEO_COUNTRY_HEADER is believed from the proxies of TRUSTED_PROXIES, and there are none',
+    })
+  if (geoDatabase !== undefined) return (await import('./clients/countries.ts')).openCountries(geoDatabase, log, monotonic)
+  const isTold = geoCountryHeader !== undefined && trustedProxies.length > 0
+  if (operatorCountries.length > 0 && !isTold)
+    log.warn('operators.no_geography', {
+      advice:
+        'OPERATOR_COUNTRIES is set and nothing says which country an address is in: operators get in from loopback and private addresses only. Set GEO_DATABASE, or GEO_COUNTRY_HEADER with TRUSTED_PROXIES',
+    })
+  return () => undefined
 }
 
 /** Whether there is no database file, or one without a byte. */

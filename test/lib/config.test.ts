@@ -190,6 +190,13 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     bad: ['everybody', '192.0.2.1/64'],
   },
   OPERATOR_COUNTRIES: { field: 'operatorCountries', byDefault: [], good: [['ae, mn', ['AE', 'MN']]], bad: ['UAE', 'A', 'AE,,MN'] },
+  GEO_COUNTRY_HEADER: {
+    field: 'geoCountryHeader',
+    byDefault: undefined,
+    good: [['CF-IPCountry', 'cf-ipcountry']],
+    bad: ['cf ipcountry', 'x:', '-'],
+  },
+  GEO_DATABASE: { field: 'geoDatabase', byDefault: undefined, good: [['/srv/countries.mmdb', '/srv/countries.mmdb']], bad: [] },
   ACCESS_TOKEN_SECONDS: { field: 'accessTokenSeconds', byDefault: 3600, good: [['60', 60]], bad: ['59', '86401'] },
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   DATABASE_CONNECTIONS: { field: 'databaseConnections', byDefault: 20, good: [['40', 40]], bad: ['0', 'many'] },

@@ -130,8 +130,13 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     }
   }
 
-  /** A super admin who is logged in. */
-  async function superAdmin() {
+  /** A super admin who is logged in: the same one, however often. */
+  const superAdmin = () => {
+    admin ??= newSuperAdmin()
+    return admin
+  }
+  let admin: ReturnType<typeof newSuperAdmin> | undefined
+  async function newSuperAdmin() {
     const email = 'root@example.com'
     const password = 'password-of-root'
     const user = await createSuperAdmin(deps, { email, password })

@@ -1,14 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
+import { type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 import { activeTimesOf, always, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
 
-const problemsMax = 20
 const addressesAtOnce = 200
 
-type Row = Record<string, string | number | null>
-type Rule = { subject: string; broken: SQL; say: (row: Row) => string }
-
-// Asked for by `souk check` alone, and so made by it. Each is one statement, so that a write in between changes nothing.
+// Asked for by `souk check` alone, and so made by it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'counts of the trust fabric',
@@ -68,13 +65,10 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-export type TrustFinding = { readonly subject: string; readonly problems: string[] }
-
 /** Whether what is kept of the trust fabric is what its registries and attestations come to. */
-export async function* trustFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<TrustFinding> {
-  for (const { subject, broken, say } of rules())
-    yield { subject, problems: (await read.rows<Row>(sql`${broken} limit ${problemsMax}`)).map(say) }
-  yield { subject: 'grants', problems: await grantProblems(read) }
+export async function* trustFindings(db: Pick<Database, 'read'>): AsyncGenerator<Finding> {
+  yield* findingsOf(db, rules())
+  yield { subject: 'grants', problems: await grantProblems(db.read) }
 }
 
 type Kept = {

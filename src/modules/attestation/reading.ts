@@ -1,10 +1,10 @@
 /** Reads a chain on from where it is counted to: one step, one range of blocks, one write. */
 import { isUniqueViolation } from '../../../db/engine.ts'
-import { type Block, NodeError } from '../../core/chain.ts'
-import { again, ask, behind, filterOf, note, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
+import type { Block } from '../../core/chain.ts'
+import { again, ask, behind, filterOf, note, type Reading, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { Contradiction } from './domain.ts'
 import { hasAll } from './doubting.ts'
-import { onOtherFork } from './forks.ts'
+import { onContradiction, onOtherFork } from './forks.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode, Tip } from './nodes.ts'
 
@@ -134,8 +134,7 @@ async function readRange(deps: SyncDeps, reading: Reading, node: KnownNode, { ta
       return { kind: 'READ', from, to, logs: answer.logs.length }
     } catch (error) {
       if (!(error instanceof Contradiction)) throw error
-      await refused(deps, reading, node, new NodeError('FAULT', `it answered ${error.message}`))
-      return again
+      return onContradiction(deps, reading, node, error)
     } finally {
       paced.leave()
     }

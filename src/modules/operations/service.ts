@@ -36,7 +36,7 @@ export async function readiness({
 
 type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
-  Pick<AttestationDeps, 'attestationStore' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
+  Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** The instance in figures, in Prometheus' text format. */
 export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }): Promise<string> {

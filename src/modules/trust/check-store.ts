@@ -63,6 +63,21 @@ const rules = (): readonly Rule[] => [
     say: ({ id, kept, counted }) =>
       `Of service provider ${id}, ${kept} messages are counted, and there are ${counted}, or the last was at another time`,
   },
+  {
+    // One whose attestation counts no more is reversed by the next look, and one that was reversed may still be named until then.
+    subject: 'attested repayments',
+    broken: sql`
+      select r.id as id, 'is recorded of an attestation, and of none that is known' as what from repayments r
+      where r.source = 'ATTESTATION' and r.reversed_at is null
+        and r.id not in (select repayment_id from attested_repayments where repayment_id is not null)
+      union select a.repayment_id, 'is recorded of an attestation, and is none, or no repayment' from attested_repayments a
+        left join repayments r on r.id = a.repayment_id
+      where a.repayment_id is not null and (r.id is null or r.source <> 'ATTESTATION')
+      union select repayment_id, 'is recorded of two attestations' from attested_repayments
+      where repayment_id is not null group by repayment_id having count(*) > 1
+      order by 1, 2`,
+    say: ({ id, what }) => `Repayment ${id} ${what}`,
+  },
 ]
 
 /** Whether what is kept of the trust fabric is what its registries and attestations come to. */

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
 import { beginRescans, recordAttestedRepayments, resync } from '../../../src/modules/attestation/index.ts'
+import { trustFindings } from '../../../src/modules/trust/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
@@ -107,8 +108,23 @@ describeChain('repayments that lenders attest', () => {
     await sync()
     expect((await standing()).sort()).toEqual([refOf('first'), refOf('third')].sort())
     expect(await repayments()).toHaveLength(4)
-    const rows = await souk.deps.db.read.select().from(attestedRepayments)
-    expect(rows.filter(({ repaymentId }) => repaymentId !== null)).toHaveLength(2)
+    const rows = (await souk.deps.db.read.select().from(attestedRepayments)).filter(({ repaymentId }) => repaymentId !== null)
+    expect(rows).toHaveLength(2)
+    const problems = async () => {
+      const findings = await Array.fromAsync(trustFindings(souk.deps.db))
+      return findings.flatMap((finding) => (finding.subject === 'attested repayments' ? finding.problems : []))
+    }
+    expect(await problems()).toEqual([])
+    const [one, other] = rows.map(({ repaymentId }) => repaymentId ?? '').sort()
+    const name = (repaymentId: string | null | undefined) => souk.deps.db.write((tx) => tx.update(attestedRepayments).set({ repaymentId }))
+    await name(one)
+    const [twice, lost] = await problems()
+    expect([twice, lost]).toEqual([
+      `Repayment ${one} is recorded of two attestations`,
+      `Repayment ${other} is recorded of an attestation, and of none that is known`,
+    ])
+    await name('pay_none')
+    expect(await problems()).toHaveLength(4)
   })
 
   test('a lender that is taken out is heard no more, what it said before stands, and a wallet that is taken away takes back what it said', async () => {

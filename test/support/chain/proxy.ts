@@ -128,6 +128,9 @@ export const faults = {
   otherBlock: () => firstLog((log) => ({ ...log, blockNumber: '0xfffffff' })),
   otherHash: () => firstLog((log) => ({ ...log, blockHash: `0x${'12'.repeat(32)}` })),
   otherSchema: () => firstLog((log) => ({ ...log, topics: [...log.topics.slice(0, 3), `0x${'12'.repeat(32)}`] })),
+  /** The first log is of another attester, which signed nothing. */
+  ofAnother: (address: string) =>
+    firstLog((log) => ({ ...log, topics: [log.topics[0], log.topics[1], `0x${'0'.repeat(24)}${address.slice(2)}`, log.topics[3]] })),
   shortData: () => firstLog((log) => ({ ...log, data: log.data.slice(0, 40) })),
   fewTopics: () => firstLog((log) => ({ ...log, topics: log.topics.slice(0, 3) })),
   twice: () => withLogs((logs) => [...logs, ...logs.slice(0, 1)]),

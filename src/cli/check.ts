@@ -9,6 +9,7 @@ import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { createKeyring } from '../keys.ts'
+import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import {
   countDocuments,
@@ -109,6 +110,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield* bookFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
+  yield* kpiFindings(db)
 }
 
 const faultWords = {

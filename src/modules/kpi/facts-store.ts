@@ -3,7 +3,7 @@ import type { Reader } from '../../../db/engine.ts'
 import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
 import { usdCentsOf } from '../fx/domain.ts'
-import { type Difference, dayNumberOf, type Kpi, ranked } from './domain.ts'
+import { type Difference, type Kpi, ranked } from './domain.ts'
 
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
@@ -130,9 +130,9 @@ function pricedRows(rows: readonly Row[]): Difference[] {
 export async function nextDay(read: From, from: number): Promise<number | undefined> {
   const since = from * dayMs
   const first = (table: string, column: string) =>
-    sql`select min(${sql.raw(column)}) as at from ${sql.raw(table)} where ${sql.raw(column)} >= ${since}`
-  const kept = kpiWords.map((word) => sql`select min(day) * ${dayMs} from kpi_days where kpi = ${word} and span = 1 and day >= ${from}`)
-  const fresh = kpiWords.map((word) => sql`select min(day) * ${dayMs} from kpi_deltas where kpi = ${word} and day >= ${from}`)
+    sql`select min(${sql.raw(column)}) / ${sql.raw(String(dayMs))} as day from ${sql.raw(table)} where ${sql.raw(column)} >= ${since}`
+  const kept = kpiWords.map((word) => sql`select min(day) from kpi_days where kpi = ${word} and span = 1 and day >= ${from}`)
+  const fresh = kpiWords.map((word) => sql`select min(day) from kpi_deltas where kpi = ${word} and day >= ${from}`)
   const moments = [
     first('users', 'created_at'),
     first('customers', 'created_at'),
@@ -143,8 +143,8 @@ export async function nextDay(read: From, from: number): Promise<number | undefi
     ...kept,
     ...fresh,
   ]
-  const [row] = await read.rows<{ at: number | null }>(sql`select min(at) as at from (${sql.join(moments, sql` union all `)}) moments`)
-  return row?.at == null ? undefined : dayNumberOf(Number(row.at))
+  const [row] = await read.rows<{ day: number | null }>(sql`select min(day) as day from (${sql.join(moments, sql` union all `)}) moments`)
+  return row?.day == null ? undefined : Number(row.day)
 }
 
 export type SpanDifference = Difference & { readonly span: number }
@@ -156,9 +156,9 @@ export async function spanDifferences(read: From, block: number): Promise<SpanDi
     sql`, `,
   )
   const of = (span: number) => sql`
-    select kpi, ${span} as span, (day / ${span}) * ${span} as first, key, value as counted, 0 as kept
+    select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
     from kpi_days where kpi in (${words}) and span = 1 and day >= ${block} and day < ${block + 64}
-    union all select kpi, ${span}, day, key, 0, value
+    union all select kpi, ${sql.raw(String(span))}, day, key, 0, value
     from kpi_days where kpi in (${words}) and span = ${span} and day >= ${block} and day < ${block + 64}`
   const rows = await read.rows<Row & { span: number; first: number }>(sql`
     select kpi, span, first, key, sum(counted) as counted, sum(kept) as kept

@@ -336,7 +336,7 @@ describe('dashboards', () => {
         expect(await operator.all(window)).toEqual(before)
         expect((await rebuildKpis(app.deps)).differences).toBe(0)
       }),
-      { numRuns: runs, seed },
+      { numRuns: runs, seed, endOnFailure: true },
     )
   })
 

@@ -63,11 +63,12 @@ export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usd
 
 /** The same when it is told later what a movement was worth. */
 export const deltasOfPricing = (movement: Counted): Delta[] =>
-  deltasOfMovement(movement).flatMap((delta) =>
-    delta.kpi === 'GMV' || delta.kpi === 'REFUNDS'
-      ? [delta, { kpi: 'UNPRICED' as const, day: delta.day, id: `priced:${movement.id}`, key: delta.kpi, value: -1 }]
-      : [delta],
-  )
+  deltasOfMovement(movement).flatMap((delta) => {
+    const told = { ...delta, id: `priced:${movement.id}` }
+    return delta.kpi === 'GMV' || delta.kpi === 'REFUNDS'
+      ? [told, { ...told, kpi: 'UNPRICED' as const, key: delta.kpi, value: -1 }]
+      : [told]
+  })
 
 type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total'>
 /** A sale as the figures know it, besides its movements. */

@@ -6,11 +6,13 @@ import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
+import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
+import { rebuildKpis } from './rebuild-kpis.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { rescanChains } from './rescan-chains.ts'
@@ -41,6 +43,8 @@ export const jobs: readonly Job[] = [
   { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
   { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
   { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
+  { name: 'fold-kpis', pattern: '*/10 * * * * *', run: foldKpis },
+  { name: 'rebuild-kpis', pattern: '0 40 3 * * *', run: rebuildKpis },
   { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions, byAge: true },
   { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
   { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },

@@ -18,6 +18,7 @@ import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
+import { kpiRoutes } from './modules/kpi/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { lenderRoutes } from './modules/lender/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
@@ -71,6 +72,7 @@ export function createApp(deps: AppDeps) {
     .use(webhookRoutes(deps))
     .use(countryRoutes(deps))
     .use(auditRoutes(deps))
+    .use(kpiRoutes(deps))
     .use(kybAdminRoutes(deps))
     .use(shopAdminRoutes(deps))
     .use(paymentMethodAdminRoutes(deps))

@@ -16,6 +16,7 @@ import postgresCredit from './postgres/0012_credit.sql' with { type: 'text' }
 import postgresLendingKept from './postgres/0013_lending_kept.sql' with { type: 'text' }
 import postgresTrust from './postgres/0014_trust.sql' with { type: 'text' }
 import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'text' }
+import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -32,6 +33,7 @@ import sqliteCredit from './sqlite/0012_credit.sql' with { type: 'text' }
 import sqliteLendingKept from './sqlite/0013_lending_kept.sql' with { type: 'text' }
 import sqliteTrust from './sqlite/0014_trust.sql' with { type: 'text' }
 import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
+import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -50,6 +52,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0013_lending_kept', statements: sqliteLendingKept },
   { tag: '0014_trust', statements: sqliteTrust },
   { tag: '0015_trust_kept', statements: sqliteTrustKept },
+  { tag: '0016_kpi', statements: sqliteKpi },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -69,4 +72,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0013_lending_kept', statements: postgresLendingKept },
   { tag: '0014_trust', statements: postgresTrust },
   { tag: '0015_trust_kept', statements: postgresTrustKept },
+  { tag: '0016_kpi', statements: postgresKpi },
 ]

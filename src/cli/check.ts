@@ -10,6 +10,7 @@ import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
+import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import {
   countDocuments,
@@ -106,6 +107,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield* bookFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
+  yield* kpiFindings(db)
 }
 
 const faultWords = {

@@ -50,14 +50,14 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
   tellDocuments(target, copied)
-  if (keysTarget) exportKeys(config, keysTarget, passphrase)
+  if (keysTarget) await exportKeys(config, keysTarget, passphrase)
   else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
   return copied.missing.length === 0 ? 0 : incompleteStatus
 }
 
 /** Read after the copy: a rotation in between has left every older key in place. */
-function exportKeys(config: Config, target: string, passphrase: string): void {
-  writePrivateFile(target, sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
+async function exportKeys(config: Config, target: string, passphrase: string): Promise<void> {
+  writePrivateFile(target, await sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
   process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
 }
 

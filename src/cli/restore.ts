@@ -58,7 +58,7 @@ const backupsOf = ({ dataDir }: Config) => join(dataDir, 'backups')
 async function openKeys(file: string): Promise<Secrets> {
   const text = readFileSync(file, 'utf8')
   const passphrase = await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })
-  const opened = openWithPassphrase(text, passphrase)
+  const opened = await openWithPassphrase(text, passphrase)
   if (opened.kind === 'notOurs') throw new OperatorError(`${file} holds no keys of \`souk backup --with-keys\``)
   if (opened.kind === 'newer') throw new OperatorError(`${file} was written by a newer souk: restore it with that version`)
   if (opened.kind === 'refused')

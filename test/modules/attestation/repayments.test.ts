@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { attestedRepayments } from '../../../db/schema/trust.ts'
+import { attestations, attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
 import { beginRescans, recordAttestedRepayments, resync } from '../../../src/modules/attestation/index.ts'
 import { trustFindings } from '../../../src/modules/trust/index.ts'
@@ -171,6 +171,41 @@ describeChain('repayments that lenders attest', () => {
     souk.app.clock.advance(60_000)
     await sync()
     expect(await repayments()).toMatchObject([{ amountUsd: 123.45 }])
+  })
+
+  test('attestations that no node has keep none of the others out, are asked for again, and merchants are read once a look, if at all', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    const { deps } = souk
+    await chain.mine(1)
+    await chain.attest(Array.from({ length: 60 }, (_, nth) => saying(`loan ${nth}`)))
+    await finish(chain)
+    await souk.run()
+    const [row] = await souk.rows(chain.chainId)
+    // As by a node that made them up: one more than is asked at once, before all others.
+    const invented = Array.from({ length: 51 }, (_, nth) => ({
+      ...(row as typeof attestations.$inferSelect),
+      uid: `0x${String(nth).padStart(64, '0')}`,
+      blockNumber: chain.startBlock,
+    }))
+    await deps.db.write((tx) => tx.insert(attestations).values(invented))
+    let reads = 0
+    const { merchantIds } = deps.attestedRepaymentStore
+    deps.attestedRepaymentStore.merchantIds = (...asked) => {
+      reads++
+      return merchantIds(...asked)
+    }
+    await sync()
+    expect(await repayments()).toHaveLength(60)
+    expect(reads).toBe(1)
+    expect(deps.attestedTo.get(chain.chainId)).toMatchObject({ from: chain.startBlock - 1 })
+    await chain.attest([saying('another')])
+    await finish(chain)
+    await sync()
+    expect(await repayments()).toHaveLength(61)
+    expect(reads).toBe(1)
+    expect(await deps.db.read.select().from(attestedRepayments)).toHaveLength(61)
   })
 
   test('what a backfill, or a rescan, brings of older blocks is recorded and reversed, though newer blocks were looked at before', async () => {

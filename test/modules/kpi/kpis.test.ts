@@ -212,7 +212,9 @@ type Action =
   | { do: 'buy'; shop: number; quantity: number; partner: boolean; card: boolean; both: boolean }
   | { do: 'refund'; order: number; share: 'all' | number }
   | { do: 'signUp' | 'enter' | 'goLive' | 'add'; shop: number }
-  | { do: 'open' | 'fold' | 'rate' }
+  | { do: 'open' }
+  | { do: 'fold' }
+  | { do: 'rate' }
   | { do: 'wait'; hours: number }
 
 const nth = fc.nat({ max: 20 })

@@ -15,6 +15,7 @@ import { customerParts } from './modules/customer/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
+import { jobParts } from './modules/job/parts.ts'
 import { kybParts } from './modules/kyb/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
@@ -50,6 +51,7 @@ export type Given = {
 export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
     .add(auditParts)
+    .add(jobParts)
     .add(instanceKeyParts)
     .add(idempotencyParts)
     .add(shopParts)

@@ -17,6 +17,7 @@ import postgresLendingKept from './postgres/0013_lending_kept.sql' with { type: 
 import postgresTrust from './postgres/0014_trust.sql' with { type: 'text' }
 import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'text' }
 import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
+import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -34,6 +35,7 @@ import sqliteLendingKept from './sqlite/0013_lending_kept.sql' with { type: 'tex
 import sqliteTrust from './sqlite/0014_trust.sql' with { type: 'text' }
 import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
 import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
+import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -53,6 +55,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0014_trust', statements: sqliteTrust },
   { tag: '0015_trust_kept', statements: sqliteTrustKept },
   { tag: '0016_kpi', statements: sqliteKpi },
+  { tag: '0017_jobs', statements: sqliteJobs },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -73,4 +76,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0014_trust', statements: postgresTrust },
   { tag: '0015_trust_kept', statements: postgresTrustKept },
   { tag: '0016_kpi', statements: postgresKpi },
+  { tag: '0017_jobs', statements: postgresJobs },
 ]

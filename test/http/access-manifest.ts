@@ -182,8 +182,10 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /admin/shops/:id': 'superAdmin',
   'GET /admin/partnerships': 'superAdmin',
   'PUT /admin/partnerships': 'superAdmin',
-  'GET /admin/operations/breakers': 'superAdmin',
-  'POST /admin/operations/breakers/:processor': 'superAdmin',
+  'GET /admin/operations/breakers': 'operator',
+  'POST /admin/operations/breakers/:processor': 'operator',
+  'GET /admin/operations/jobs': 'operator',
+  'POST /admin/operations/jobs/:job/run': 'operator',
 
   'GET /locations/countries': 'integration',
 

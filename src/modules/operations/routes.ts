@@ -7,6 +7,7 @@ import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import type { AttestationDeps } from '../attestation/index.ts'
 import type { BackupDeps } from '../backup/index.ts'
+import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
@@ -35,7 +36,7 @@ function createReadiness(deps: HealthDeps): () => Promise<Check[]> {
   }
 }
 
-export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps) => {
+export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps & JobDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {

@@ -3,6 +3,7 @@ import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
 import { type BackupDeps, backupMetrics } from '../backup/index.ts'
+import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
@@ -40,6 +41,7 @@ export async function readiness({
 type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
   Pick<BackupDeps, 'backupState' | 'clock' | 'config'> &
+  Pick<JobDeps, 'jobBoard'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** The instance in figures, in Prometheus' text format. */
@@ -97,6 +99,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
         ]),
     ...backupMetrics(deps),
     ...chainMetrics(deps, chains),
+    ...jobLines(deps),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',
     `souk_build_info{version="${build.version}"} 1`,

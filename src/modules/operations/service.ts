@@ -19,9 +19,9 @@ export async function readiness({
   shared,
   storeVerdicts,
   backupState,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>): Promise<
-  Check[]
-> {
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> &
+  Pick<LendingDocumentDeps, 'storeVerdicts'> &
+  Pick<BackupDeps, 'backupState'>): Promise<Check[]> {
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),

@@ -13,10 +13,12 @@ import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
+import { refreshOperations } from './refresh-operations.ts'
 import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
+import { tendProcess } from './tend-process.ts'
 
 export type Job = {
   name: string
@@ -49,6 +51,8 @@ export const jobs: readonly Job[] = [
   { name: 'sync-attestations', pattern: '*/5 * * * * *', run: (deps) => syncAttestations(deps) },
   { name: 'record-attested-repayments', pattern: '40 * * * * *', run: recordAttestedRepayments },
   { name: 'rescan-chains', pattern: '30 50 * * * *', run: (deps) => rescanChains(deps) },
+  { name: 'refresh-operations', pattern: '5,35 * * * * *', run: refreshOperations },
+  { name: 'tend-process', pattern: '*/10 * * * * *', run: tendProcess, overlaps: true },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]

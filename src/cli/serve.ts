@@ -6,6 +6,7 @@ import { type Instance, openInstance } from '../instance.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
+import { noteEnd, noteStart } from '../modules/platform/index.ts'
 import { listen, type Serving } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 
@@ -69,6 +70,7 @@ export async function serve(
   })
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
+  await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,
@@ -81,6 +83,7 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
+    await noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
     await instance.close()
   }
   let stopping = false

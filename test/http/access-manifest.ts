@@ -175,6 +175,9 @@ export const accessManifest: Record<string, Access> = {
   'GET /admin/partnerships': 'superAdmin',
   'PUT /admin/partnerships': 'superAdmin',
   'GET /admin/operations/breakers': 'superAdmin',
+  'GET /admin/operations/services': 'operator',
+  'GET /admin/operations/sentry-summary': 'operator',
+  'GET /admin/operations/deploys/latest': 'operator',
   'POST /admin/operations/breakers/:processor': 'superAdmin',
 
   'GET /locations/countries': 'integration',

@@ -14,7 +14,7 @@ const caching =
 const listOf = <Item>(items: readonly Item[]) => items as Item[]
 
 export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
-  routes(deps, 'Operations')
+  routes(deps, 'Administration')
     .get(
       '/admin/operations/services',
       async () => {

@@ -1,5 +1,7 @@
-/** Croner wiring only: what a job does is in its own file. */
+/** What each job of the table does, and croner wiring: which there are and when they run is in src/core/job-table.ts. */
 import { Cron } from 'croner'
+import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../src/core/job-table.ts'
+import { beatPattern, type Outcome } from '../src/modules/job/index.ts'
 import type { AppDeps } from '../src/parts.ts'
 import { approveCommissions } from './approve-commissions.ts'
 import { checkpoint } from './checkpoint.ts'
@@ -20,73 +22,66 @@ import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
 import { tendProcess } from './tend-process.ts'
 
-export type Job = {
-  name: string
-  /** Croner pattern, with seconds. */
-  pattern: string
-  run: (deps: AppDeps) => Promise<unknown>
-  /** Ends or forgets things by their age: waits while the clock cannot be trusted. */
-  byAge?: true
-  /** Besides, as soon as the program has started. */
-  atStart?: true
-  /** Its runs see to it themselves that they do nothing twice: one that is held up does not hold up the next. */
-  overlaps?: true
+type Run = (deps: AppDeps) => Promise<unknown>
+export type Job = Pick<JobEntry, 'byAge' | 'overlaps'> & { readonly name: JobName; readonly run: Run }
+
+const runs: Readonly<Record<JobName, Run>> = {
+  'resume-orders': resume,
+  'work-payment-messages': workInbox,
+  'deliver-webhooks': deliverWebhooks,
+  'probe-processors': probeProcessors,
+  'close-orders': closeOrders,
+  'sweep-payments': sweep,
+  forget,
+  'expire-carts': expireCarts,
+  'fold-listings': foldListings,
+  'approve-commissions': approveCommissions,
+  'fetch-rates': fetchRates,
+  'price-unpriced': priceUnpriced,
+  'recheck-hosts': recheckHosts,
+  'sweep-documents': sweepDocuments,
+  'sync-attestations': (deps) => syncAttestations(deps),
+  'record-attested-repayments': recordAttestedRepayments,
+  'rescan-chains': (deps) => rescanChains(deps),
+  'refresh-operations': refreshOperations,
+  'tend-process': tendProcess,
+  'look-around': lookAround,
+  checkpoint,
 }
 
-export const jobs: readonly Job[] = [
-  { name: 'resume-orders', pattern: '*/5 * * * * *', run: resume, overlaps: true },
-  { name: 'work-payment-messages', pattern: '*/5 * * * * *', run: workInbox, overlaps: true },
-  { name: 'deliver-webhooks', pattern: '* * * * * *', run: deliverWebhooks },
-  { name: 'probe-processors', pattern: '* * * * * *', run: probeProcessors, overlaps: true },
-  { name: 'close-orders', pattern: '45 * * * * *', run: closeOrders, byAge: true, overlaps: true },
-  { name: 'sweep-payments', pattern: '50 * * * * *', run: sweep, overlaps: true },
-  { name: 'forget', pattern: '0 */10 * * * *', run: forget, byAge: true },
-  { name: 'expire-carts', pattern: '20 */10 * * * *', run: expireCarts, byAge: true },
-  { name: 'fold-listings', pattern: '15 * * * * *', run: foldListings },
-  { name: 'approve-commissions', pattern: '0 5 * * * *', run: approveCommissions, byAge: true },
-  { name: 'fetch-rates', pattern: '0 1 * * * *', run: fetchRates, atStart: true },
-  { name: 'price-unpriced', pattern: '0 3 * * * *', run: priceUnpriced },
-  { name: 'recheck-hosts', pattern: '10 40 * * * *', run: recheckHosts, byAge: true },
-  { name: 'sweep-documents', pattern: '25 20 * * * *', run: sweepDocuments, byAge: true },
-  { name: 'sync-attestations', pattern: '*/5 * * * * *', run: (deps) => syncAttestations(deps) },
-  { name: 'record-attested-repayments', pattern: '40 * * * * *', run: recordAttestedRepayments },
-  { name: 'rescan-chains', pattern: '30 50 * * * *', run: (deps) => rescanChains(deps) },
-  { name: 'refresh-operations', pattern: '5,35 * * * * *', run: refreshOperations },
-  { name: 'tend-process', pattern: '*/10 * * * * *', run: tendProcess, overlaps: true },
-  { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
-  { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
-]
+export const jobs: readonly Job[] = jobNames.map((name) => ({ name, ...jobTable[name], run: runs[name] }))
 
-/** One run of a job, unless it goes by age and the clock has just jumped. What it throws goes to the log. */
-export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<void> {
-  if (byAge && !deps.clockWatch.isSteady()) return
+/** One run of a job, unless it goes by age and the clock has just jumped. What it throws goes to the log, and is told. */
+export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<Outcome> {
+  if (byAge && !deps.clockWatch.isSteady()) return { result: 'SKIPPED' }
   try {
     await run(deps)
+    return { result: 'OK' }
   } catch (error) {
     deps.log.error('job.failed', { job: name, error })
+    return { result: 'FAILED', error }
   }
 }
 
-/** Runs every job on its schedule, never twice at once unless it says so. `stop` waits for those at work, and for what they have sent. */
+/** Runs every job on its schedule. `stop` waits for those at work, and for what they have sent. */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
-  const running = new Set<Promise<void>>()
-  const crons = jobs.map((job) => {
-    const { name, pattern, atStart, overlaps } = job
-    const once = () => runJob(job, deps)
-    // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
-    const cron = new Cron(pattern, { name, protect: !overlaps, utcOffset: 0 }, () => {
-      const work = once().finally(() => running.delete(work))
-      running.add(work)
-      return work
-    })
-    if (atStart) void cron.trigger()
-    return cron
-  })
+  const { jobBoard, config } = deps
+  const off = jobNames.filter((name) => patternOf(name, config.jobSchedules) === undefined)
+  if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
+  const begun = jobBoard.begin(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
+  // UTC by its offset: by its name, croner would load the time zones of all the world, which takes longer than the rest of a start.
+  const every = (pattern: string | undefined, run: () => Promise<void>) =>
+    pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
+  const crons = [
+    ...jobNames.flatMap((name) => every(patternOf(name, config.jobSchedules), () => jobBoard.tick(name))),
+    ...every(beatPattern, jobBoard.beat),
+  ]
   return {
     async stop() {
       for (const cron of crons) cron.stop()
       deps.stopChains()
-      await Promise.all([...running, deps.webhooks.stop(), deps.errands.idle()])
+      await begun
+      await Promise.all([jobBoard.stop(), deps.webhooks.stop(), deps.errands.idle()])
     },
   }
 }

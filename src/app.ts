@@ -18,6 +18,7 @@ import { creditAdminRoutes, upgradePreviewRoutes } from './modules/credit/routes
 import { customerLoginRoutes, customerRoutes } from './modules/customer/routes.ts'
 import { giftCardRoutes } from './modules/gift-card/routes.ts'
 import { goLiveRoutes } from './modules/go-live/routes.ts'
+import { jobRoutes } from './modules/job/routes.ts'
 import { kybAdminRoutes, kybRoutes } from './modules/kyb/routes.ts'
 import { lenderRoutes } from './modules/lender/routes.ts'
 import { lendingAdminRoutes } from './modules/lending/admin-routes.ts'
@@ -74,6 +75,7 @@ export function createApp(deps: AppDeps) {
     .use(kybAdminRoutes(deps))
     .use(shopAdminRoutes(deps))
     .use(paymentMethodAdminRoutes(deps))
+    .use(jobRoutes(deps))
     .use(platformRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { hostname } from 'node:os'
 import type { Database } from '../db/engine.ts'
 import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
 import type { PostgresOptions } from '../db/postgres/engine.ts'
@@ -126,6 +127,7 @@ export async function openInstance({
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },
+      processName: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
       build: { version, host: hostname() },
     }
     const peers: Peers = new WeakMap()

@@ -14,6 +14,7 @@ import { customerParts } from './modules/customer/parts.ts'
 import { giftCardParts } from './modules/gift-card/parts.ts'
 import { idempotencyParts } from './modules/idempotency/parts.ts'
 import { instanceKeyParts } from './modules/instance-key/parts.ts'
+import { jobParts } from './modules/job/parts.ts'
 import { kybParts } from './modules/kyb/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
@@ -51,6 +52,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
     .add(platformParts)
     .add(auditParts)
+    .add(jobParts)
     .add(instanceKeyParts)
     .add(idempotencyParts)
     .add(shopParts)

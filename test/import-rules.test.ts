@@ -30,7 +30,7 @@ const rules: readonly Rule[] = [
   {
     what: 'core',
     files: /^src\/core\//,
-    may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|node:async_hooks)$/],
+    may: [...core, /^db\/prepared\.ts$/, drizzle, /^(sanitize-html|lru-cache|csv-parse|croner|node:async_hooks)$/],
   },
   {
     what: 'settings and keys',

@@ -1,4 +1,5 @@
 export * from './catalog.ts'
+export * from './jobs.ts'
 export * from './kyb.ts'
 export * from './ledger.ts'
 export * from './lending.ts'

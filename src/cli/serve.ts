@@ -11,6 +11,8 @@ import { listen, type Serving } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 
 const jobsStopMaxMs = 10_000
+/** Longer than a write takes; a database that is away is not waited for. */
+const endNotedMaxMs = 2_000
 /** EX_IOERR of sysexits(3): a service manager must not start again what the disk has failed. */
 const faultStatus = 74
 const faults = {
@@ -83,7 +85,8 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
-    await noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    const noted = noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
     await instance.close()
   }
   let stopping = false

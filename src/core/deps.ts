@@ -50,5 +50,7 @@ export type Deps = {
   readonly diskFree: () => number | undefined
   /** Where the process is in its life. */
   readonly life: { stopping: boolean /** Where it listens, once it does. */; url?: string }
+  /** Tells this process from others on the same database: its machine, its number and something random. */
+  readonly processName: string
   readonly build: { readonly version: string /** The machine. */; readonly host: string }
 }

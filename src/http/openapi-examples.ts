@@ -33,6 +33,7 @@ const words: Record<string, string> = {
   handle: 'brass-coffee-scoop',
   hash: `0x${'5f'.repeat(32)}`,
   host: 'shop.example.com',
+  job: 'fold-listings',
   key: 'bank_statements_12m',
   processor: 'sandbox',
   shopName: 'demo',

@@ -1,4 +1,5 @@
 /** What watches over the instance, and how it stops. */
+import { type JobSchedules, readSchedules } from '../core/job-table.ts'
 import { logLevels } from '../lib/log.ts'
 import { integer, secret, setting } from './kinds.ts'
 
@@ -13,6 +14,13 @@ export const operations = {
     '0',
     'When told to stop, how long requests are still served while /health/ready says 503 already; 0 to 60',
     integer(0, 60),
+  ),
+  JOB_SCHEDULES: setting(
+    'jobSchedules',
+    'schedules',
+    undefined,
+    'When jobs run, where not as usual: `forget=0 0 3 * * *; recheck-hosts=off`. Six fields from second to weekday, UTC; `GET /admin/operations/jobs` names the jobs',
+    Object.assign(readSchedules, { whenUnset: {} as JobSchedules }),
   ),
   DISK_FREE_MIN_MB: setting(
     'diskFreeMinBytes',

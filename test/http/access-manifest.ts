@@ -174,11 +174,13 @@ export const accessManifest: Record<string, Access> = {
   'PATCH /admin/shops/:id': 'superAdmin',
   'GET /admin/partnerships': 'superAdmin',
   'PUT /admin/partnerships': 'superAdmin',
-  'GET /admin/operations/breakers': 'superAdmin',
+  'GET /admin/operations/breakers': 'operator',
+  'POST /admin/operations/breakers/:processor': 'operator',
+  'GET /admin/operations/jobs': 'operator',
   'GET /admin/operations/services': 'operator',
   'GET /admin/operations/sentry-summary': 'operator',
   'GET /admin/operations/deploys/latest': 'operator',
-  'POST /admin/operations/breakers/:processor': 'superAdmin',
+  'POST /admin/operations/jobs/:job/run': 'operator',
 
   'GET /locations/countries': 'integration',
 

@@ -137,6 +137,7 @@ async function lent(shop: Selling, make: typeof drafted, rest: string, body: obj
 const forOperators = new Set([
   'POST /admin/lending-application/:id/decision',
   'POST /admin/repayments/:id/reverse',
+  'POST /admin/operations/jobs/:job/run',
   'POST /admin/service-providers/:id/webhook-secret',
 ])
 

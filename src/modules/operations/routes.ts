@@ -6,6 +6,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import type { AttestationDeps } from '../attestation/index.ts'
+import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
@@ -34,7 +35,7 @@ function createReadiness(deps: HealthDeps): () => Promise<Check[]> {
   }
 }
 
-export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps) => {
+export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationDeps & JobDeps) => {
   const current = createReadiness(deps)
   return routes(deps, 'Service')
     .get('/health/live', () => ({ status: 'ok' as const, version: deps.build.version }), {

@@ -2,6 +2,7 @@ import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
+import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
@@ -36,6 +37,7 @@ export async function readiness({
 
 type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
+  Pick<JobDeps, 'jobBoard'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** The instance in figures, in Prometheus' text format. */
@@ -92,6 +94,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
           ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
         ]),
     ...chainMetrics(deps, chains),
+    ...jobLines(deps),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',
     `souk_build_info{version="${build.version}"} 1`,

@@ -25,7 +25,7 @@ export const paymentMethodAdminRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       },
     })
     .get('/admin/operations/breakers', async () => ({ data: await listBreakers(deps) }), {
-      access: 'superAdmin',
+      access: 'operator',
       response: { 200: BreakerRecords, ...errorResponses(401, 403) },
       detail: {
         summary: 'Circuit breakers of the payment processors',
@@ -37,7 +37,7 @@ export const paymentMethodAdminRoutes = (deps: HttpDeps & PaymentMethodDeps) =>
       '/admin/operations/breakers/:processor',
       ({ params, body, actor }) => changeIsolation(deps, { actor }, params.processor, body.action),
       {
-        access: 'superAdmin',
+        access: 'operator',
         params: ProcessorParam,
         body: ChangeBreaker,
         response: { 200: BreakerRecord, ...errorResponses(401, 403, 404, 413, 415) },

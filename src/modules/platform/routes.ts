@@ -14,7 +14,7 @@ const caching =
 const listOf = <Item>(items: readonly Item[]) => items as Item[]
 
 export const platformRoutes = (deps: HttpDeps & PlatformDeps) =>
-  routes(deps, 'Administration')
+  routes(deps, 'Operations')
     .get(
       '/admin/operations/services',
       async () => {

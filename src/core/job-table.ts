@@ -1,0 +1,82 @@
+import { fieldsForm, isPattern } from '../lib/cron-pattern.ts'
+
+export type JobEntry = {
+  /** When it runs, unless JOB_SCHEDULES says otherwise: six fields, from seconds to days of the week, UTC. */
+  readonly pattern: string
+  /** Ends or forgets things by their age: waits while the clock cannot be trusted. */
+  readonly byAge?: true
+  /** Besides, as soon as the program has started. */
+  readonly atStart?: true
+  /** Every process runs it, and its runs see to it themselves that they do nothing twice: one that is held up does not hold up the next. */
+  readonly overlaps?: true
+  /** Every process runs it, since it looks after the process. */
+  readonly ofProcess?: true
+  /** A run that takes longer counts as stuck. Unless said: three times what lies between two runs, between 5 minutes and 6 hours. */
+  readonly stuckAfterMs?: number
+}
+
+/** Every job: a line each, as they are told. What each does is in jobs/. */
+const table = {
+  'resume-orders': { pattern: '*/5 * * * * *', overlaps: true },
+  'work-payment-messages': { pattern: '*/5 * * * * *', overlaps: true },
+  'deliver-webhooks': { pattern: '* * * * * *' },
+  'probe-processors': { pattern: '* * * * * *', overlaps: true },
+  'close-orders': { pattern: '45 * * * * *', byAge: true, overlaps: true },
+  'sweep-payments': { pattern: '50 * * * * *', overlaps: true },
+  forget: { pattern: '0 */10 * * * *', byAge: true },
+  'expire-carts': { pattern: '20 */10 * * * *', byAge: true },
+  'fold-listings': { pattern: '15 * * * * *' },
+  'approve-commissions': { pattern: '0 5 * * * *', byAge: true },
+  'fetch-rates': { pattern: '0 1 * * * *', atStart: true },
+  'price-unpriced': { pattern: '0 3 * * * *' },
+  'recheck-hosts': { pattern: '10 40 * * * *', byAge: true },
+  'sweep-documents': { pattern: '25 20 * * * *', byAge: true },
+  'sync-attestations': { pattern: '*/5 * * * * *' },
+  'record-attested-repayments': { pattern: '40 * * * * *' },
+  'rescan-chains': { pattern: '30 50 * * * *' },
+  'refresh-operations': { pattern: '5,35 * * * * *' },
+  'tend-process': { pattern: '*/10 * * * * *', ofProcess: true },
+  'look-around': { pattern: '*/10 * * * * *', ofProcess: true },
+  checkpoint: { pattern: '30 * * * * *', ofProcess: true },
+} as const satisfies Record<string, JobEntry>
+
+export type JobName = keyof typeof table
+export const jobTable: Readonly<Record<JobName, JobEntry>> = table
+export const jobNames = Object.keys(table) as JobName[]
+export const isJobName = (text: string): text is JobName => Object.hasOwn(table, text)
+
+/** When jobs run, where that is not as the table has it; `off`: never by themselves. */
+export type JobSchedules = Readonly<Partial<Record<JobName, string>>>
+
+/**
+ * Reads JOB_SCHEDULES: `NAME=PATTERN` or `NAME=off`, with `;` between them.
+ * @throws Error naming every one that is wrong: by its place where it names no job
+ */
+export function readSchedules(text: string): JobSchedules {
+  const found: Partial<Record<JobName, string>> = {}
+  const problems: string[] = []
+  text
+    .split(';')
+    .filter((part) => part.trim() !== '')
+    .forEach((part, at) => {
+      const [name = '', pattern = '', ...more] = part.split('=').map((word) => word.trim())
+      if (!isJobName(name) || more.length > 0) problems.push(`number ${at + 1} names no job`)
+      else if (found[name] !== undefined) problems.push(`${name} is there twice`)
+      else if (pattern !== 'off' && !isPattern(pattern)) problems.push(`the pattern of ${name} is none`)
+      else found[name] = pattern
+    })
+  if (problems.length > 0)
+    throw new Error(
+      `NAME=PATTERN or NAME=off with ; between, ${fieldsForm}; but ${problems.join(', ')}. The jobs are ${jobNames.join(', ')}`,
+    )
+  return found
+}
+
+/** When a job runs, by the settings; undefined: never by itself. */
+export function patternOf(name: JobName, schedules: JobSchedules): string | undefined {
+  const set = schedules[name] ?? jobTable[name].pattern
+  return set === 'off' ? undefined : set
+}
+
+/** Whether each process runs a job for itself; of others, one process of a database at a time. */
+export const isOfEach = ({ overlaps, ofProcess }: JobEntry): boolean => overlaps === true || ofProcess === true

@@ -1,0 +1,77 @@
+import { t } from 'elysia'
+import { Instant, integer, nullable, oneOf, text } from '../../http/schema.ts'
+
+const Time = nullable(Instant)
+
+const JobRun = t.Object(
+  {
+    startedAt: Instant,
+    endedAt: Time,
+    durationMs: nullable(integer({ minimum: 0, description: 'Milliseconds.' })),
+    result: oneOf(['OK', 'FAILED', 'LOST'], {
+      description: '`LOST`: the process that ran it ended, or stood still, before it was done.',
+    }),
+    error: nullable(t.String({ description: 'What it failed with, in its first words, without secrets.' })),
+  },
+  { title: 'JobRun' },
+)
+
+export const JobRecord = t.Object(
+  {
+    name: t.String(),
+    state: oneOf(['idle', 'running', 'stuck', 'off'], {
+      description:
+        '`stuck`: a run takes longer than three times what lies between two runs (at least 5 minutes, at most 6 hours). `off`: it does not run by itself.',
+    }),
+    everyProcess: t.Boolean({ description: 'Each process on the database runs it; of other jobs, one process at a time.' }),
+    holder: nullable(t.String({ description: 'The process that runs it; null where each does, or nobody yet.' })),
+    schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC; null: switched off.' })),
+    lastRun: nullable(JobRun),
+    lastSuccessAt: Time,
+    runningSince: Time,
+    nextRun: Time,
+    requestedAt: nullable(t.String({ format: 'date-time', description: 'Somebody asked for a run, which has not begun.' })),
+  },
+  { title: 'Job' },
+)
+
+const block = nullable(integer({ minimum: 0 }))
+
+const ChainRecord = t.Object(
+  {
+    chainId: integer(),
+    contract: t.String(),
+    startBlock: integer({ minimum: 0 }),
+    countedTo: integer({ description: 'The last block whose attestations are counted.' }),
+    countedToHash: nullable(t.String()),
+    countedToAt: Time,
+    head: block,
+    target: block,
+    lag: nullable(integer({ minimum: 0, description: 'Blocks between what is counted and the newest that is known.' })),
+    provider: nullable(t.String({ description: 'The host of the node that was asked last.' })),
+    syncedAt: Time,
+    lastError: nullable(t.String()),
+    lastErrorAt: Time,
+    haltedBecause: nullable(t.String({ description: 'Why nothing more is counted of it until somebody sees to it.' })),
+    haltedAt: Time,
+    rescan: t.Object({
+      beganAt: Time,
+      readTo: block,
+      isUnderWay: t.Boolean(),
+      missing: nullable(integer({ minimum: 0 })),
+      unknown: nullable(integer({ minimum: 0 })),
+    }),
+    backfills: integer({ minimum: 0, description: 'Readings anew that wait.' }),
+  },
+  { title: 'ChainStatus' },
+)
+
+export const JobRecords = t.Object({
+  data: t.Array(JobRecord),
+  chains: t.Array(ChainRecord, {
+    description: 'How far each chain of `CHAINS` is read, by its id; one of which nothing was read has no entry.',
+  }),
+})
+
+export const JobParam = t.Object({ job: text(64) })
+export const JobRequested = t.Object({ name: t.String(), requestedAt: Instant }, { title: 'JobRequested' })

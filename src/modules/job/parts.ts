@@ -1,0 +1,13 @@
+import type { Deps } from '../../core/deps.ts'
+import { createJobBoard } from './board.ts'
+import { createJobStore } from './store.ts'
+
+export function jobParts(deps: Deps) {
+  const jobStore = createJobStore(deps.db)
+  return {
+    jobStore,
+    /** The jobs of this process, and what is known of all. */
+    jobBoard: createJobBoard({ ...deps, jobStore }),
+  }
+}
+export type JobDeps = ReturnType<typeof jobParts>

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { hostname } from 'node:os'
 import type { Database } from '../db/engine.ts'
 import { databaseFile, directoriesOf, openDatabase } from '../db/open.ts'
 import type { PostgresOptions } from '../db/postgres/engine.ts'

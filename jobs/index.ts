@@ -19,10 +19,12 @@ import { checkQuickly } from './quick-check.ts'
 import { rebuildKpis } from './rebuild-kpis.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
+import { refreshOperations } from './refresh-operations.ts'
 import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
+import { tendProcess } from './tend-process.ts'
 import { watchBackups } from './watch-backups.ts'
 
 type Run = (deps: AppDeps) => Promise<unknown>
@@ -46,6 +48,8 @@ const runs: Readonly<Record<JobName, Run>> = {
   'sync-attestations': (deps) => syncAttestations(deps),
   'record-attested-repayments': recordAttestedRepayments,
   'rescan-chains': (deps) => rescanChains(deps),
+  'refresh-operations': refreshOperations,
+  'tend-process': tendProcess,
   'look-around': lookAround,
   checkpoint,
   'fold-kpis': foldKpis,

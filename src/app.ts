@@ -31,6 +31,7 @@ import { healthRoutes } from './modules/operations/routes.ts'
 import { orderRoutes } from './modules/order/routes.ts'
 import { paymentMethodAdminRoutes } from './modules/payment-method/admin-routes.ts'
 import { paymentMethodRoutes, resolverRoutes } from './modules/payment-method/routes.ts'
+import { platformRoutes } from './modules/platform/routes.ts'
 import { processorAccountRoutes } from './modules/processor-account/routes.ts'
 import { repaymentRoutes } from './modules/repayment/routes.ts'
 import { ingestionRoutes, recommendationRoutes, serviceProviderRoutes } from './modules/service-provider/routes.ts'
@@ -78,6 +79,7 @@ export function createApp(deps: AppDeps) {
     .use(shopAdminRoutes(deps))
     .use(paymentMethodAdminRoutes(deps))
     .use(jobRoutes(deps))
+    .use(platformRoutes(deps))
     .use(healthRoutes(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)

@@ -8,6 +8,7 @@ import type { Read, Setting } from './settings/kinds.ts'
 import { operations } from './settings/operations.ts'
 import { operators } from './settings/operators.ts'
 import { processors } from './settings/processors.ts'
+import { providers } from './settings/providers.ts'
 
 /** Every setting that could not be read, so that all are mended in one go. The messages never repeat a value. */
 export class ConfigError extends Error {
@@ -20,7 +21,16 @@ export class ConfigError extends Error {
 }
 
 /** All settings. `souk help settings` and the README's table are made of this. */
-export const settings = { ...instance, ...operators, ...processors, ...documents, ...chains, ...operations, ...backups } as const
+export const settings = {
+  ...instance,
+  ...operators,
+  ...processors,
+  ...documents,
+  ...chains,
+  ...operations,
+  ...backups,
+  ...providers,
+} as const
 
 type Settings = (typeof settings)[keyof typeof settings]
 /** Undefined only of one that has no default and is no list. */
@@ -48,7 +58,12 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
-  problems.push(...mixedModes(config), ...halfStore(env, 'DOCUMENTS'), ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']))
+  problems.push(
+    ...mixedModes(config),
+    ...halfStore(env, 'DOCUMENTS'),
+    ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
+    ...halfProviders(config, env),
+  )
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
@@ -85,4 +100,25 @@ function halfStore(
   const isMissing = (name: string) => !env[name]?.trim()
   if (names.every(isMissing)) return []
   return [...names, ...besides].filter(isMissing).map((name) => `${name} must be set when another of ${names.join(', ')} is`)
+}
+
+/** What each provider of the operations' pages cannot do without. */
+const neededBy: Readonly<Record<string, readonly string[]>> = {
+  ecs: ['ECS_REGION', 'ECS_KEY_ID', 'ECS_SECRET'],
+  systemd: ['SYSTEMD_UNITS'],
+  sentry: ['ERRORS_ORGANIZATION', 'ERRORS_TOKEN'],
+  glitchtip: ['GLITCHTIP_API_URL', 'ERRORS_ORGANIZATION', 'ERRORS_TOKEN'],
+  github: ['GITHUB_TOKEN', 'GITHUB_REPOSITORIES'],
+}
+
+/** A provider that is named and cannot be asked would show nothing, with nobody the wiser. */
+function halfProviders(config: Config, env: Readonly<Record<string, string | undefined>>): string[] {
+  const named = {
+    OPERATIONS_SERVICES: config.operationsServices,
+    OPERATIONS_ERRORS: config.operationsErrors,
+    OPERATIONS_DEPLOYS: config.operationsDeploys,
+  }
+  return Object.entries(named).flatMap(([by, provider]) =>
+    (neededBy[provider] ?? []).filter((name) => !env[name]?.trim()).map((name) => `${name} must be set when ${by} is ${provider}`),
+  )
 }

@@ -15,6 +15,7 @@ import { createSafeFetch } from './clients/safe-fetch.ts'
 import type { Config } from './config.ts'
 import { type Clock, watchClock } from './core/clock.ts'
 import type { Deps, Passwords } from './core/deps.ts'
+import { notingErrors } from './core/error-notes.ts'
 import { AppError } from './core/errors.ts'
 import type { SafeFetch, TxtLookup } from './core/outgoing.ts'
 import { countingCommits, requestId } from './core/request.ts'
@@ -78,7 +79,7 @@ export async function openInstance({
   ...given
 }: InstanceOptions): Promise<Instance> {
   const lines = createLineWriter(process.stderr)
-  const log = given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId)
+  const { log, notes: errorNotes } = notingErrors(given.log ?? createLog(config.logLevel, clock.now, lines.write, requestId), clock.now)
   refuseOpenKeyFile(config)
   // Before the file is made: it would look like a new shop's.
   const embedded = config.databaseUrl.startsWith('file:') ? databaseFile(config.databaseUrl) : undefined
@@ -114,6 +115,7 @@ export async function openInstance({
       randomBytes,
       newId: createNewId(() => Bun.randomUUIDv7('buffer', clock.now())),
       log,
+      errorNotes,
       keyring,
       passwords:
         given.passwords ??
@@ -126,7 +128,7 @@ export async function openInstance({
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },
       processName: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
-      build: { version },
+      build: { version, host: hostname() },
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })

@@ -25,6 +25,7 @@ import { methodologyParts } from './modules/methodology/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
 import { paymentParts } from './modules/payment/parts.ts'
 import { paymentMethodParts } from './modules/payment-method/parts.ts'
+import { platformParts } from './modules/platform/parts.ts'
 import { processorAccountParts } from './modules/processor-account/parts.ts'
 import { repaymentParts } from './modules/repayment/parts.ts'
 import { sandboxParts } from './modules/sandbox/parts.ts'
@@ -50,6 +51,7 @@ export type Given = {
 /** Puts the stores and caches of all modules together. A module's parts may use those above it. */
 export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
+    .add(platformParts)
     .add(auditParts)
     .add(jobParts)
     .add(instanceKeyParts)

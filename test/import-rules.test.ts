@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
     what: 'domain',
     files: new RegExp(String.raw`^src\/modules\/[^/]+\/${pure}\.ts$`),
     may: [
-      /^src\/core\/(csv-records|errors|html|outgoing|tokens|principal|publication|window)\.ts$/,
+      /^src\/core\/(csv-records|error-notes|errors|html|operations|outgoing|tokens|principal|publication|window)\.ts$/,
       lib,
       schema,
       ownPure,
@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
   {
     what: 'clients',
     files: /^src\/clients\//,
-    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/, /^mmdb-lib$/],
+    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/, /^(mmdb-lib|aws4fetch)$/],
   },
   { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
   {

@@ -18,6 +18,7 @@ import postgresTrust from './postgres/0014_trust.sql' with { type: 'text' }
 import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'text' }
 import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
 import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
+import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -36,6 +37,7 @@ import sqliteTrust from './sqlite/0014_trust.sql' with { type: 'text' }
 import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
 import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
 import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
+import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -56,6 +58,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0015_trust_kept', statements: sqliteTrustKept },
   { tag: '0016_kpi', statements: sqliteKpi },
   { tag: '0017_jobs', statements: sqliteJobs },
+  { tag: '0018_platform', statements: sqlitePlatform },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -77,4 +80,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0015_trust_kept', statements: postgresTrustKept },
   { tag: '0016_kpi', statements: postgresKpi },
   { tag: '0017_jobs', statements: postgresJobs },
+  { tag: '0018_platform', statements: postgresPlatform },
 ]

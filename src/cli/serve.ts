@@ -7,10 +7,13 @@ import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
+import { noteEnd, noteStart } from '../modules/platform/index.ts'
 import { listen, type Serving } from '../server.ts'
 import { interruptedStatus, onInterruption, type Signal } from './interruption.ts'
 
 const jobsStopMaxMs = 10_000
+/** Longer than a write takes; a database that is away is not waited for. */
+const endNotedMaxMs = 2_000
 /** EX_IOERR of sysexits(3): a service manager must not start again what the disk has failed. */
 const faultStatus = 74
 const faults = {
@@ -71,6 +74,7 @@ export async function serve(
   })
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
+  await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   const jobs = startJobs(instance.deps)
   log.info('server.started', {
     url: serving.url,
@@ -83,6 +87,8 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
+    const noted = noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
     await instance.close()
   }
   let stopping = false

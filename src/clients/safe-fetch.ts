@@ -94,7 +94,8 @@ function exchange(client: Client, target: Target, options: SafeFetchOptions, dea
     request.on('close', () => fail('connection failed'))
     request.on('response', (response) => {
       status = response.statusCode ?? 0
-      if (status >= 300 && status < 400) return fail('redirect')
+      // Nothing has changed since: that leads nowhere else.
+      if (status >= 300 && status < 400 && status !== 304) return fail('redirect')
       readBody(response, options.bytesMax, fail, (bytes) => {
         resolve({ status: response.statusCode ?? 0, headers: headersOf(response), bytes })
       })

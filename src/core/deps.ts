@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock, ClockWatch } from './clock.ts'
+import type { ErrorNotes } from './error-notes.ts'
 import type { Keyring } from './keyring.ts'
 import type { SafeFetch, TxtLookup } from './outgoing.ts'
 import type { Shared } from './shared.ts'
@@ -33,6 +34,8 @@ export type Deps = {
   readonly randomBytes: (count: number) => Uint8Array
   readonly newId: NewId
   readonly log: Log
+  /** What the log has been told of errors. */
+  readonly errorNotes: ErrorNotes
   readonly keyring: Keyring
   readonly passwords: Passwords
   readonly safeFetch: SafeFetch
@@ -49,5 +52,5 @@ export type Deps = {
   readonly life: { stopping: boolean /** Where it listens, once it does. */; url?: string }
   /** Tells this process from others on the same database: its machine, its number and something random. */
   readonly processName: string
-  readonly build: { readonly version: string }
+  readonly build: { readonly version: string /** The machine. */; readonly host: string }
 }

@@ -39,6 +39,8 @@ const table = {
   'back-up': { pattern: '20 15 3 * * *', byAge: true },
   'watch-backups': { pattern: '30 35 * * * *', byAge: true },
   'quick-check': { pattern: '20 15 4 * * 0' },
+  'refresh-operations': { pattern: '5,35 * * * * *' },
+  'tend-process': { pattern: '*/10 * * * * *', ofProcess: true },
   'look-around': { pattern: '*/10 * * * * *', ofProcess: true },
   checkpoint: { pattern: '30 * * * * *', ofProcess: true },
 } as const satisfies Record<string, JobEntry>

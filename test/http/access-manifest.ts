@@ -185,6 +185,9 @@ export const accessManifest: Record<string, Access> = {
   'GET /admin/operations/breakers': 'operator',
   'POST /admin/operations/breakers/:processor': 'operator',
   'GET /admin/operations/jobs': 'operator',
+  'GET /admin/operations/services': 'operator',
+  'GET /admin/operations/sentry-summary': 'operator',
+  'GET /admin/operations/deploys/latest': 'operator',
   'POST /admin/operations/jobs/:job/run': 'operator',
 
   'GET /locations/countries': 'integration',

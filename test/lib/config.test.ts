@@ -19,6 +19,15 @@ const bucket = {
   DOCUMENTS_S3_KEY_ID: 'key',
   DOCUMENTS_S3_SECRET: 'secret',
 }
+/** What each provider of the operations' pages cannot do without. */
+const ecs = { OPERATIONS_SERVICES: 'ecs', ECS_REGION: 'eu-central-1', ECS_KEY_ID: 'AKIA1', ECS_SECRET: 'a/b+c' }
+const glitchtip = {
+  OPERATIONS_ERRORS: 'glitchtip',
+  GLITCHTIP_API_URL: 'https://errors.example',
+  ERRORS_ORGANIZATION: 'shop',
+  ERRORS_TOKEN: 'token',
+}
+const github = { OPERATIONS_DEPLOYS: 'github', GITHUB_TOKEN: 'token', GITHUB_REPOSITORIES: 'shop/souk' }
 const spaced = 'with spaces in it'
 /** A setting that is sent as it is. */
 const plain = (field: keyof Config, good: string, ...bad: string[]): Case => ({
@@ -303,6 +312,67 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
   },
   METRICS_TOKEN: { field: 'metricsToken', byDefault: undefined, good: [['0123456789abcdef', '0123456789abcdef']], bad: ['short-secret'] },
+  OPERATIONS_SERVICES: {
+    field: 'operationsServices',
+    byDefault: 'self',
+    good: [
+      ['ecs', 'ecs'],
+      ['swarm', 'swarm'],
+      ['systemd', 'systemd'],
+    ],
+    bad: ['kubernetes', 'ECS'],
+    beside: { ...ecs, SYSTEMD_UNITS: 'souk.service' },
+  },
+  OPERATIONS_ERRORS: {
+    field: 'operationsErrors',
+    byDefault: 'self',
+    good: [
+      ['sentry', 'sentry'],
+      ['glitchtip', 'glitchtip'],
+    ],
+    bad: ['rollbar'],
+    beside: glitchtip,
+  },
+  OPERATIONS_DEPLOYS: { field: 'operationsDeploys', byDefault: 'self', good: [['github', 'github']], bad: ['gitlab'], beside: github },
+  OPERATIONS_DEADLINE_MS: { field: 'operationsDeadlineMs', byDefault: 5_000, good: [['100', 100]], bad: ['99', '20001', 'soon'] },
+  OPERATIONS_ENVIRONMENT: {
+    field: 'operationsEnvironment',
+    byDefault: 'production',
+    good: [['live eu', 'live eu']],
+    bad: ['a\u0007b', 'a'.repeat(101)],
+  },
+  BUILD_REVISION: { field: 'buildRevision', byDefault: undefined, good: [['5f3a', '5f3a']], bad: [spaced, 'a'.repeat(65)] },
+  ECS_REGION: { field: 'ecsRegion', byDefault: undefined, good: [['us-gov-west-1', 'us-gov-west-1']], bad: ['here', 'eu-west-1.example'] },
+  ECS_CLUSTERS: { field: 'ecsClusters', byDefault: ['default'], good: [['live, test', ['live', 'test']]], bad: ['a b', 'a,,b'] },
+  ECS_KEY_ID: plain('ecsKeyId', 'AKIA1'),
+  ECS_SECRET: plain('ecsSecret', 'a/b+c'),
+  ECS_SESSION_TOKEN: { field: 'ecsSessionToken', byDefault: undefined, good: [['Fwo/+=', 'Fwo/+=']], bad: [spaced] },
+  ECS_API_URL: apiUrl('ecsApiUrl', undefined),
+  SWARM_SOCKET: {
+    field: 'swarmSocket',
+    byDefault: '/var/run/docker.sock',
+    good: [['/run/docker.sock', '/run/docker.sock']],
+    bad: ['docker.sock', 'tcp://docker:2375'],
+  },
+  SYSTEMD_UNITS: {
+    field: 'systemdUnits',
+    byDefault: [],
+    good: [['souk.service, caddy@1.service', ['souk.service', 'caddy@1.service']]],
+    bad: ['-H', 'a b.service', '--property=x'],
+  },
+  SENTRY_API_URL: apiUrl('sentryApiUrl', 'https://sentry.io'),
+  GLITCHTIP_API_URL: apiUrl('glitchtipApiUrl', undefined),
+  ERRORS_ORGANIZATION: { field: 'errorsOrganization', byDefault: undefined, good: [['my-shop', 'my-shop']], bad: ['../x', 'a/b', spaced] },
+  ERRORS_TOKEN: plain('errorsToken', 'sntrys_1'),
+  ERRORS_PROJECTS: { field: 'errorsProjects', byDefault: [], good: [['shop, site', ['shop', 'site']]], bad: ['a/b', 'a,,b'] },
+  GITHUB_API_URL: apiUrl('githubApiUrl', 'https://api.github.com'),
+  GITHUB_TOKEN: plain('githubToken', 'ghp_1'),
+  GITHUB_REPOSITORIES: {
+    field: 'githubRepositories',
+    byDefault: [],
+    good: [['shop/souk, shop/site', ['shop/souk', 'shop/site']]],
+    bad: ['souk', 'a/b/c', 'shop/..', 'https://github.com/a/b'],
+  },
   DRAIN_SECONDS: {
     field: 'drainSeconds',
     byDefault: 0,
@@ -388,6 +458,17 @@ describe('the settings', () => {
     ])
   })
 
+  test('the settings name everything that a provider of the operations pages still lacks', () => {
+    const lacking = { OPERATIONS_SERVICES: 'ecs', OPERATIONS_ERRORS: 'sentry', OPERATIONS_DEPLOYS: 'github', ECS_KEY_ID: 'key' }
+    expect(problemsOf(lacking)).toEqual([
+      ...['ECS_REGION', 'ECS_SECRET'].map((name) => `${name} must be set when OPERATIONS_SERVICES is ecs`),
+      ...['ERRORS_ORGANIZATION', 'ERRORS_TOKEN'].map((name) => `${name} must be set when OPERATIONS_ERRORS is sentry`),
+      ...['GITHUB_TOKEN', 'GITHUB_REPOSITORIES'].map((name) => `${name} must be set when OPERATIONS_DEPLOYS is github`),
+    ])
+    expect(problemsOf({ OPERATIONS_SERVICES: 'systemd' })).toEqual(['SYSTEMD_UNITS must be set when OPERATIONS_SERVICES is systemd'])
+    for (const whole of [ecs, glitchtip, github, { OPERATIONS_SERVICES: 'swarm' }]) parseConfig(whole)
+  })
+
   test('the settings for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {
     const url = 'postgres://souk:hunter2@db.example/souk'
     const problems = problemsOf({ DATABASE_URL: url })
@@ -428,9 +509,12 @@ describe('the settings', () => {
         'CHECKOUT_SECRET_KEY',
         'CHECKOUT_WEBHOOK_SECRET',
         'DOCUMENTS_S3_SECRET',
+        'ECS_SECRET',
+        'ECS_SESSION_TOKEN',
         'ENCRYPTION_KEY',
+        'ERRORS_TOKEN',
       ],
-      'FX_RATES_URL',
+      ...['FX_RATES_URL', 'GITHUB_TOKEN'],
       ...['INTEGRATION_API_KEY', 'JWT_SECRET', 'METRICS_TOKEN', 'PAYPAL_SECRET', 'QPAY_PASSWORD', 'REDIS_URL', 'STRIPE_SECRET_KEY'],
       ...['STRIPE_WEBHOOK_SECRET', 'TAP_SECRET_KEY'],
     ])

@@ -162,7 +162,7 @@ export function createBucket(
     query: Readonly<Record<string, string>>,
     body?: string | Uint8Array<ArrayBuffer>,
   ): Promise<{ text: string; etag: string }> {
-    const { url, headers } = signed({ keyId, secret, region }, { method, endpoint, path: `${bucket}/${key}`, query }, new Date())
+    const { url, headers } = await signed({ keyId, secret, region }, { method, endpoint, path: `${bucket}/${key}`, query }, new Date())
     const ended = new AbortController()
     try {
       const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : inSlices(body) }

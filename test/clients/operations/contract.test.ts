@@ -1,0 +1,87 @@
+/** What every provider of the operations' pages is held to, over real HTTP, against servers that answer as the providers say of themselves. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ProviderError } from '../../../src/core/operations.ts'
+import { type Fault, faults } from '../../support/providers/stand-in.ts'
+import { type World, worlds } from '../../support/providers/worlds.ts'
+
+/** Long enough for a slow machine; where a server is silent on purpose it is waited for no longer than that. */
+const totalMs = 60_000
+const silentMs = 200
+
+async function failureOf(world: World, kind: Fault, from = 1): Promise<ProviderError> {
+  world.server.asked.length = 0
+  world.server.fault = { kind, from }
+  try {
+    return await world.provider.ask().then(
+      (told) => Promise.reject(new Error(`it told ${JSON.stringify(told)}`)),
+      (error: unknown) => (error instanceof ProviderError ? error : Promise.reject(error)),
+    )
+  } finally {
+    world.server.fault = undefined
+  }
+}
+
+describe.each(Object.keys(worlds))('the provider %s', (name) => {
+  let world: World
+  let calls = 0
+  beforeAll(async () => {
+    world = (await worlds[name]?.(totalMs)) as World
+  })
+  afterAll(() => world.server.close())
+
+  test('a provider tells everything, over all pages, asking and reading as the published description has it', async () => {
+    expect(await world.provider.ask()).toEqual(world.expected)
+    expect(world.server.breaches).toEqual([])
+    calls = world.server.asked.length
+    expect(calls).toBeGreaterThan(1)
+  })
+
+  const patient = (Object.keys(faults) as Fault[]).filter((kind) => !['slow', 'silent'].includes(kind))
+  test.each(patient)('a provider whose first answer is %s fails, says how, and repeats nothing of it', async (kind) => {
+    const error = await failureOf(world, kind)
+    expect(error.message).toMatch(faults[kind])
+    expect(error.message).not.toMatch(/secret|Sign in|unexpected|127\.0\.0\.1|token/)
+  })
+
+  test('a provider that fails half-way tells nothing rather than a part, at its second call or its last', async () => {
+    for (const from of new Set([2, Math.ceil(calls / 2), calls])) {
+      const error = await failureOf(world, 'broken', from)
+      expect(error.message).toBe('status 500')
+    }
+    expect(await world.provider.ask()).toEqual(world.expected)
+  })
+
+  test('a provider that says how long to leave it alone is believed, up to an hour', async () => {
+    expect((await failureOf(world, 'overloaded')).retryAfterMs).toBe(7_000)
+    // ECS says only that it was too often.
+    expect((await failureOf(world, 'throttled')).retryAfterMs).toBe(name === 'ecs' ? undefined : 30_000)
+  })
+
+  test.each(['slow', 'silent'] as const)('a provider that is %s is given up after the time for all of its calls', async (kind) => {
+    const impatient = (await worlds[name]?.(silentMs)) as World
+    try {
+      expect((await failureOf(impatient, kind)).message).toMatch(faults[kind])
+    } finally {
+      await impatient.server.close()
+    }
+  })
+
+  test('a provider with nothing to tell tells nothing', async () => {
+    world.empty()
+    expect(await world.provider.ask()).toEqual([])
+    expect(world.server.breaches).toEqual([])
+  })
+})
+
+describe('the provider github', () => {
+  test('what has not changed at GitHub is asked by its tag, and known all the same', async () => {
+    const world = (await worlds['github']?.(totalMs)) as World
+    await world.provider.ask()
+    world.server.asked.length = 0
+    expect(await world.provider.ask()).toEqual(world.expected)
+    const [tagged, all] = [world.server.asked.filter(({ headers }) => headers['if-none-match']), world.server.asked]
+    expect(all.filter((asked) => !tagged.includes(asked)).every(({ path }) => path.includes('/commits/'))).toBe(true)
+    expect(tagged.length).toBeGreaterThan(3)
+    await world.server.close()
+  })
+})

@@ -1,0 +1,144 @@
+/** A server that stands in for a provider of the operations' pages: it asks and answers as the provider's own description has it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Ajv, type ValidateFunction } from 'ajv'
+
+type Schema = Record<string, unknown>
+export type Description = { source: string; operations: Record<string, { query?: Schema; body?: Schema; answer: Schema }> }
+export type Asked = {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: IncomingMessage['headers']
+  body: unknown
+  text: string
+}
+/** What an operation of the description comes to. */
+export type Told = { operation: string; status?: number; headers?: Record<string, string>; json: unknown }
+
+/** What goes wrong, and what of it can be seen from the other side. */
+export const faults = {
+  refused: /refused/,
+  missing: /status 404/,
+  throttled: /asked too often/,
+  broken: /status 500/,
+  overloaded: /status 503/,
+  garbage: /not JSON/,
+  page: /not JSON/,
+  half: /connection failed/,
+  cut: /connection failed/,
+  long: /answer too large/,
+  slow: /timeout/,
+  silent: /timeout/,
+  redirect: /redirect/,
+  otherForm: /makes no sense/,
+} as const
+export type Fault = keyof typeof faults
+
+export type StandIn = {
+  url: string
+  /** From the how manieth call on what goes wrong; undefined: nothing. */
+  fault: { kind: Fault; from: number } | undefined
+  /** What each call was. */
+  readonly asked: Asked[]
+  /** What was asked, or told, otherwise than the description has it. */
+  readonly breaches: string[]
+  close(): Promise<void>
+}
+
+export type StandInOptions = {
+  description: Description
+  answer: (asked: Asked) => Told
+  /** How a call that comes too often is refused. */
+  throttled: { status: number; headers?: Record<string, string>; json: unknown }
+  contentType?: string
+  /** Listens on a socket of this path. */
+  socket?: string
+}
+
+/** Names of parameters that stand in a query as lists of texts. */
+const asWritten = (schema: Schema, query: URLSearchParams): Schema => {
+  const kinds = (schema['properties'] ?? {}) as Record<string, { type?: string }>
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const all = query.getAll(name)
+      return [name, kinds[name]?.type === 'array' ? all : all.length === 1 ? all[0] : all]
+    }),
+  )
+}
+
+// Numbers in a query are text; in an answer they are none.
+const [lenient, strict] = [new Ajv({ strict: false, coerceTypes: true }), new Ajv({ strict: false })]
+/** Compiling takes longer than all else. */
+const compiled = new Map<object, ValidateFunction>()
+
+export async function startStandIn({
+  description,
+  answer,
+  throttled,
+  contentType = 'application/json',
+  socket,
+}: StandInOptions): Promise<StandIn> {
+  const check = (what: string, schema: Schema | undefined, value: unknown, ajv = strict) => {
+    if (!schema) return
+    const validate = compiled.get(schema) ?? ajv.compile(schema)
+    compiled.set(schema, validate)
+    if (!validate(value)) standIn.breaches.push(`${what}: ${ajv.errorsText(validate.errors)}`)
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const url = new URL(request.url ?? '', 'http://stand-in')
+    const body = text === '' ? undefined : JSON.parse(text)
+    const asked = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body, text }
+    standIn.asked.push(asked)
+    const { fault } = standIn
+    if (fault && standIn.asked.length >= fault.from) return spoil(response, fault.kind)
+    const { operation, status = 200, headers = {}, json } = answer(asked)
+    const known = description.operations[operation]
+    if (!known) standIn.breaches.push(`no operation ${operation}`)
+    check(`what ${operation} was asked`, known?.query, asWritten(known?.query ?? {}, url.searchParams), lenient)
+    check(`what ${operation} was sent`, known?.body, body)
+    if (status === 200) check(`what ${operation} told`, known?.answer, json)
+    response.writeHead(status, { 'content-type': contentType, ...headers }).end(status === 304 ? undefined : JSON.stringify(json))
+  }
+
+  function spoil(response: ServerResponse, kind: Fault): void {
+    const head = (status: number, more: Record<string, string> = {}) => response.writeHead(status, { 'content-type': contentType, ...more })
+    const ways: Record<Fault, () => void> = {
+      refused: () => head(401).end('{"message":"bad credentials"}'),
+      missing: () => head(404).end('{}'),
+      throttled: () => head(throttled.status, throttled.headers).end(JSON.stringify(throttled.json)),
+      broken: () => head(500).end('{"message":"secret inside"}'),
+      overloaded: () => head(503, { 'retry-after': '7' }).end(''),
+      garbage: () => head(200).end('{"services": [tru'),
+      page: () => head(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>'),
+      half: () => void head(200, { 'content-length': '1000' }).write('[{"a":', () => response.socket?.destroy()),
+      cut: () => void response.socket?.destroy(),
+      long: () => head(200).end(`[${'1,'.repeat(3 * 1024 * 1024)}1]`),
+      slow: () => void head(200, { 'content-length': '1000' }).write('['),
+      silent: () => undefined,
+      redirect: () => head(302, { location: 'http://127.0.0.1:1/' }).end(),
+      otherForm: () => head(200).end('{"unexpected": 1}'),
+    }
+    ways[kind]()
+  }
+
+  const server = createServer(
+    (request, response) => void handle(request, response).catch((error: Error) => standIn.breaches.push(error.message)),
+  )
+  await new Promise<void>((resolve) => (socket ? server.listen(socket, resolve) : server.listen(0, '127.0.0.1', resolve)))
+  const standIn: StandIn = {
+    url: socket ? '' : `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fault: undefined,
+    asked: [],
+    breaches: [],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return standIn
+}

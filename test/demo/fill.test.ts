@@ -1,5 +1,7 @@
 /** What the demo fills, looked at through the API, and that a fill which broke off goes on without doubling anything. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { attestations } from '../../db/schema/trust.ts'
@@ -324,6 +326,17 @@ describe('the filled demo has', () => {
     })
     const recommended = ok(await app.call('GET', '/v2/service-provider-routing/recommend')).body.recommendations
     expect(recommended.map(({ successfulIngestionCount }: Json) => successfulIngestionCount)).toEqual([24, 18, 12, 6])
+    // What the README's tour prints of it, by the expressions that it gives to grep.
+    const tour =
+      readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
+        .split('/v2/trust-fabric/stats | ')[1]
+        ?.split('```') ?? []
+    const { text } = ok(await app.call('GET', '/v2/service-provider-routing/recommend?limit=2'))
+    const printed = [
+      ...((await app.call('GET', '/v2/trust-fabric/stats')).text.match(/"[a-zA-Z]*":\{[^}]*\}/g) ?? []),
+      ...(text.match(/"displayName":"[^"]*"|"rank":[0-9]*/g) ?? []),
+    ]
+    expect(printed.join('\n')).toBe(tour[2]?.trim() ?? '')
     const made = await app.deps.db.read.select({ isDemo: attestations.isDemo }).from(attestations)
     expect([made.length, made.every(({ isDemo }) => isDemo)]).toEqual([156, true])
     for await (const { subject, problems } of trustFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])

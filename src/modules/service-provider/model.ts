@@ -64,5 +64,6 @@ export const Recommendation = t.Object(
   { title: 'ServiceProviderRecommendation' },
 )
 
-export const IngestionParam = t.Object({ providerId: text(64) })
+/** Of any length: whoever is nobody is refused as such. */
+export const IngestionParam = t.Object({ providerId: t.String() })
 export const Ingested = t.Object({ received: t.Literal(true) }, { title: 'Ingested' })

@@ -10,6 +10,8 @@ export type DemoAttestation = Pick<Attestation, 'chainId' | 'uid' | 'schema' | '
 export function insertDemoAttestations(deps: TrustDeps, made: readonly DemoAttestation[]): Promise<void> {
   const { trustStore: store } = deps
   return deps.db.write(async (tx: Writer) => {
+    // No change of the registry comes between.
+    await store.raise(tx)
     const grants = await store.grantsOfAddresses([...new Set(made.map(({ attester }) => attester))], tx)
     const ofAddress = Map.groupBy(grants, ({ address }) => address)
     const deltas: Partial<Record<CountName, number>> = {}

@@ -108,6 +108,7 @@ test('a bad signature, a bad time, a missing header and an unknown provider are 
     await send(app, one.id, { secret, headers: { 'webhook-id': 'msg_2' } }),
     await send(app, `prov_${'0'.repeat(26)}`, { secret }),
     await send(app, 'x', { secret }),
+    await send(app, 'x'.repeat(65), { secret }),
     await bare({}),
     await bare({ 'webhook-id': id, 'webhook-timestamp': time }),
     await bare({ 'webhook-id': id, 'webhook-signature': signature }),

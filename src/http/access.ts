@@ -142,7 +142,7 @@ export const access = (
     if (!stated) return
     const shapes = stated.shapes()
     if (request.method !== 'GET' && !stated.upload) {
-      context.body = await bodyOf(request, stated, shapes.valuesMax)
+      context.body = await bodyOf(request, stated, shapes)
       assertShape(shapes.body, context.body)
     }
     if (shapes.path) assertShape(shapes.path, params, 'path')
@@ -153,8 +153,12 @@ export const access = (
   }
 
   /** The object that a route takes as JSON; of one that is sent signed messages, none: they are kept as they came. */
-  async function bodyOf(request: Request, { access: by, bytesMax, exactNumbers }: StatedRoute, valuesMax: number): Promise<object> {
-    if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers }, place)
+  async function bodyOf(
+    request: Request,
+    { access: by, bytesMax, exactNumbers }: StatedRoute,
+    { valuesMax, body: shape }: ReturnType<StatedRoute['shapes']>,
+  ): Promise<object> {
+    if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers, shape }, place)
     await keepRaw(request, bytesMax, place)
     return {}
   }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
 import { givenTwice, roundedIn } from '../lib/exact-json.ts'
 import type { BodyRoom } from './body-room.ts'
-import { shown } from './shape.ts'
+import { lengthRefusal, type Shape, shown } from './shape.ts'
 
 const kb = 1024
 const mb = 1024 * kb
@@ -44,20 +44,22 @@ type JsonBounds = {
   readonly valuesMax: number
   /** Numbers must be told exactly: one of more digits than a number of the program holds is refused, not rounded. */
   readonly exactNumbers?: boolean | undefined
+  /** Of the route's bodies: a text that is much longer than its field may be is refused before it is parsed. */
+  readonly shape?: Shape
 }
 
 /**
  * The body of a request that takes JSON: an object, empty when nothing was sent.
  * @throws AppError as `readChunks` does; UNSUPPORTED_MEDIA; INVALID as `parseObject` does
  */
-export async function readJson(request: Request, { bytesMax, valuesMax, exactNumbers }: JsonBounds, place: InRoom): Promise<object> {
+export async function readJson(request: Request, { bytesMax, valuesMax, exactNumbers, shape }: JsonBounds, place: InRoom): Promise<object> {
   const bytes = await readJsonBytes(request, bytesMax, place)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
   if (bytes.length === 0) return {}
   assertWhole(request)
-  const body = parseObject(bytes, valuesMax)
+  const body = parseObject(bytes, valuesMax, shape)
   if (exactNumbers) assertExact(utf8.decode(bytes))
   return body
 }
@@ -229,10 +231,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * A JSON object.
+ * @param shape what it is to be, as far as texts of its fields that are far too long are refused at once
  * @throws AppError INVALID when it is none, has more values or levels than it may, a field twice, or a text that no field may hold
  */
-export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax): object {
-  const names = countNames(bytes, valuesMax)
+export function parseObject(bytes: Uint8Array, valuesMax = jsonValuesMax, shape?: Shape): object {
+  const names = countNames(bytes, valuesMax, shape)
   let value: unknown
   let text: string
   try {
@@ -277,9 +280,9 @@ function tooManyValues(valuesMax: number): AppError {
  * Counts values, levels and names without parsing: a megabyte of brackets takes JSON.parse a third of a second. Names are no values. What
  * is not JSON is counted somehow, and refused afterwards.
  * @returns how many names fields have
- * @throws AppError INVALID for too many values or levels
+ * @throws AppError INVALID for too many values or levels, or a text that is far too long for its field
  */
-function countNames(bytes: Uint8Array, valuesMax: number): number {
+function countNames(bytes: Uint8Array, valuesMax: number, shape: Shape | undefined): number {
   let [depth, values, names] = [0, 1, 0]
   let justOpened = false
   for (let at = 0; at < bytes.length; at++) {
@@ -291,11 +294,33 @@ function countNames(bytes: Uint8Array, valuesMax: number): number {
     justOpened = isOpening(byte)
     if (justOpened) depth++
     else if (isClosing(byte)) depth--
-    else if (byte === quote) at = endOfText(bytes, at + 1)
+    else if (byte === quote) {
+      const end = endOfText(bytes, at + 1)
+      if (end - at > longText && depth === 1 && shape) assertLength(bytes, at, end, shape)
+      at = end
+    }
     if (depth > bodyDepthMax) throw tooDeep
     if (values > valuesMax) throw tooManyValues(valuesMax)
   }
   return names
+}
+
+/** Bytes of a text from which on its field is looked for. */
+const longText = 4 * kb
+
+/** Refuses a text, from its quote to the other, where the name before it is that of a field that cannot be so long. */
+function assertLength(bytes: Uint8Array, from: number, to: number, shape: Shape): void {
+  const before = (at: number) => {
+    while (at >= 0 && (bytes[at] as number) <= space) at--
+    return at
+  }
+  const at = before(from - 1)
+  const end = before(at - 1)
+  if (bytes[at] !== colon || bytes[end] !== quote) return
+  const name = bytes.subarray(bytes.lastIndexOf(quote, end - 1) + 1, end)
+  // Other names than ours are not looked at: they are refused once it is parsed.
+  const refusal = name.length > 64 ? undefined : lengthRefusal(shape, String.fromCharCode(...name), to - from - 1)
+  if (refusal) throw refusal
 }
 
 /** So much of a text is looked at byte by byte; what is longer is searched, which costs nothing a byte but something to begin. */

@@ -105,6 +105,26 @@ export function valuesIn({ anything, fields, others, items, itemsMax = 0 }: Shap
   return 1 + Math.max(inFields, items ? itemsMax * valuesIn(items) : 0)
 }
 
+const lengthRule = ({ lengthMax, rule }: Shape): string =>
+  rule === undefined ? `Expected string length less or equal to ${lengthMax}` : `Expected ${rule}, in ${lengthMax} characters or less`
+
+/** Of a character of a text, a UTF-16 unit, JSON takes no more: `\u0061`. */
+const bytesOfCharacterMax = 6
+/** Made once: an error notes where it is made, which costs more than to look at the body. */
+const tooLong = new WeakMap<Shape, AppError>()
+
+/**
+ * The refusal, as `assertShape` has it, of a text that is longer than a field of a body may be by the bytes that it takes in JSON alone;
+ * undefined where it may not be.
+ */
+export function lengthRefusal({ fields }: Shape, name: string, bytes: number): AppError | undefined {
+  const field = fields?.get(name)
+  if (!field?.plain || field.anything || field.lengthMax === undefined || bytes <= bytesOfCharacterMax * field.lengthMax) return undefined
+  const refusal = tooLong.get(field) ?? new AppError('INVALID', `${name} (body): ${lengthRule(field)}`)
+  tooLong.set(field, refusal)
+  return refusal
+}
+
 /**
  * Looks at what was sent before anything else does. Names that the schema does not have are refused, and so is whatever is longer
  * than it may be: no regular expression ever sees it. So are a text where an object belongs, and an object where a list belongs:
@@ -118,13 +138,7 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
   const refuse = (rule: string) => new AppError('INVALID', `${path.join('.') || place} (${place}): ${rule}`)
   if (typeof value === 'string') {
     if (!shape.plain) throw refuse(`Expected ${shape.kind}`)
-    const { lengthMax, rule } = shape
-    if (lengthMax !== undefined && value.length > lengthMax)
-      throw refuse(
-        rule === undefined
-          ? `Expected string length less or equal to ${lengthMax}`
-          : `Expected ${rule}, in ${lengthMax} characters or less`,
-      )
+    if (shape.lengthMax !== undefined && value.length > shape.lengthMax) throw refuse(lengthRule(shape))
   } else if (Array.isArray(value)) {
     const { items, itemsMax = 0 } = shape
     if (items) {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
 import { parseObject, readBody, readJson, readPieces } from '../../src/http/body.ts'
 import { createBodyRoom } from '../../src/http/body-room.ts'
+import { assertShape, shapeOf } from '../../src/http/shape.ts'
 
 const stalled = (first: Uint8Array) =>
   new Request('http://localhost/', {
@@ -205,6 +207,41 @@ describe('what a body of JSON may hold', () => {
     expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
     // What stands in a text is no value.
     expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
+  })
+
+  test('what a body of JSON may hold in a text is told as its schema tells it, also where it is too long to be parsed first', () => {
+    const schema = Type.Object({
+      mail: Type.String({ maxLength: 900, pattern: '^a', rule: 'an e-mail address' }),
+      é: Type.String(),
+      free: Type.Any(),
+      inner: Type.Object({ mail: Type.String({ maxLength: 2 }) }),
+      either: Type.Union([Type.String({ maxLength: 900 }), Type.Null()]),
+    })
+    const shape = shapeOf(schema)
+    const told = (json: string, by?: typeof shape) => {
+      try {
+        const value = parseObject(new TextEncoder().encode(json), 99, by)
+        assertShape(shape, value)
+        return value
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const long = 'a'.repeat(5_500)
+    const escaped = (count: number) => String.raw`\u0061`.repeat(count)
+    for (const name of ['mail', 'é', 'free', 'either', 'inner', 'nobody', '__proto__', 'constructor'])
+      for (const value of [
+        `"${long}"`,
+        `["${long}"]`,
+        `{"mail":"${long}"}`,
+        `"${escaped(900)}"`,
+        `"${escaped(901)}"`,
+        `"${String.raw`é\"`.repeat(5_500)}"`,
+      ])
+        for (const json of [`{"${name}":${value}}`, `{ "free" : "x", "${name}"\n:\t${value} }`])
+          expect(told(json, shape)).toEqual(told(json))
+    const early = () => parseObject(new TextEncoder().encode(`{"mail":"${long}`), 99, shape)
+    expect(early).toThrow('mail (body): Expected an e-mail address, in 900 characters or less')
   })
 
   test('what a body of JSON may hold is counted past texts of any length, quotes and backslashes', () => {

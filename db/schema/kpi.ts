@@ -34,7 +34,7 @@ export const kpiDeltas = table(
   (delta) => [primaryKey({ columns: [delta.kpi, delta.day, delta.id] })],
 )
 
-/** The deltas of the past, summed up. What is ranked is summed up by 8 and by 64 days too, so that a long window is few rows. */
+/** The deltas of the past, summed up by day, and by 8 and by 64 days too, so that a long window is few rows. */
 export const kpiDays = table(
   'kpi_days',
   {

@@ -16,6 +16,7 @@ import { changeShop, contextOf, type Shop, setShippingMethods, setTaxRates, shop
 import type { AppDeps } from '../parts.ts'
 import { demoOperator, demoShop } from './data.ts'
 import { fillLending } from './lending.ts'
+import { fillNewcomers } from './newcomers.ts'
 import { type Market, sell } from './orders.ts'
 import { inThePast } from './past.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
@@ -76,6 +77,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
     await Promise.all([
       sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done }),
       fillLending(deps, markets, start, until),
+      fillNewcomers(deps, start, until),
     ])
     await Promise.all(markets.map((market) => afterSales(deps, market, until)))
   } finally {

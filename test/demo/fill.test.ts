@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '../../db/engine.ts'
 import { attestations } from '../../db/schema/trust.ts'
+import { rebuildKpis } from '../../jobs/rebuild-kpis.ts'
 import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
@@ -133,6 +134,20 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
 }
 
 describe('the filled demo has', () => {
+  test('the filled demo has something to show on every dashboard of an operator, and in every ranking', async () => {
+    const { email, password } = demoOperator
+    const { data } = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body
+    const at = async (path: string) => (await app.call('GET', `/admin/${path}`, { token: data.accessToken })).body
+    for (const name of ['registered-users', 'verified-shops', 'confirmed-orders', 'created-products', 'gmv']) {
+      const { total, previousTotal } = await at(`dashboard/${name}`)
+      expect([name, total > 0, previousTotal > 0]).toEqual([name, true, true])
+    }
+    const { network, processors } = await at('dashboard/refund-rate')
+    expect([network.rate > 0, network.rate < 1, processors.length > 2]).toEqual([true, true, true])
+    for (const name of ['top-merchants', 'top-products']) expect((await at(`affiliate/${name}`)).data.length).toBeGreaterThan(0)
+    expect((await rebuildKpis(app.deps)).differences).toBe(0)
+  })
+
   test('the filled demo has a year of orders in four shops and currencies, whose numbers have no gap and follow the time', () => {
     const end = app.deps.clock.now()
     const year = { from: new Date(end - 365 * dayMs).toISOString(), to: new Date(end).toISOString() }

@@ -38,7 +38,11 @@ function seriesOf<Value>(span: Span, value: (day: number) => Value): { date: str
 }
 
 /** The sums of days, by the day. */
-const byDay = (sums: readonly Sum[]): ReadonlyMap<number, number> => new Map(sums.map(({ day, value }) => [day, value]))
+function byDay(sums: readonly Sum[]): ReadonlyMap<number, number> {
+  const days = new Map<number, number>()
+  for (const { day, value } of sums) days.set(day, (days.get(day) ?? 0) + value)
+  return days
+}
 
 const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.kpi === kpi)
 
@@ -81,7 +85,7 @@ function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof st
  */
 export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
   const span = windowOf(asked, deps.clock.now())
-  const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span, span)
+  const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span)
   const both = (sums: readonly Sum[]) => ({ confirmed: add(of(sums, 'GMV')), refunded: add(of(sums, 'REFUNDS')) })
   const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
   const [confirmed, refunded] = [byDay(of(days, 'GMV')), byDay(of(days, 'REFUNDS'))]

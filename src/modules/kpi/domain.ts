@@ -15,12 +15,8 @@ export type Folded = typeof kpiDays.$inferSelect
 /** The day of a moment (milliseconds) as the figures have it: days since 1970-01-01, UTC. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
 
-/** What is ranked is kept by so many days too. Every span is a multiple of the one after it. */
+/** By how many days figures are summed up, so that a long window is few rows. Every span is a multiple of the one after it. */
 export const spans = [64, 8, 1] as const
-export const ranked: readonly Kpi[] = ['MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS']
-
-/** The spans of which a figure has sums. */
-export const spansOf = (kpi: Kpi): readonly number[] => (ranked.includes(kpi) ? spans : [1])
 
 /** A run of sums: those of `span` days that begin from `from` on and before `to`. */
 export type Run = { readonly span: number; readonly from: number; readonly to: number }
@@ -111,7 +107,7 @@ export function deltasOfLines(
 export function foldedOf(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]): Folded[] {
   const sums = new Map<string, Folded>()
   for (const { kpi, day, key, value } of deltas)
-    for (const span of spansOf(kpi)) {
+    for (const span of spans) {
       const first = Math.floor(day / span) * span
       const name = `${kpi} ${span} ${first} ${key}`
       const before = sums.get(name)

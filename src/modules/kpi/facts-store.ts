@@ -3,7 +3,7 @@ import type { Reader } from '../../../db/engine.ts'
 import { kpiWords } from '../../../db/schema/kpi.ts'
 import { dayMs } from '../../lib/day.ts'
 import { usdCentsOf } from '../fx/domain.ts'
-import { type Difference, type Kpi, ranked } from './domain.ts'
+import type { Difference, Kpi } from './domain.ts'
 
 // The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
 
@@ -151,15 +151,11 @@ export type SpanDifference = Difference & { readonly span: number }
 
 /** Where the sums by 8 and by 64 days of 64 days are not those of their days, in one statement. */
 export async function spanDifferences(read: From, block: number): Promise<SpanDifference[]> {
-  const words = sql.join(
-    ranked.map((word) => sql`${word}`),
-    sql`, `,
-  )
   const of = (span: number) => sql`
     select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
-    from kpi_days where kpi in (${words}) and span = 1 and day >= ${block} and day < ${block + 64}
+    from kpi_days where kpi in (${all}) and span = 1 and day >= ${block} and day < ${block + 64}
     union all select kpi, ${sql.raw(String(span))}, day, key, 0, value
-    from kpi_days where kpi in (${words}) and span = ${span} and day >= ${block} and day < ${block + 64}`
+    from kpi_days where kpi in (${all}) and span = ${span} and day >= ${block} and day < ${block + 64}`
   const rows = await read.rows<Row & { span: number; first: number }>(sql`
     select kpi, span, first, key, sum(counted) as counted, sum(kept) as kept
     from (${of(8)} union all ${of(64)}) sums

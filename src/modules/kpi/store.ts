@@ -11,18 +11,26 @@ const rowsAtOnce = 200
 
 const insertDeltas = insertAllOf(kpiDeltas)
 
-/** The sums and the fresh deltas of some figures, in runs of days. A fold cannot come between: it is one statement. */
-function counted(kpis: readonly Kpi[], runs: readonly Run[], { from, to }: Span): SQL {
-  const words = sql.join(
+const list = (kpis: readonly Kpi[]): SQL =>
+  sql.join(
     kpis.map((kpi) => sql`${kpi}`),
     sql`, `,
   )
-  const kept = runs.map(
-    (run) => sql`select kpi, day, key, value from kpi_days
-      where kpi in (${words}) and span = ${run.span} and day >= ${run.from} and day < ${run.to} union all `,
+
+/** What is kept of some figures in a run of days, and what has come since: `select` over either, with its end. */
+const keptIn = (kpis: readonly Kpi[], { span, from, to }: Run): SQL =>
+  sql`kpi_days where kpi in (${list(kpis)}) and span = ${span} and day >= ${from} and day < ${to}`
+const freshIn = (kpis: readonly Kpi[], { from, to }: Span): SQL =>
+  sql`kpi_deltas where kpi in (${list(kpis)}) and day >= ${from} and day <= ${to}`
+
+/** The sums and the fresh deltas of some figures over a window. A fold cannot come between: it is one statement. */
+const counted = (kpis: readonly Kpi[], span: Span): SQL =>
+  sql.join(
+    [...runsOf(span.from, span.to + 1).map((run) => keptIn(kpis, run)), freshIn(kpis, span)].map(
+      (from) => sql`select kpi, key, value from ${from}`,
+    ),
+    sql` union all `,
   )
-  return sql`${sql.join(kept, sql``)} select kpi, day, key, value from kpi_deltas where kpi in (${words}) and day >= ${from} and day <= ${to}`
-}
 
 /** A sum of a figure, by what stands beside it. */
 export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: number }
@@ -34,10 +42,10 @@ export type RankedRow = {
   readonly n: number
 }
 
-/** The ids of what is ranked, most first; equal ones by their ids. */
-const rankedSums = (cents: Kpi, n: Kpi, { from, to }: Span): SQL => sql`
+/** What is ranked, with its two figures. */
+const rankedSums = (cents: Kpi, n: Kpi, span: Span): SQL => sql`
   select key, sum(case when kpi = ${cents} then value else 0 end) as cents, sum(case when kpi = ${n} then value else 0 end) as n
-  from (${counted([cents, n], runsOf(from, to + 1), { from, to })}) counted
+  from (${counted([cents, n], span)}) counted
   group by key`
 
 export const kpiStore = {
@@ -46,15 +54,16 @@ export const kpiStore = {
 
   /**
    * Some figures over a window and the one before, by one statement: `days` each with its sum, `keys` with theirs over the window, and
-   * `before` the sums of the earlier one.
+   * `before` the sums of the earlier one. A day or a key may come twice, of what is kept and of what came since.
    */
-  async sums(read: From, kpis: readonly Kpi[], span: Span, before: Span) {
-    const [since, from, to] = [before.from, span.from, span.to]
-    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: number }>(sql`
-      with counted as (${counted(kpis, [{ span: 1, from: since, to: to + 1 }], { from: since, to })})
-      select 'days' as part, kpi, day, '' as key, sum(value) as value from counted where day >= ${from} group by kpi, day
-      union all select 'keys', kpi, 0, key, sum(value) from counted where day >= ${from} group by kpi, key
-      union all select 'before', kpi, 0, '', sum(value) from counted where day < ${from} group by kpi`)
+  async sums(read: From, kpis: readonly Kpi[], span: Span, before?: Span) {
+    const days = [keptIn(kpis, { span: 1, from: span.from, to: span.to + 1 }), freshIn(kpis, span)]
+    const parts = [
+      ...days.map((from) => sql`select 'days' as part, kpi, day, '' as key, sum(value) as value from ${from} group by kpi, day`),
+      sql`select 'keys', kpi, 0, key, sum(value) from (${counted(kpis, span)}) now group by kpi, key`,
+      ...(before ? [sql`select 'before', kpi, 0, '', sum(value) from (${counted(kpis, before)}) earlier group by kpi`] : []),
+    ]
+    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: number }>(sql.join(parts, sql` union all `))
     const of = (part: string): Sum[] =>
       rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
     return { days: of('days'), keys: of('keys'), before: of('before') }

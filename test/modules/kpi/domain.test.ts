@@ -74,7 +74,7 @@ test('the sums that make up a window are of each of its days once, and few', () 
   )
 })
 
-test('what is folded adds up by day, whatever is ranked by 8 and by 64 days as well', () => {
+test('what is folded adds up by day, by 8 days and by 64', () => {
   const delta = fc.record({
     kpi: fc.constantFrom('GMV' as const, 'PRODUCT_UNITS' as const),
     day: fc.integer({ min: 20_000, max: 20_200 }),
@@ -86,13 +86,10 @@ test('what is folded adds up by day, whatever is ranked by 8 and by 64 days as w
       const folded = foldedOf(deltas)
       const total = (rows: readonly Pick<Delta, 'kpi' | 'value'>[], kpi: string) =>
         rows.reduce((sum, row) => sum + (row.kpi === kpi ? row.value : 0), 0)
-      for (const [kpi, spans] of [
-        ['GMV', [1]],
-        ['PRODUCT_UNITS', [1, 8, 64]],
-      ] as const)
+      for (const kpi of ['GMV', 'PRODUCT_UNITS'])
         for (const span of [1, 8, 64]) {
           const some = folded.filter((row) => row.span === span)
-          expect(total(some, kpi)).toBe(spans.some((one) => one === span) ? total(deltas, kpi) : 0)
+          expect(total(some, kpi)).toBe(total(deltas, kpi))
           for (const { day } of some) expect(day % span).toBe(0)
         }
       expect(new Set(folded.map(({ kpi, span, day, key }) => `${kpi} ${span} ${day} ${key}`)).size).toBe(folded.length)

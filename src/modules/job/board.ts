@@ -119,6 +119,12 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
     }
   }
 
+  /** Somebody asked for a run, by a row: it is taken up here where that is for this process, or nobody has the job yet. */
+  const poke = (name: JobName): Promise<void> => {
+    const job = jobs.get(name)
+    return job && !isOurs(job) ? beat() : takeUp(name)
+  }
+
   /** Writes what is known of jobs, in one commit. */
   async function tell(which: readonly Job[]): Promise<void> {
     const news = which.filter(({ isNew }) => isNew).toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -372,7 +378,7 @@ export function createJobBoard({ db, config, clock, log, processName, jobStore: 
     }),
   })
 
-  return { begin, tick, beat, takeUp, stop, statuses, isRunning, figures }
+  return { begin, tick, beat, poke, stop, statuses, isRunning, figures }
 }
 
 /** What lies between two runs of a job, and after how long one of them counts as stuck. */

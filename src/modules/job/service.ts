@@ -38,7 +38,7 @@ export async function requestRun(
     tell({ before: { requestedAt: row?.requestedAt ?? null }, after: { requestedAt } })
     return { name, ...isoTimes({ requestedAt }) }
   })
-  void board.takeUp(name)
+  void board.poke(name)
   return requested
 }
 

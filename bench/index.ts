@@ -1,5 +1,5 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain|kpi …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
@@ -9,6 +9,7 @@ import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureChain } from './chain.ts'
 import { measureHanging } from './hanging.ts'
+import { measureKpis } from './kpi.ts'
 import { measureLending } from './lending.ts'
 import { measureLendingCredit } from './lending-credit.ts'
 import { measureLendingDocuments } from './lending-documents.ts'
@@ -34,6 +35,7 @@ try {
   if (isWanted('lending')) await measureLending(server)
   if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
   if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()
+  if (isWanted('kpi')) await measureKpis(server)
   if (isWanted('trust')) await measureTrust()
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()

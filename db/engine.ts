@@ -24,7 +24,16 @@ export type Compiled<Row> = {
   readonly sure?: boolean
   /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
   readonly told?: boolean
+  readonly together?: Together | undefined
 }
+/** How a statement goes into one transaction with those of other works, for works of one line. One that does not say so is of none. */
+export type Together =
+  /** It locks, or changes, the row of a table that the value named `by` tells: rows are taken in one order. */
+  | { readonly kind: 'row'; readonly table: string; readonly by: string }
+  /** It inserts new rows: those of all works go by one statement, `many`, whose value `rows` they are. */
+  | { readonly kind: 'new'; readonly table: string; readonly many: Compiled<never> }
+  /** It goes behind what its work has sent before, and takes nothing that others may have. */
+  | { readonly kind: 'behind' }
 
 type Runs<Kind extends 'read' | 'change'> = {
   /** The first row of a prepared query. */
@@ -58,7 +67,14 @@ export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
  * - `locking`: the work names what it decides on: it locks each such row by `prepareLocking` before it reads it, in the order that
  *   docs/architecture.md gives. Whoever else locks or changes one of them waits; what it reads otherwise is as of each statement.
  */
-export type WriteOptions = { readonly isolation?: 'serializable' | 'locking' }
+export type WriteOptions = {
+  readonly isolation?: 'serializable' | 'locking'
+  /**
+   * For a locking work that waits for nothing and is done often: those of one line that come while another is under way go together when it
+   * has ended, in one transaction. One that cannot, or with which they cannot, is run by itself.
+   */
+  readonly line?: string
+}
 
 export interface Database {
   /** Sees committed data only. */
@@ -84,10 +100,56 @@ export interface Database {
    */
   isInPlace(): boolean
   readonly stats: DatabaseStats
+  /** The file that it is; undefined where a server keeps it. */
+  readonly file: DatabaseFile | undefined
   /** Moves the write-ahead log into the file, as far as nobody has to wait. Returns the log's length in bytes; undefined where there is none. */
   checkpoint(): Promise<number | undefined>
   /** Finishes what is queued, then closes. */
   close(): Promise<void>
+}
+
+/** A file that a database names. `size`: its bytes before it was sealed. */
+export type NamedDocument = { readonly store: 'FILES' | 'S3'; readonly storageName: string; readonly size: number }
+
+/** What a copy of a database file holds. */
+export type FileFigures = {
+  readonly bytes: number
+  /** In hex. */
+  readonly sha256: string
+  /** How many each table has. */
+  readonly rows: Readonly<Record<string, number>>
+  /** Tags of those that have run. */
+  readonly migrations: readonly string[]
+  /** Versions of the encryption keys without which its secrets cannot be read. */
+  readonly keys: readonly string[]
+  /** The version of the first key that it knew, which tells one instance from another; `none` of a new one. */
+  readonly instance: string
+  readonly documents: readonly NamedDocument[]
+}
+
+/** A copy under a name that nobody looks for. */
+export type FileCopy = FileFigures & {
+  readonly path: string
+  chunks(): AsyncGenerator<Uint8Array>
+  /** Takes it away. */
+  drop(): void
+}
+
+/** A database file, and what is done beside whoever reads and writes it, in another thread: nobody waits for it. */
+export type DatabaseFile = {
+  /**
+   * What was committed before it began, copied, checked (integrity and foreign keys), counted, and on the disk.
+   * @param target what the copy is called after; those that a crash left of it are removed
+   * @param onBytes told now and then how large the copy is
+   * @throws DatabaseRefused when it is damaged
+   */
+  copy(target: string, onBytes?: (bytes: number) => void): Promise<FileCopy>
+  /** The files that it names now. */
+  documents(): Promise<readonly NamedDocument[]>
+  /** What SQLite's quick check finds wrong with it: everything but rows that miss in an index. */
+  quickCheck(): Promise<string[]>
+  /** Of the file and of the write-ahead log beside it. */
+  sizes(): { bytes: number; logBytes: number }
 }
 
 export type DatabaseStats = { writes: number; commits: number; retries: number; queued: number }

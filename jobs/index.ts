@@ -4,15 +4,19 @@ import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../s
 import { beatPattern, type Outcome } from '../src/modules/job/index.ts'
 import type { AppDeps } from '../src/parts.ts'
 import { approveCommissions } from './approve-commissions.ts'
+import { backUp } from './back-up.ts'
 import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
+import { foldKpis } from './fold-kpis.ts'
 import { foldListings } from './fold-listings.ts'
 import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
+import { checkQuickly } from './quick-check.ts'
+import { rebuildKpis } from './rebuild-kpis.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { refreshOperations } from './refresh-operations.ts'
@@ -21,6 +25,7 @@ import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
 import { tendProcess } from './tend-process.ts'
+import { watchBackups } from './watch-backups.ts'
 
 type Run = (deps: AppDeps) => Promise<unknown>
 export type Job = Pick<JobEntry, 'byAge' | 'overlaps'> & { readonly name: JobName; readonly run: Run }
@@ -47,6 +52,11 @@ const runs: Readonly<Record<JobName, Run>> = {
   'tend-process': tendProcess,
   'look-around': lookAround,
   checkpoint,
+  'fold-kpis': foldKpis,
+  'rebuild-kpis': rebuildKpis,
+  'back-up': backUp,
+  'watch-backups': watchBackups,
+  'quick-check': checkQuickly,
 }
 
 export const jobs: readonly Job[] = jobNames.map((name) => ({ name, ...jobTable[name], run: runs[name] }))

@@ -55,7 +55,8 @@ export type InstanceOptions = {
 
 export type Instance = {
   deps: AppDeps
-  edge: Edge
+  /** What answers requests: put together when it is first asked for, which most commands never do. */
+  readonly edge: Edge
   migrated: string[]
   backup: string | undefined
   close(): Promise<void>
@@ -131,30 +132,13 @@ export async function openInstance({
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
-    const app = createApp(appDeps)
-    const edge = createEdge({
-      handle: notingLimits(appDeps, (request) => app.fetch(request)),
-      hot: createHotReads({
-        records: appDeps.documents,
-        orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
-        answers: appDeps.answers,
-        statsNow: () => statsNow(appDeps),
-        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
-        now: clock.now,
-        routeTable: appDeps.routeTable,
-      }),
-      log,
-      requestCounts: appDeps.requestCounts,
-      routeTable: appDeps.routeTable,
-      allowedHosts: config.allowedHosts,
-      monotonicMs: () => performance.now(),
-      newRequestId: createRequestIds(),
-      peers,
-      deadline: given.deadline ?? answerDeadline,
-    })
+    let edge: Edge | undefined
     return {
       deps: appDeps,
-      edge,
+      get edge() {
+        edge ??= edgeOf(appDeps, peers, given.deadline)
+        return edge
+      },
       migrated,
       backup,
       close: async () => {
@@ -185,6 +169,31 @@ async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, t
         'OPERATOR_COUNTRIES is set and nothing says which country an address is in: operators get in from loopback and private addresses only. Set GEO_DATABASE, or GEO_COUNTRY_HEADER with TRUSTED_PROXIES',
     })
   return () => undefined
+}
+
+/** The routes, and what stands before them. */
+function edgeOf(appDeps: AppDeps, peers: Peers, deadline: () => Deadline = answerDeadline): Edge {
+  const app = createApp(appDeps)
+  return createEdge({
+    handle: notingLimits(appDeps, (request) => app.fetch(request)),
+    hot: createHotReads({
+      records: appDeps.documents,
+      orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
+      answers: appDeps.answers,
+      statsNow: () => statsNow(appDeps),
+      resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
+      now: appDeps.clock.now,
+      routeTable: appDeps.routeTable,
+    }),
+    log: appDeps.log,
+    requestCounts: appDeps.requestCounts,
+    routeTable: appDeps.routeTable,
+    allowedHosts: appDeps.config.allowedHosts,
+    monotonicMs: () => performance.now(),
+    newRequestId: createRequestIds(),
+    peers,
+    deadline,
+  })
 }
 
 /** Whether there is no database file, or one without a byte. */

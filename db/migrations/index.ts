@@ -15,8 +15,10 @@ import postgresLending from './postgres/0011_lending.sql' with { type: 'text' }
 import postgresCredit from './postgres/0012_credit.sql' with { type: 'text' }
 import postgresLendingKept from './postgres/0013_lending_kept.sql' with { type: 'text' }
 import postgresTrust from './postgres/0014_trust.sql' with { type: 'text' }
-import postgresJobs from './postgres/0015_jobs.sql' with { type: 'text' }
-import postgresPlatform from './postgres/0016_platform.sql' with { type: 'text' }
+import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'text' }
+import postgresKpi from './postgres/0016_kpi.sql' with { type: 'text' }
+import postgresJobs from './postgres/0017_jobs.sql' with { type: 'text' }
+import postgresPlatform from './postgres/0018_platform.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -32,8 +34,10 @@ import sqliteLending from './sqlite/0011_lending.sql' with { type: 'text' }
 import sqliteCredit from './sqlite/0012_credit.sql' with { type: 'text' }
 import sqliteLendingKept from './sqlite/0013_lending_kept.sql' with { type: 'text' }
 import sqliteTrust from './sqlite/0014_trust.sql' with { type: 'text' }
-import sqliteJobs from './sqlite/0015_jobs.sql' with { type: 'text' }
-import sqlitePlatform from './sqlite/0016_platform.sql' with { type: 'text' }
+import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
+import sqliteKpi from './sqlite/0016_kpi.sql' with { type: 'text' }
+import sqliteJobs from './sqlite/0017_jobs.sql' with { type: 'text' }
+import sqlitePlatform from './sqlite/0018_platform.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -51,8 +55,10 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0012_credit', statements: sqliteCredit },
   { tag: '0013_lending_kept', statements: sqliteLendingKept },
   { tag: '0014_trust', statements: sqliteTrust },
-  { tag: '0015_jobs', statements: sqliteJobs },
-  { tag: '0016_platform', statements: sqlitePlatform },
+  { tag: '0015_trust_kept', statements: sqliteTrustKept },
+  { tag: '0016_kpi', statements: sqliteKpi },
+  { tag: '0017_jobs', statements: sqliteJobs },
+  { tag: '0018_platform', statements: sqlitePlatform },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -71,6 +77,8 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0012_credit', statements: postgresCredit },
   { tag: '0013_lending_kept', statements: postgresLendingKept },
   { tag: '0014_trust', statements: postgresTrust },
-  { tag: '0015_jobs', statements: postgresJobs },
-  { tag: '0016_platform', statements: postgresPlatform },
+  { tag: '0015_trust_kept', statements: postgresTrustKept },
+  { tag: '0016_kpi', statements: postgresKpi },
+  { tag: '0017_jobs', statements: postgresJobs },
+  { tag: '0018_platform', statements: postgresPlatform },
 ]

@@ -31,8 +31,14 @@ export const products = table(
     updatedAt: instant('updated_at').notNull(),
     /** Raised by whoever changes the record by hand, not by sales and stock: what `ETag` and `If-Match` go by. */
     version: int('version').notNull().default(1),
+    /** Its status when it was made. */
+    createdAs: word('created_as', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull().default('DRAFT'),
   },
-  (product) => [uniqueIndex('products_handle').on(product.shopId, product.handle), index('products_shop').on(product.shopId, product.id)],
+  (product) => [
+    uniqueIndex('products_handle').on(product.shopId, product.handle),
+    index('products_shop').on(product.shopId, product.id),
+    index('products_created').on(product.createdAt),
+  ],
 )
 
 export const variants = table(

@@ -1,5 +1,6 @@
 export * from './catalog.ts'
 export * from './jobs.ts'
+export * from './kpi.ts'
 export * from './kyb.ts'
 export * from './ledger.ts'
 export * from './lending.ts'

@@ -10,7 +10,7 @@ export const users = table(
     passwordHash: text('password_hash').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (user) => [uniqueIndex('users_email').on(user.email)],
+  (user) => [uniqueIndex('users_email').on(user.email), index('users_created').on(user.createdAt)],
 )
 
 export const customers = table(
@@ -26,7 +26,10 @@ export const customers = table(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
-  (customer) => [uniqueIndex('customers_shop_email').on(customer.shopId, customer.email)],
+  (customer) => [
+    uniqueIndex('customers_shop_email').on(customer.shopId, customer.email),
+    index('customers_created').on(customer.createdAt),
+  ],
 )
 
 /** One login. Revoking it ends its access tokens and its whole family of refresh tokens. */

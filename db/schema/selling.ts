@@ -264,6 +264,7 @@ export const orders = table(
     index('orders_unpaid_of').on(order.shopId).where(sql`status = 'PENDING_PAYMENT'`),
     index('orders_fulfilled').on(order.fulfilledAt).where(sql`status = 'FULFILLED'`),
     index('orders_resume').on(order.resumeAt).where(sql`resume_at is not null`),
+    index('orders_confirmed').on(order.confirmedAt).where(sql`confirmed_at is not null`),
   ],
 )
 

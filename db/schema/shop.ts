@@ -55,6 +55,7 @@ export const shops = table(
     uniqueIndex('shops_name').on(shop.name),
     index('shops_merchant').on(shop.merchantId, shop.id),
     index('shops_status').on(shop.status, shop.id),
+    index('shops_verified').on(shop.verifiedAt).where(sql`verified_at is not null`),
   ],
 )
 

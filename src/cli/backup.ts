@@ -13,6 +13,7 @@ import type { Input } from './command.ts'
 import { copyWithProgress } from './copying.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { backUpDocuments, documentsBeside, dropOtherDocuments, namedFiles } from './documents.ts'
+import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText } from './progress.ts'
 
@@ -21,9 +22,22 @@ const incompleteStatus = 1
 /** Long enough that nobody tries all of them against a copy that went astray. */
 const passphraseLength = { minLength: 12, maxLength: 1_000 }
 
-/** `souk backup FILE`: a checked copy of the database and of its documents, made beside a running server. */
-export async function backup({ config: settings, positionals: [target = ''], switches }: Input): Promise<number> {
+/** `souk backup [FILE]`: a checked copy of the database and of its documents, made beside a running server. */
+export async function backup({ config: settings, positionals: [target], switches }: Input): Promise<number> {
   const config = settings()
+  const flags = ['force', 'with-keys'].filter((flag) => switches.has(flag))
+  if (switches.has('list')) {
+    if (target !== undefined || flags.length > 0) throw new UsageError('--list goes alone: `souk backup --help` shows how it is called')
+    return (await import('./backup-places.ts')).listAll(config)
+  }
+  if (target === undefined) {
+    if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE: \`souk backup --help\` shows how it is called`)
+    return (await import('./backup-places.ts')).backUpNow(config)
+  }
+  return backUpInto(config, target, switches)
+}
+
+async function backUpInto(config: Config, target: string, switches: ReadonlySet<string>): Promise<number> {
   const file = embeddedFile(config, 'back it up with pg_dump')
   const { bytes } = inspectFile(file)
   const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined
@@ -50,14 +64,14 @@ export async function backup({ config: settings, positionals: [target = ''], swi
   interruption.end()
   process.stdout.write(`The database is in ${target} (${bytesText(statSync(target).size)}), whole and checked.\n`)
   tellDocuments(target, copied)
-  if (keysTarget) exportKeys(config, keysTarget, passphrase)
+  if (keysTarget) await exportKeys(config, keysTarget, passphrase)
   else process.stdout.write(`The keys are not in it, and its secrets cannot be read without them: ${adviceOnKeys(config)}.\n`)
   return copied.missing.length === 0 ? 0 : incompleteStatus
 }
 
 /** Read after the copy: a rotation in between has left every older key in place. */
-function exportKeys(config: Config, target: string, passphrase: string): void {
-  writePrivateFile(target, sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
+async function exportKeys(config: Config, target: string, passphrase: string): Promise<void> {
+  writePrivateFile(target, await sealUnderPassphrase(JSON.stringify(loadSecrets(config, false)), passphrase, randomBytes))
   process.stdout.write(`The keys are in ${target}, sealed under the passphrase.\n`)
 }
 

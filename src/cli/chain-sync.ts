@@ -16,6 +16,8 @@ const failedStatus = 1
 /** How often in a row no node may be asked, before it is given up. */
 const waitsMax = 8
 const waitMaxMs = 60_000
+/** How often a chain that another process reads is asked for again: the server leaves it at once where there is nothing to read. */
+const busy = { tries: 6, everyMs: 500 }
 const lookEveryMs = 100
 
 type Deps = Parameters<Parameters<typeof withExistingInstance>[1]>[0]['deps']
@@ -43,7 +45,7 @@ async function status(deps: Deps): Promise<number> {
   for (const { chainId } of deps.config.chains)
     if (!statuses.some((one) => one.chainId === chainId)) say(`Chain ${chainId}\n  nothing is read yet`)
   if (statuses.length + deps.config.chains.length === 0) say('No chain is read: CHAINS names none')
-  return statuses.some(({ haltedBecause }) => haltedBecause !== null) ? failedStatus : 0
+  return statuses.some(({ isConfigured, haltedBecause }) => isConfigured && haltedBecause !== null) ? failedStatus : 0
 }
 
 const number = (value: number) => value.toLocaleString('en-US')
@@ -60,6 +62,7 @@ function textOf(one: ChainStatus): string {
     one.countedToHash === null
       ? `  counted to  nothing yet, from block ${number(one.startBlock)} on`
       : `  counted to  ${number(one.countedTo)} ${one.countedToHash} of ${time(one.countedToAt)}`,
+    ...(one.isConfigured ? [] : ['  NOT READ    CHAINS does not name it: its attestations are kept, and no statistics tell of them']),
     ...(head === null ? [] : [`  head        ${number(head)}, ${number(lag ?? 0)} blocks further`]),
     `  answered    ${one.provider ?? 'nobody'}, ${time(one.syncedAt)}`,
     ...(one.lastError === null ? [] : [`  last error  ${one.lastError}, ${time(one.lastErrorAt)}`]),
@@ -78,7 +81,7 @@ async function sync(deps: Deps): Promise<number> {
   const shown = createBlocks(deps)
   let last = new Map<number, Step>()
   try {
-    for (let waits = 0; ; ) {
+    for (let [waits, busyTries] = [0, 0]; ; ) {
       last = await syncChains(deps, {
         forMs: Number.POSITIVE_INFINITY,
         stepped: async (step, { chainId }) => {
@@ -87,6 +90,11 @@ async function sync(deps: Deps): Promise<number> {
         },
       })
       assertGoesOn(deps)
+      if ([...last.values()].some(({ kind }) => kind === 'BUSY') && ++busyTries < busy.tries) {
+        await waited(deps, busy.everyMs)
+        assertGoesOn(deps)
+        continue
+      }
       const until = [...last.values()].flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
       if (until.length === 0 || ++waits > waitsMax) break
       await waited(deps, Math.min(waitMaxMs, Math.min(...until) - Date.now()))

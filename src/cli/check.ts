@@ -8,7 +8,9 @@ import { pendingPostgres } from '../../db/postgres/migrate.ts'
 import { openSqlite } from '../../db/sqlite/engine.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
+import { type Finding, problemsMax } from '../core/findings.ts'
 import { createKeyring } from '../keys.ts'
+import { kpiFindings } from '../modules/kpi/index.ts'
 import { bookFindings } from '../modules/ledger/index.ts'
 import {
   countDocuments,
@@ -29,11 +31,7 @@ import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
-/** `isWork`: nothing is wrong, and somebody has something to do. */
-type Finding = { subject: string; problems: string[]; isWork?: true }
-
 const listingProblemsMax = 20
-const problemsMax = 20
 const failedStatus = 1
 
 /** `souk check`: looks for damage and changes nothing. */
@@ -109,6 +107,7 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield* bookFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
+  yield* kpiFindings(db)
 }
 
 const faultWords = {

@@ -4,6 +4,7 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
+import { documentsIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
 import {
   type Copied,
@@ -25,25 +26,21 @@ const port = { log: { warn: () => undefined }, sleep: Bun.sleep }
 /** Where the documents lie that belong to a copy of a database. */
 export const documentsBeside = (file: string): string => `${file}.documents`
 
-/** The files that a database names; none where it is of a version that knew no documents. */
-export const namedFiles = (file: string): NamedFile[] => withReader(file, namedIn)
+/** What gives back the documents of a backup. */
+export type DocumentSource = Pick<ReturnType<typeof createFileStore>, 'get'>
 
-function namedIn(connection: Sqlite): NamedFile[] {
-  const table = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lending_documents'").get()
-  if (!table) return []
-  return connection.query<NamedFile, []>('SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY id').all()
-}
+/** The files that a database names; none where it is of a version that knew no documents. */
+export const namedFiles = (file: string): NamedFile[] => withReader(file, documentsIn)
 
 /**
  * Lets a copy of a database that is about to take its place look for its documents where they can be put: those that were in a bucket which
  * the settings do not name, in the data directory, as far as the backup has them.
  * @param copy a file that nobody else has open
  */
-export function rehouse(config: Config, source: string, copy: string): void {
+export async function rehouse(config: Config, source: DocumentSource, copy: string): Promise<void> {
   if (documentStores(config, port).of('S3')) return
-  const names = namedFiles(copy).flatMap(({ store, storageName }) =>
-    store === 'S3' && isThere(join(documentsBeside(source), storageName)) ? [storageName] : [],
-  )
+  const names: string[] = []
+  for (const { store, storageName } of namedFiles(copy)) if (store === 'S3' && (await source.get(storageName))) names.push(storageName)
   if (names.length === 0) return
   using connection = new Sqlite(copy)
   // No log beside it: the file alone takes the place.
@@ -71,9 +68,8 @@ export const dropOtherDocuments = (target: string, files: readonly NamedFile[]):
  * altered it.
  * @param kept the file that the present database is kept as: what is replaced stays beside it
  */
-export function restoreDocuments(config: Config, source: string, kept: string, files: readonly NamedFile[]): Promise<Copied> {
-  const from = createFileStore(documentsBeside(source))
-  const plan = { from: { of: () => from }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
+export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<Copied> {
+  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
   return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 

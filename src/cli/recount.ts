@@ -57,7 +57,8 @@ type Options = {
  */
 export async function recount(target: Target, grants: readonly Grant[], { to: asked, progress }: Options): Promise<Recounted> {
   const nodes = createTurns(target)
-  const to = await nodes.inTurn((node) => lastBlock(node, asked))
+  // A block that no node has is not waited for.
+  const to = await nodes.inTurn((node) => lastBlock(node, asked), asked === undefined ? failuresMax : target.urls.length)
   const tally = createTally(grants)
   const { contract, startBlock } = target
   let reach = reachAtFirst
@@ -76,10 +77,15 @@ export async function recount(target: Target, grants: readonly Grant[], { to: as
 }
 
 async function lastBlock(node: ChainNode, number: number | undefined): Promise<Header> {
-  const { headers, knowsNoFinality } = await node.ask({ blocks: [number ?? 'finalized'] }, pace)
+  const { headers, knowsNoFinality } = await node.ask({ blocks: number === undefined ? ['finalized'] : [number, 'latest'] }, pace)
   if (knowsNoFinality) throw new OperatorError(`${node.host} does not know which blocks are finalized: name the last one by --to BLOCK`)
   if (!headers[0])
-    throw new NodeError('BEHIND', number === undefined ? 'it has no finalized block yet' : `it does not have block ${number} yet`)
+    throw new NodeError(
+      'BEHIND',
+      number === undefined
+        ? 'it has no finalized block yet'
+        : `it does not have block ${number} yet: its newest is ${headers[1]?.number ?? 'none'}`,
+    )
   return headers[0]
 }
 
@@ -130,14 +136,18 @@ function createTurns({ chainId, urls }: Target) {
   const current = () => nodes[turn % nodes.length] as ChainNode
   return {
     host: () => current().host,
-    /** @throws OperatorError with what the last of them failed of */
-    async inTurn<T>(work: (node: ChainNode) => Promise<T>): Promise<T> {
+    /**
+     * @param behindMax of so many failures, one of a node that has not come so far is the last
+     * @throws OperatorError with what the last of them failed of
+     */
+    async inTurn<T>(work: (node: ChainNode) => Promise<T>, behindMax = failuresMax): Promise<T> {
       for (let failures = 1; ; failures++) {
         try {
           return await work(current())
         } catch (error) {
           if (!(error instanceof NodeError)) throw error
-          if (failures === failuresMax || isHopeless(error)) throw new OperatorError(`${current().host}: ${error.message}`)
+          if (failures >= (error.kind === 'BEHIND' ? behindMax : failuresMax) || isHopeless(error))
+            throw new OperatorError(`${current().host}: ${error.message}`)
           turn++
           await Bun.sleep(Math.min(waitMs.most, error.hint.retryAfterMs ?? waitMs.least * 2 ** Math.floor(failures / nodes.length)))
         }

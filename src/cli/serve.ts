@@ -3,6 +3,7 @@ import { startJobs } from '../../jobs/index.ts'
 import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
+import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
@@ -65,6 +66,7 @@ export async function serve(
   let takingUp = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
+    await fillKpis(instance.deps)
     await prepare?.(instance)
     // What the last process left is looked for before anybody is let in, and done while they come.
     takingUp = takeUpOrders(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))

@@ -48,29 +48,33 @@ export function createCache<Value extends object | string>({
   entryCharactersMax = charactersMax,
   dropped,
 }: CacheOptions<Value>): Cache<Value> {
-  const kept = new LRUCache<string, Value>({
-    max: entriesMax,
-    maxSize: charactersMax,
-    maxEntrySize: entryCharactersMax,
-    ...(dropped ? { dispose: dropped } : {}),
-  })
+  // Room for all of them is taken at once: not before there is one.
+  const room = () =>
+    new LRUCache<string, Value>({
+      max: entriesMax,
+      maxSize: charactersMax,
+      maxEntrySize: entryCharactersMax,
+      ...(dropped ? { dispose: dropped } : {}),
+    })
+  let kept: LRUCache<string, Value> | undefined
   let seenVersion = version()
 
   function isOn(): boolean {
     const now = version()
     if (now !== seenVersion) {
       seenVersion = now
-      kept.clear()
+      kept?.clear()
     }
     return now !== undefined
   }
 
   // Not `get`: to note each hit as the latest use would slow down the hits, which are most of what is asked.
-  const get = (key: string) => (isOn() ? kept.peek(key) : undefined)
+  const get = (key: string) => (isOn() ? kept?.peek(key) : undefined)
 
   function keep(key: string, value: Value): boolean {
     // The library takes no size of nothing.
     const size = Math.max(1, charactersOf(value))
+    kept ??= room()
     kept.set(key, value, { size })
     return size <= entryCharactersMax
   }
@@ -78,7 +82,7 @@ export function createCache<Value extends object | string>({
   return {
     isOn,
     get,
-    hasRoom: (characters) => kept.size < entriesMax && kept.calculatedSize + characters <= charactersMax,
+    hasRoom: (characters) => (kept?.size ?? 0) < entriesMax && (kept?.calculatedSize ?? 0) + characters <= charactersMax,
     keep,
     recall(key, read) {
       const known = get(key)
@@ -93,9 +97,9 @@ export function createCache<Value extends object | string>({
       if (before !== undefined && isOn() && seenVersion === before) keep(key, value)
       return value
     },
-    forget: (key) => void kept.delete(key),
+    forget: (key) => void kept?.delete(key),
     forgetWhere(isStale) {
-      for (const [key, value] of [...kept.entries()]) if (isStale(value)) kept.delete(key)
+      for (const [key, value] of [...(kept?.entries() ?? [])]) if (isStale(value)) kept?.delete(key)
     },
   }
 }

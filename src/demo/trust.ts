@@ -14,8 +14,8 @@ import { demoProviders } from './data.ts'
 import { bytesOf, demoId, inThePast } from './past.ts'
 
 const slice = { page: 1, limit: 100, offset: 0 }
-/** Of a node on one's own machine: nobody takes it for a real one. */
-const demoChain = 31_337
+/** Of no chain: nobody takes it for a real one, and what is of none is told beside whatever chains are read. */
+const demoChain = 0
 const daysInTrust = 300
 const addressOf = (name: string): string => `0x${bytesOf(`wallet ${name}`).subarray(0, 20).toString('hex')}`
 const hashOf = (name: string): string => `0x${bytesOf(name).toString('hex')}`

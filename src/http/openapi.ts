@@ -75,6 +75,7 @@ const tagDescriptions: Record<string, string> = {
   Affiliates: 'Partners who send shoppers to a shop, and what they earn.',
   Webhooks: 'What a shop is told about, and what payment processors and service providers tell us.',
   Administration: 'What the operators of the instance see.',
+  Dashboards: 'Figures of the whole network, for operators.',
   Operations: 'How the instance itself is doing, for operators.',
   Trust: 'Who lends and who attests, what was attested on public chains, and what that comes to.',
   Credit: 'What merchants could be lent by the rules of credit, who lends, and what became of loans.',

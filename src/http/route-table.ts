@@ -73,12 +73,15 @@ export function createRouteTable(): RouteTable {
     fill(declared) {
       routes.clear()
       candidates.clear()
-      for (const { method, path, hooks } of declared.toSorted((a, b) => (parametersLast(a.path) < parametersLast(b.path) ? -1 : 1))) {
+      const placed = declared.map((one) => ({ ...one, place: parametersLast(one.path) }))
+      for (const { method, path, hooks } of placed.toSorted((a, b) => (a.place < b.place ? -1 : 1))) {
         const route = statedRoute({ method, path, hooks })
         const segments = path.split('/')
         const group = groupOf(method, segments)
         routes.set(`${method} ${path}`, route)
-        candidates.set(group, [...(candidates.get(group) ?? []), { segments, route }])
+        const alike = candidates.get(group) ?? []
+        alike.push({ segments, route })
+        candidates.set(group, alike)
       }
     },
     get: (method, path) => routes.get(`${method} ${path}`),

@@ -32,6 +32,16 @@ type TextOptions = { readonly minLength?: number; readonly description?: string 
 export const text = (maxLength: number, options: TextOptions = {}) => t.String({ maxLength, ...options })
 /** Of a text that must hold something. */
 export const notBlank = { minLength: 1, pattern: '\\S', rule: 'a text that is not blank' } as const
+/**
+ * Of a name that the public reads: one line that is not blank, in which nothing says how it is shown. Control characters, line and paragraph
+ * separators, and what overrides or isolates the direction of text are not taken; marks of direction are, which some scripts need.
+ */
+const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+export const publicName = {
+  minLength: 1,
+  pattern: `^[^${unseen}]*[^\\s${unseen}][^${unseen}]*$`,
+  rule: 'a text that is not blank, without control characters, line breaks and overrides of its direction',
+} as const
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })

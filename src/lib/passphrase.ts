@@ -4,7 +4,7 @@
  * binary values in base64. The key is scrypt(passphrase in NFKC as UTF-8, salt, 32 bytes); `sealed` is the ciphertext
  * followed by the 16-byte tag; the associated data is the JSON of everything before `iv`, so that no parameter can be changed.
  */
-import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto'
 
 type Head = { format: string; version: number; kdf: { name: string; n: number; r: number; p: number; salt: string }; cipher: string }
 type SealedText = Head & { iv: string; sealed: string }
@@ -17,17 +17,22 @@ const saltBytes = 16
 const ivBytes = 12
 const tagBytes = 16
 
-const keyOf = (passphrase: string, salt: Buffer) =>
-  scryptSync(passphrase.normalize('NFKC'), salt, 32, { N: cost.n, r: cost.r, p: cost.p, maxmem: memoryMaxBytes })
+/** Takes a third of a second, of another thread. */
+const keyOf = (passphrase: string, salt: Buffer): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    scrypt(passphrase.normalize('NFKC'), salt, 32, { N: cost.n, r: cost.r, p: cost.p, maxmem: memoryMaxBytes }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    ),
+  )
 const associated = ({ format, version, kdf, cipher }: Head) =>
   Buffer.from(JSON.stringify({ format, version, kdf: { name: kdf.name, n: kdf.n, r: kdf.r, p: kdf.p, salt: kdf.salt }, cipher }))
 
 /** @param randomBytes cryptographically strong */
-export function sealUnderPassphrase(plain: string, passphrase: string, randomBytes: (count: number) => Uint8Array): string {
+export async function sealUnderPassphrase(plain: string, passphrase: string, randomBytes: (count: number) => Uint8Array): Promise<string> {
   const salt = Buffer.from(randomBytes(saltBytes))
   const iv = Buffer.from(randomBytes(ivBytes))
   const head: Head = { format, version: 1, kdf: { name: 'scrypt', ...cost, salt: salt.toString('base64') }, cipher: 'aes-256-gcm' }
-  const cipher = createCipheriv('aes-256-gcm', keyOf(passphrase, salt), iv).setAAD(associated(head))
+  const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv).setAAD(associated(head))
   const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return `${JSON.stringify({ ...head, iv: iv.toString('base64'), sealed: sealed.toString('base64') }, null, 2)}\n`
 }
@@ -35,14 +40,14 @@ export function sealUnderPassphrase(plain: string, passphrase: string, randomByt
 export type Opened = { kind: 'opened'; plain: string } | { kind: 'notOurs' } | { kind: 'newer' } | { kind: 'refused' }
 
 /** `refused`: the passphrase is another, or a bit was changed. */
-export function openWithPassphrase(text: string, passphrase: string): Opened {
+export async function openWithPassphrase(text: string, passphrase: string): Promise<Opened> {
   const file = parse(text)
   if (file?.format !== format) return { kind: 'notOurs' }
   // One cost a version: a forged file cannot ask for more memory than we take.
   if (file.version !== 1) return { kind: 'newer' }
   try {
     const sealed = Buffer.from(file.sealed, 'base64')
-    const key = keyOf(passphrase, Buffer.from(file.kdf.salt, 'base64'))
+    const key = await keyOf(passphrase, Buffer.from(file.kdf.salt, 'base64'))
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(file.iv, 'base64'), { authTagLength: tagBytes }).setAAD(
       associated(file),
     )

@@ -27,6 +27,10 @@ export function streamKeys(secret: Uint8Array): { seal: Buffer; hash: Buffer } {
   return { seal: derive('seal'), hash: derive('hash') }
 }
 
+/** The key of one stream out of a secret that many have. @param salt 32 random bytes, of this stream alone */
+export const derivedKey = (secret: Uint8Array, salt: Uint8Array, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, salt, `souk ${purpose}`, 32))
+
 /** How long a stream of so many bytes is once it is sealed. */
 export const sealedLength = (bytes: number): number => magic.length + bytes + tagBytes * Math.max(1, Math.ceil(bytes / sealedChunkBytes))
 

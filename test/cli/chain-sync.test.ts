@@ -24,17 +24,15 @@ describeProcesses('souk chain, beside a running server', () => {
       await chain.mine(2)
       const dataDir = temporaryDir()
       await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
-      // The server itself reads no chain: what is read here, the commands have read.
-      await using server = await serve(dataDir)
+      const settingsBy = (url: string) => ({ CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [url], contract: chain.contract }]) })
+      const settings = settingsBy(`${chain.url}/?key=PLANTED`)
+      const run = (...args: string[]) => souk(['chain', ...args], dataDir, { settings })
+      expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing is read yet\n', stderr: '' })
+      // The server itself reaches no node: what is read here, the commands have read.
+      await using server = await serve(dataDir, settingsBy('http://127.0.0.1:9'))
       const token = await logIn(server, root)
       const wallet = { address: deployer, from: '2020-01-01T00:00:00Z' }
       expect(await server.call('POST', '/admin/platform-wallets', { token, body: wallet })).toMatchObject({ status: 201 })
-      const settings = {
-        CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [`${chain.url}/?key=PLANTED`], contract: chain.contract }]),
-      }
-      const run = (...args: string[]) => souk(['chain', ...args], dataDir, { settings })
-      expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing is read yet\n', stderr: '' })
-
       const counted = `counted to block ${last.number} ${last.hash}`
       expect(await run('sync')).toEqual({ status: 0, stdout: `Chain 31337: ${counted}\n`, stderr: '' })
       const status = await run('status')
@@ -68,6 +66,9 @@ describeProcesses('souk chain, beside a running server', () => {
         1,
         expect.stringMatching(/^WRONG Chain 31337: block \d+ is 0x\w+, and the souk has counted to 0xab.* that is another chain\n/),
       ])
+
+      const elsewhere = await souk(['chain', 'status'], dataDir, { settings: {} })
+      expect([elsewhere.status, elsewhere.stdout.split('\n')[2]]).toEqual([0, expect.stringContaining('CHAINS does not name it')])
 
       const anew = await run('resync', '--chain', '31337', '--from', '0')
       expect([anew.status, anew.stdout.split('\n')[0]]).toEqual([

@@ -5,6 +5,7 @@ import type { ChainLog } from '../../src/core/chain.ts'
 import { type schemaNames, schemaUids } from '../../src/lib/eas.ts'
 import { describeChain } from '../support/chain/anvil.ts'
 import { type Grant, startChain } from '../support/chain/eas.ts'
+import { startProxy } from '../support/chain/proxy.ts'
 
 const lender = '0x00000000000000000000000000000000000000b1'
 const provider = '0x00000000000000000000000000000000000000d1'
@@ -81,5 +82,16 @@ describeChain('counting again', () => {
       expect(refused).toBeGreaterThan(0)
       expect(ends.at(-1)).toBe(to)
     }
+  })
+
+  test('a last block that no node has yet is an error at once, which says how far the node has come', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    const target = { chainId: chain.chainId, urls: [proxy.url], contract: chain.contract, startBlock: 0 }
+    const { number } = await chain.block()
+    const counting = recount(target, [], { to: number + 7, progress: () => undefined })
+    expect(counting).rejects.toThrow(`${proxy.host}: it does not have block ${number + 7} yet: its newest is ${number}`)
+    await counting.catch(() => undefined)
+    expect(proxy.batches).toHaveLength(1)
   })
 })

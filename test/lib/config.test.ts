@@ -210,6 +210,7 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
   REFRESH_TOKEN_SECONDS: { field: 'refreshTokenSeconds', byDefault: 2_592_000, good: [['60', 60]], bad: ['0', 'week'] },
   DATABASE_CONNECTIONS: { field: 'databaseConnections', byDefault: 20, good: [['40', 40]], bad: ['0', 'many'] },
   AUDIT_RETENTION_DAYS: { field: 'auditRetentionDays', byDefault: undefined, good: [['365', 365]], bad: ['0', 'a year'] },
+  INGESTION_RETENTION_DAYS: { field: 'ingestionRetentionDays', byDefault: 90, good: [['1', 1]], bad: ['0', '3651', 'ever'] },
   UNPAID_ORDERS_PER_ADDRESS: { field: 'unpaidOrdersPerAddress', byDefault: 50, good: [['1', 1]], bad: ['0', 'many'] },
   UNPAID_ORDERS_PER_SHOP: { field: 'unpaidOrdersPerShop', byDefault: 5000, good: [['1', 1]], bad: ['0', 'many'] },
   STOREFRONT_WRITES_PER_MINUTE: { field: 'storefrontWritesPerMinute', byDefault: 600, good: [['1', 1]], bad: ['0', 'many'] },

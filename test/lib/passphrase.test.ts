@@ -4,19 +4,19 @@ import { openWithPassphrase, sealUnderPassphrase } from '../../src/lib/passphras
 
 const passphrase = 'a passphrase — ünïcode'
 const plain = '{"encryption":["the-key-itself"]}'
-const sealed = sealUnderPassphrase(plain, passphrase, randomBytes)
+const sealed = await sealUnderPassphrase(plain, passphrase, randomBytes)
 const changed = (change: (file: Record<string, unknown> & { kdf: Record<string, unknown> }) => void) => {
   const file = JSON.parse(sealed)
   change(file)
   return JSON.stringify(file)
 }
 
-test('opens under its passphrase, however the same characters are composed', () => {
-  expect(openWithPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
-  expect(openWithPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
+test('opens under its passphrase, however the same characters are composed', async () => {
+  expect(await openWithPassphrase(sealed, passphrase)).toEqual({ kind: 'opened', plain })
+  expect(await openWithPassphrase(sealed, passphrase.normalize('NFD'))).toEqual({ kind: 'opened', plain })
 })
 
-test('the format is the one that is documented, and shows nothing of the text', () => {
+test('the format is the one that is documented, and shows nothing of the text', async () => {
   const file = JSON.parse(sealed)
   expect(file).toEqual({
     format: 'souk sealed keys',
@@ -27,11 +27,11 @@ test('the format is the one that is documented, and shows nothing of the text', 
     sealed: expect.any(String),
   })
   expect(sealed).not.toContain('the-key-itself')
-  expect(sealUnderPassphrase(plain, passphrase, randomBytes)).not.toBe(sealed)
+  expect(await sealUnderPassphrase(plain, passphrase, randomBytes)).not.toBe(sealed)
 })
 
-test('stays shut under another passphrase, and when anything in it was changed', () => {
-  expect(openWithPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
+test('stays shut under another passphrase, and when anything in it was changed', async () => {
+  expect(await openWithPassphrase(sealed, `${passphrase} `)).toEqual({ kind: 'refused' })
   const flip = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
   for (const text of [
     changed((file) => Object.assign(file, { sealed: flip(JSON.parse(sealed).sealed) })),
@@ -42,18 +42,18 @@ test('stays shut under another passphrase, and when anything in it was changed',
     changed((file) => Object.assign(file.kdf, { n: 2 ** 30 })),
     changed((file) => Object.assign(file, { kdf: undefined })),
   ]) {
-    expect(openWithPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
+    expect(await openWithPassphrase(text, passphrase)).toEqual({ kind: 'refused' })
   }
 })
 
-test('a later version is told from a file of somebody else', () => {
+test('a later version is told from a file of somebody else', async () => {
   expect(
-    openWithPassphrase(
+    await openWithPassphrase(
       changed((file) => Object.assign(file, { version: 2 })),
       passphrase,
     ),
   ).toEqual({ kind: 'newer' })
   for (const text of ['', 'null', '[]', '"x"', '{}', '{"jwt":[]}', changed((file) => Object.assign(file, { format: 'other' }))]) {
-    expect(openWithPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
+    expect(await openWithPassphrase(text, passphrase)).toEqual({ kind: 'notOurs' })
   }
 })

@@ -85,7 +85,17 @@ function arrays({ items = {}, minItems, maxItems }: Schema, hints: Hints, name: 
   })
 }
 
+/** Made once for all fields that are described alike: to make one takes far longer than to take a value of it. */
+const stringsAs = new Map<string, fc.Arbitrary<string>>()
+
 function strings({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> {
+  const described = JSON.stringify([format, pattern, minLength, maxLength])
+  const made = stringsAs.get(described) ?? newStrings({ format, pattern, minLength, maxLength })
+  stringsAs.set(described, made)
+  return made
+}
+
+function newStrings({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> {
   const least = numberOr(minLength, 0)
   const most = numberOr(maxLength, 60)
   const isInBounds = (text: string) => text.length >= least && text.length <= most

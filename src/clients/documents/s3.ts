@@ -15,7 +15,7 @@ export type S3Account = {
   readonly prefix: string
 }
 
-type Port = {
+export type Port = {
   readonly log: Pick<Log, 'warn'>
   readonly sleep: (ms: number) => Promise<void>
   /** How long the other side may be silent. */
@@ -43,14 +43,47 @@ class Silent extends Error {
   }
 }
 
+/** What a bucket is used for: which names are ours in it, and how it is spoken of. */
+export type BucketUse = {
+  /** @throws Error for a name that is none of ours */
+  readonly refuseName: (name: string) => void
+  readonly isName: (text: string) => boolean
+  /** The event of the log that tells of a failure. */
+  readonly failed: string
+  /** What the caller is told of one. */
+  readonly unavailable: string
+  /** What the caller is told of what is gone. */
+  readonly missing: string
+  /** A name is given once: what may be there of a put that failed is removed. Otherwise what was there before stays. */
+  readonly namesOnce: boolean
+}
+
+const ofDocuments: BucketUse = {
+  refuseName: (name) => {
+    if (!isDocumentName(name)) throw new Error('not a name of a document')
+  },
+  isName: isDocumentName,
+  failed: 'documents.store_failed',
+  unavailable: 'The store of documents does not answer: nothing was changed, try again later',
+  missing: 'No such document',
+  namesOnce: true,
+}
+
+/** A bucket of an S3-compatible service for documents. */
+export function createS3Store(account: S3Account, port: Port): DocumentStore {
+  const { list, ...bucket } = createBucket(account, port, ofDocuments)
+  return { kind: 'S3', ...bucket, list: () => list('') }
+}
+
 /**
  * A bucket of an S3-compatible service, path style, in parts where a file is longer than one. By Bun's client, but for what is put there: that
  * holds three parts and more of a file, and one is enough.
  */
-export function createS3Store(
+export function createBucket(
   { endpoint, bucket, keyId, secret, region, prefix }: S3Account,
   { log, sleep, silentMs = silentMaxMs }: Port,
-): DocumentStore {
+  use: BucketUse,
+) {
   let made: S3Client | undefined
   const client = () => {
     made ??= new S3Client({ endpoint, bucket, region, accessKeyId: keyId, secretAccessKey: secret })
@@ -58,17 +91,14 @@ export function createS3Store(
   }
 
   const keyOf = (name: string): string => {
-    if (!isDocumentName(name)) throw new Error('not a name of a document')
+    use.refuseName(name)
     return `${prefix}${name}`
   }
 
   function unavailable(operation: string, error: unknown): AppError {
     if (error instanceof AppError) return error
-    log.warn('documents.store_failed', { operation, code: codeOf(error), error })
-    return new AppError('UNAVAILABLE', 'The store of documents does not answer: nothing was changed, try again later', {
-      cause: error,
-      retryAfterSeconds,
-    })
+    log.warn(use.failed, { operation, code: codeOf(error), error })
+    return new AppError('UNAVAILABLE', use.unavailable, { cause: error, retryAfterSeconds })
   }
 
   const removalMs = Math.min(silentMs, removalMaxMs)
@@ -119,7 +149,7 @@ export function createS3Store(
         yield value
       }
     } catch (error) {
-      throw codeOf(error) === 'NoSuchKey' ? new AppError('NOT_FOUND', 'No such document') : unavailable('get', error)
+      throw codeOf(error) === 'NoSuchKey' ? new AppError('NOT_FOUND', use.missing) : unavailable('get', error)
     } finally {
       reader.cancel().catch(() => undefined)
     }
@@ -179,8 +209,7 @@ export function createS3Store(
   }
 
   return {
-    kind: 'S3',
-    async put(name, chunks) {
+    async put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
       const key = keyOf(name)
       const buffer = new Uint8Array(partBytes)
       const parts = partsOf(key)
@@ -210,34 +239,36 @@ export function createS3Store(
         return bytes
       } catch (error) {
         // Whatever of it may be there: nobody knows its name.
-        await Promise.allSettled([parts.abort(), inTime(client().delete(key), removalMs)])
+        await Promise.allSettled([parts.abort(), ...(use.namesOnce ? [inTime(client().delete(key), removalMs)] : [])])
         throw error
       }
     },
-    async get(name) {
+    async get(name: string) {
       const key = keyOf(name)
       const found = await statOf(key)
       return found && { bytes: found.size, chunks: () => read(key, found.size) }
     },
-    async delete(name) {
+    async delete(name: string): Promise<void> {
       try {
         await inTime(client().delete(keyOf(name)), removalMs)
       } catch (error) {
         if (codeOf(error) !== 'NoSuchKey') throw unavailable('delete', error)
       }
     },
-    async *list() {
+    async *list(start: string): AsyncGenerator<{ name: string; bytes: number; at: number }> {
       for (let startAfter: string | undefined; ; ) {
-        const page = await asked('list', () => client().list({ prefix, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }))
+        const page = await asked('list', () =>
+          client().list({ prefix: `${prefix}${start}`, maxKeys: pageSize, ...(startAfter ? { startAfter } : {}) }),
+        )
         for (const { key, size = 0, lastModified = '' } of page.contents ?? []) {
           const name = key.slice(prefix.length)
-          if (isDocumentName(name)) yield { name, bytes: size, at: Date.parse(lastModified) }
+          if (use.isName(name)) yield { name, bytes: size, at: Date.parse(lastModified) }
         }
         startAfter = page.contents?.at(-1)?.key
         if (!page.isTruncated || startAfter === undefined) return
       }
     },
-    free: async () => undefined,
+    free: async (): Promise<number | undefined> => undefined,
   }
 }
 

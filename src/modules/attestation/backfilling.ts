@@ -1,7 +1,8 @@
 /** Reads blocks that were passed already once more, for addresses that were registered, or moved back, after that. */
-import { NodeError } from '../../core/chain.ts'
-import { again, ask, behind, filterOf, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
+import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { type Backfill, Contradiction, nextOfBackfills } from './domain.ts'
+import { hasAll } from './doubting.ts'
+import { onContradiction } from './forks.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
@@ -81,6 +82,7 @@ async function readRange(
     await behind(deps, reading, node, `it does not have the blocks up to ${sync.countedTo} that are counted`)
     return again
   }
+  if (answer && !(await hasAll(deps, reading, node, question.logs, answer))) return again
   const logs = answer && end ? await timed(deps, reading, node, answer.logs, [end]) : []
   if (!logs) return again
   const registry = await registryNow(deps)
@@ -105,8 +107,7 @@ async function readRange(
     return { kind: 'READ', from, to, logs: answer.logs.length }
   } catch (error) {
     if (!(error instanceof Contradiction)) throw error
-    await refused(deps, reading, node, new NodeError('FAULT', `it answered ${error.message}`))
-    return again
+    return onContradiction(deps, reading, node, error)
   } finally {
     paced.leave()
   }

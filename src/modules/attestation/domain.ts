@@ -99,6 +99,13 @@ export type Applied = {
 /** Logs that cannot be so beside what is known. */
 export class Contradiction extends Error {
   override readonly name = 'Contradiction'
+  constructor(
+    message: string,
+    /** In which block what is known was made; undefined where the logs are nothing by themselves. */
+    readonly block: number | undefined,
+  ) {
+    super(message)
+  }
 }
 
 /**
@@ -123,7 +130,7 @@ export function applied(
     const before = known.get(log.uid)
     const schema = schemaOf.get(log.schemaUid)
     if (schema === undefined || (before && (before.attester !== log.attester || before.schema !== schema)))
-      throw new Contradiction('an attestation that is known as another one')
+      throw new Contradiction('an attestation that is known as another one', before?.blockNumber)
     // The same may stand in another block after a reorg.
     if (before?.blockNumber === log.blockNumber && before.blockAt === log.blockAt) continue
     const revocation = aside.get(log.uid)
@@ -145,7 +152,7 @@ export function applied(
     if (log.kind !== 'REVOKED') continue
     const row = rowOf(log.uid)
     if (!row) waiting.set(log.uid, { chainId, uid: log.uid, attester: log.attester, blockNumber: log.blockNumber })
-    else if (row.attester !== log.attester) throw new Contradiction('a revocation by somebody else')
+    else if (row.attester !== log.attester) throw new Contradiction('a revocation by somebody else', row.blockNumber)
     else if (row.revokedBlock !== log.blockNumber) rows.set(log.uid, { ...row, revokedBlock: log.blockNumber })
   }
   const deltas: Deltas = {}
@@ -179,6 +186,8 @@ export function nextOfBackfills(
 /** How the sync of a chain stands, as operators see it. */
 export type ChainStatus = {
   readonly chainId: number
+  /** Whether `CHAINS` names it: of one that it names no more nothing is read, and the public is told nothing. What is kept of it stays. */
+  readonly isConfigured: boolean
   readonly contract: string
   readonly startBlock: number
   readonly countedTo: number
@@ -204,10 +213,11 @@ export type ChainStatus = {
   readonly backfills: number
 }
 
-export const statusOf = (sync: ChainSync, backfills: number): ChainStatus => {
+export const statusOf = (sync: ChainSync, backfills: number, isConfigured: boolean): ChainStatus => {
   const { rescannedAt, rescannedTo, rescanEnd, rescanMissing, rescanUnknown, leaseHolder: _, leaseUntil: __, ...rest } = sync
   return {
     ...rest,
+    isConfigured,
     lag: sync.head === null ? null : Math.max(0, sync.head - sync.countedTo),
     rescan: { beganAt: rescannedAt, readTo: rescannedTo, isUnderWay: rescanEnd !== null, missing: rescanMissing, unknown: rescanUnknown },
     backfills,

@@ -1,6 +1,7 @@
 /** What is done where a node has another block than the one that is counted to: blocks are taken back, or nothing is read any more. */
-import { again, ask, behind, note, type Reading, type Step, type SyncDeps } from './asking.ts'
-import type { Checkpoint } from './domain.ts'
+import { NodeError } from '../../core/chain.ts'
+import { again, ask, behind, note, type Reading, refused, type Step, type SyncDeps } from './asking.ts'
+import type { Checkpoint, Contradiction } from './domain.ts'
 import { addDeltas, keep } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
@@ -41,6 +42,22 @@ export async function onOtherFork(deps: SyncDeps, reading: Reading, node: KnownN
     return halt(deps, reading, `block ${countedTo} was final, and ${node.host} has another one now: \`souk chain resync\` reads anew`)
   const found = await lastStanding(deps, reading, node, countedTo - 1)
   return found ? takeBack(deps, reading, node, found.checkpoint) : again
+}
+
+/**
+ * What a node says cannot be so beside what is here. It is a fault of that node, and another is asked; where all who answer say so, and at least
+ * twice, what is here is wrong, and nothing can be read any more.
+ */
+export async function onContradiction(deps: SyncDeps, reading: Reading, node: KnownNode, { message, block }: Contradiction): Promise<Step> {
+  const { nodes, sync } = reading
+  await refused(deps, reading, node, new NodeError('FAULT', `it answered ${message}`))
+  if (!nodes.contradicted(node, `${message} ${block}`)) return again
+  const from = block ?? sync.startBlock
+  return halt(
+    deps,
+    reading,
+    `all nodes answer ${message}, which is here since block ${from}: \`souk chain resync --chain ${sync.chainId} --from ${from}\` reads anew`,
+  )
 }
 
 /** Nothing of the chain is read any more until an operator says so; unless it is another process's by now, or not where it was. */

@@ -21,6 +21,8 @@ export type KnownNode = ChainNode & {
   knowsNoFinality: boolean
   /** How far it said that may be counted. */
   tip: Tip | undefined
+  /** By what it contradicted what is here last, and how often. */
+  contradicted: { readonly by: string; readonly times: number }
 }
 
 export type Nodes = ReturnType<typeof createNodes>
@@ -28,7 +30,15 @@ type Options = { readonly now: () => number /** From 0 to 1. */; readonly random
 
 export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { now, random }: Options) {
   const nodes = asked.map(
-    (node): KnownNode => ({ ...node, breaker: closed, notBefore: 0, failures: 0, knowsNoFinality: false, tip: undefined }),
+    (node): KnownNode => ({
+      ...node,
+      breaker: closed,
+      notBefore: 0,
+      failures: 0,
+      knowsNoFinality: false,
+      tip: undefined,
+      contradicted: { by: '', times: 0 },
+    }),
   )
   let current = 0
   let reach = reachAtFirst
@@ -92,6 +102,13 @@ export function createNodes(chain: ChainSetting, asked: readonly ChainNode[], { 
       const first = kind === 'BEHIND' ? pauses.behindMs : kind === 'RATE_LIMITED' ? pauses.limitedMs : pauses.failedMs
       node.failures++
       pause(node, hint.retryAfterMs ?? (kind === 'BEHIND' ? first : Math.min(first * 2 ** (node.failures - 1), pauses.failedMaxMs)))
+    },
+    /** It contradicts what is here. @returns whether all who answer do so by the same, and at least twice */
+    contradicted(node: KnownNode, by: string): boolean {
+      const timesOf = (one: KnownNode) => (one.contradicted.by === by ? one.contradicted.times : 0)
+      node.contradicted = { by, times: timesOf(node) + 1 }
+      const answering = nodes.filter((one) => one === node || lets(one.breaker))
+      return answering.every((one) => timesOf(one) > 0) && answering.reduce((sum, one) => sum + timesOf(one), 0) > 1
     },
     /** It is on another fork than the others. */
     strayed: (node: KnownNode): void => pause(node, pauses.forkMs),

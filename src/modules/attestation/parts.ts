@@ -59,8 +59,11 @@ export function attestationParts({ db, config, clock, safeFetch, randomBytes, ne
     eas: loadEas,
     /** Merchants by the hash of their id, as far as they are known. */
     knownMerchants: { ids: new Set<string>(), byRef: new Map<string, string>() },
-    /** Up to where attestations of repayments were looked at, by chain, and what says whether older ones may have come since. */
-    attestedTo: new Map<number, { block: number; hash: string; basis: string }>(),
+    /**
+     * Up to where attestations of repayments were looked at, by chain, and what says whether older ones may have come since. `from` lies before
+     * those that no node has had yet.
+     */
+    attestedTo: new Map<number, { block: number; hash: string; basis: string; from: number }>(),
     /** What became of them. */
     attestedCounts: createTally(),
     /** Gives up what nodes are asked just now. */

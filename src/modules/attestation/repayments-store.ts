@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../db/engine.ts'
 import { insertOf } from '../../../db/prepared.ts'
 import { users } from '../../../db/schema/people.ts'
@@ -9,15 +9,25 @@ const insert = insertOf(attestedRepayments, 'leave')
 const isSame = and(eq(attestedRepayments.chainId, attestations.chainId), eq(attestedRepayments.uid, attestations.uid))
 
 export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
-  /** Counted attestations of schema C after a block that nobody has looked at, the oldest first. */
-  unseen: (chainId: number, after: number, limit: number): Promise<Attestation[]> =>
+  /** Counted attestations of schema C that nobody has looked at, in their order: behind one of them, up to a block. */
+  unseen: (
+    chainId: number,
+    after: { readonly blockNumber: number; readonly uid: string },
+    upTo: number,
+    limit: number,
+  ): Promise<Attestation[]> =>
     read
       .select()
       .from(attestations)
       .where(
         and(
           eq(attestations.chainId, chainId),
-          gt(attestations.blockNumber, after),
+          gte(attestations.blockNumber, after.blockNumber),
+          or(
+            gt(attestations.blockNumber, after.blockNumber),
+            and(eq(attestations.blockNumber, after.blockNumber), gt(attestations.uid, after.uid)),
+          ),
+          lte(attestations.blockNumber, upTo),
           eq(attestations.schema, 'C'),
           eq(attestations.isCounted, true),
           eq(attestations.isDemo, false),
@@ -71,7 +81,10 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       .limit(limit)
     return rows.map(({ id }) => id)
   },
-  /** Those of these uids that are counted, in a write: they stay so until it ends, as the chain's row is held. */
+  /**
+   * Those of these uids that are counted, in a write that holds the chain's row: no reading of the chain alters it until the write ends. A change
+   * of the registry may, and then the next look reverses.
+   */
   async stillCounted(tx: Pick<Reader, 'select'>, chainId: number, uids: readonly string[]): Promise<Set<string>> {
     const rows = await tx
       .select({ uid: attestations.uid })

@@ -17,6 +17,8 @@ type Statement = { merchantRef: string; loanRef: string; outcome: number; amount
 /** Asked of a node at once, and recorded in one write. */
 const atOnce = 50
 const merchantsAtOnce = 1_000
+/** Sorts behind all hex. */
+const behindAllUids = 'g'
 const reason = 'The attestation of it was revoked, or counts no more'
 
 /** Looks at what the sync has counted since the last time, of every chain that is read as far as may be, where the setting says so. */
@@ -45,12 +47,20 @@ async function lookAt(deps: Deps, reading: Reading, hash: string): Promise<void>
   const last = attestedTo.get(chainId)
   const goesOn = last?.basis === basis && (await store.stands(chainId, last.block, last.hash))
   await reverseGone(deps, chainId, goesOn ? last.block : undefined)
+  const merchants = merchantsOfLook(deps)
+  let from = countedTo
+  let after = { blockNumber: goesOn ? last.from : -1, uid: behindAllUids }
   for (;;) {
-    const unseen = await store.unseen(chainId, goesOn ? last.block : -1, atOnce)
-    if (unseen.length > 0 && !(await recordSome(deps, reading, unseen))) return
-    if (unseen.length < atOnce) break
+    const unseen = await store.unseen(chainId, after, countedTo, atOnce)
+    const absent = unseen.length === 0 ? [] : await recordSome(deps, reading, unseen, merchants)
+    if (!absent) return
+    // They are asked for again with the next look, and keep nobody else out.
+    for (const { blockNumber } of absent) from = Math.min(from, blockNumber - 1)
+    const end = unseen.at(-1)
+    if (!end || unseen.length < atOnce) break
+    after = end
   }
-  if (backfills.length === 0) attestedTo.set(chainId, { block: countedTo, hash, basis })
+  if (backfills.length === 0) attestedTo.set(chainId, { block: countedTo, hash, basis, from })
   else attestedTo.delete(chainId)
 }
 
@@ -69,14 +79,19 @@ async function reverseGone(deps: Deps, chainId: number, revokedAfter: number | u
   }
 }
 
-/** @returns false where no node could say what they hold */
-async function recordSome(deps: Deps, reading: Reading, unseen: readonly Attestation[]): Promise<boolean> {
+/** @returns those that the node does not have; undefined where no node could say what they hold, or the chain has become another meanwhile */
+async function recordSome(
+  deps: Deps,
+  reading: Reading,
+  unseen: readonly Attestation[],
+  merchantsOf: MerchantsOf,
+): Promise<readonly Attestation[] | undefined> {
   const { attestationStore, attestedRepaymentStore: store, clock } = deps
   const { chain, nodes, sync } = reading
   const node = nodes.next()
   const said = node && (await statementsOf(deps, reading, node, chain, unseen))
-  if (!said) return false
-  const merchants = await merchantsByRef(deps)
+  if (!said) return undefined
+  const merchants = await merchantsOf([...said.values()].flatMap((statement) => (statement ? [statement.merchantRef] : [])))
   const wallets = await store.lenderWallets([...new Set(unseen.map(({ attester }) => attester))])
   const drafts = unseen.flatMap((attestation): { uid: string; draft: Draft }[] => {
     const { uid, attester, blockAt } = attestation
@@ -85,11 +100,14 @@ async function recordSome(deps: Deps, reading: Reading, unseen: readonly Attesta
     return draft && !breachOf(draft, clock.now()) ? [{ uid, draft }] : []
   })
   let told: string[] = []
+  let isStanding = false
   await deps.db.write(async (tx) => {
     told = []
+    isStanding = false
     const now = await attestationStore.locked(tx, chain.chainId)
     // Taken back meanwhile: it is looked at anew.
     if (!now || !(await isStill(now, sync, store))) return
+    isStanding = true
     const counted = await store.stillCounted(
       tx,
       chain.chainId,
@@ -107,7 +125,7 @@ async function recordSome(deps: Deps, reading: Reading, unseen: readonly Attesta
     }
   }, locking)
   for (const words of told) deps.attestedCounts.add(words)
-  return told.length > 0
+  return isStanding ? unseen.filter(({ uid }) => !said.has(uid)) : undefined
 }
 
 const isStill = async (now: ChainSync, before: ChainSync, store: Deps['attestedRepaymentStore']): Promise<boolean> =>
@@ -138,8 +156,25 @@ async function statementsOf(
   return statements
 }
 
-/** By the hash of the id. Merchants are never removed, so those that are known need not be hashed again. */
-async function merchantsByRef(deps: Deps): Promise<ReadonlyMap<string, string>> {
+type MerchantsOf = (refs: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
+/**
+ * Merchants by the hash of their id, for one look: all ids are read once in it at most, and only for a ref that nobody is known by. Whoever is named
+ * in a block that the look is about was there before it began; and as merchants are never removed, those that are known need not be hashed again.
+ */
+function merchantsOfLook(deps: Deps): MerchantsOf {
+  const { byRef } = deps.knownMerchants
+  let isRead = false
+  return async (refs) => {
+    if (!isRead && refs.some((ref) => !byRef.has(ref))) {
+      await readMerchants(deps)
+      isRead = true
+    }
+    return byRef
+  }
+}
+
+async function readMerchants(deps: Deps): Promise<void> {
   const { attestedRepaymentStore: store, knownMerchants } = deps
   const { refOf } = await deps.eas()
   const paced = await deps.pace.enter()
@@ -152,7 +187,7 @@ async function merchantsByRef(deps: Deps): Promise<ReadonlyMap<string, string>> 
         knownMerchants.byRef.set(refOf(id), id)
       }
       await paced.rest()
-      if (ids.length < merchantsAtOnce) return knownMerchants.byRef
+      if (ids.length < merchantsAtOnce) return
       after = ids.at(-1) ?? after
     }
   } finally {

@@ -1,20 +1,23 @@
 /** Reads once a day all that was read before, through another node where there is one, and says what differs: a valid answer may leave out logs. */
-import { type ChainLog, NodeError } from '../../core/chain.ts'
+import type { ChainLog } from '../../core/chain.ts'
 import { dayMs } from '../../lib/day.ts'
 import { schemaNames, schemaUids } from '../../lib/eas.ts'
 import { isGranted } from '../trust/domain.ts'
-import { again, ask, behind, filterOf, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
+import { again, ask, behind, filterOf, type Reading, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { type Attestation, Contradiction, type KnownLog, type Registry } from './domain.ts'
+import { onContradiction } from './forks.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
 /** Uids of a range that are named in the log. */
 const namedMax = 20
 
-/** Begins a rescan of every chain whose last one began a day ago; the sync goes on with it. */
+/** Begins a rescan of every chain whose last one began a day ago; the sync goes on with it. Says once more of a chain that it is halted. */
 export async function beginRescans(deps: SyncDeps, everyMs = dayMs): Promise<void> {
   const { attestationStore: store, db, clock } = deps
   for (const { chainId } of deps.config.chains) {
+    const { haltedBecause, haltedAt } = (await store.find(chainId)) ?? {}
+    if (haltedBecause) deps.log.error('chain.halted', { chainId, because: haltedBecause, since: haltedAt })
     await db.write(
       async (tx) => {
         const sync = await store.locked(tx, chainId)
@@ -108,8 +111,7 @@ async function rescan(deps: SyncDeps, reading: Reading, node: KnownNode, from: n
     if (kept) return kept === 'LOST' ? { kind: 'BUSY' } : again
   } catch (error) {
     if (!(error instanceof Contradiction)) throw error
-    await refused(deps, reading, node, new NodeError('FAULT', `it answered ${error.message}`))
-    return again
+    return onContradiction(deps, reading, node, error)
   }
   if (missing.length > 0 || unknown.length > 0) {
     const named = { missing: missing.slice(0, namedMax).map(({ uid }) => uid), unknown: unknown.slice(0, namedMax) }

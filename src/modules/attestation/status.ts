@@ -4,15 +4,19 @@ import { type ChainStatus, statusOf } from './domain.ts'
 import type { AttestationDeps } from './parts.ts'
 
 /** Of every chain of which something was read, by chain id. */
-export async function chainStatuses({ attestationStore: store }: Pick<AttestationDeps, 'attestationStore'>): Promise<ChainStatus[]> {
+export async function chainStatuses({
+  attestationStore: store,
+  chainNodes,
+}: Pick<AttestationDeps, 'attestationStore' | 'chainNodes'>): Promise<ChainStatus[]> {
   const [syncs, backfills] = await Promise.all([store.all(), store.backfillCounts()])
-  return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0))
+  return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0, chainNodes.has(sync.chainId)))
 }
 
 type Given = Pick<AttestationDeps, 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
-/** Lines of Prometheus' text format; none where no chain is read. */
-export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, statuses: readonly ChainStatus[]): string[] {
+/** Lines of Prometheus' text format, of the chains that are read; none where there is none. */
+export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Given, all: readonly ChainStatus[]): string[] {
+  const statuses = all.filter(({ isConfigured }) => isConfigured)
   if (statuses.length === 0) return []
   const each = (value: (status: ChainStatus) => number | null) =>
     statuses.flatMap((status) => {

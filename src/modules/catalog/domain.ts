@@ -76,6 +76,7 @@ export function createdProduct(input: ProductInput & { title: string }, shopId: 
     createdAt: now,
     updatedAt: now,
     version: 0,
+    createdAs: input.status ?? 'DRAFT',
   }
   const variantsInput = input.variants?.length ? input.variants : [{ price: { amount: 0, currency } }]
   return changedProduct({ product: blank, variants: [] }, { ...input, variants: variantsInput }, given)

@@ -9,6 +9,7 @@ import { assertExpected, unlessStale } from '../../core/versions.ts'
 import { freeName } from '../../lib/names.ts'
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import { audited } from '../audit/index.ts'
+import { noteProduct } from '../kpi/index.ts'
 import {
   assertNoCounts,
   changedProduct,
@@ -68,6 +69,7 @@ export async function createProduct(
     const handle = input.handle ?? (await freeName(wanted, id, (names) => store.takenHandles(tx, shop.id, names)))
     const whole = { ...made, product: { ...made.product, handle } }
     await store.insert(tx, whole)
+    await noteProduct(tx, whole.product)
     await list(tx, deps, whole)
     tell(productDifference(undefined, whole))
     return managementView(whole)

@@ -11,6 +11,7 @@ import { audited } from '../audit/index.ts'
 import { type Account, byAddress, customerAccount, normalEmail, signupByAddress } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
 import { assertCountry } from '../countries/domain.ts'
+import { noteSignUp } from '../kpi/index.ts'
 import {
   type AddressFields,
   type AddressView,
@@ -59,6 +60,7 @@ export async function signUpCustomer(
   const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
   return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
     await deps.customerStore.insert(tx, customer)
+    await noteSignUp(tx, { id: customer.id, role: 'CUSTOMER', at: customer.createdAt })
     tell(customerDifference(customer))
     return customer
   }).catch(emailTaken)

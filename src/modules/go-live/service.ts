@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { ShopContext } from '../../core/principal.ts'
 import { audited } from '../audit/index.ts'
 import { disableGiftCards, type GiftCardDeps } from '../gift-card/index.ts'
+import { takeOutTestSales } from '../kpi/index.ts'
 import { approvedCohortOf, type KybDeps } from '../kyb/index.ts'
 import { holdFinished, type OrderDeps } from '../order/index.ts'
 import type { Shop } from '../shop/domain.ts'
@@ -28,6 +29,7 @@ export const goLive = <Answer>(
     const { shop, publishableKey, keys } = await makeLive(tx, deps, id)
     const giftCardsDisabled = await disableGiftCards(tx, deps, id)
     await holdFinished(tx, deps, id)
+    await takeOutTestSales(tx, id)
     tell({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled } })
     return answerOf({ shop, publishableKey })
   })

@@ -1,13 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
 import { paymentMessages } from '../../../db/schema/payments.ts'
-
-const problemsMax = 20
+import { type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 
 // Asked for by nobody but `souk check`, and so made by it: bundled, this file may come before the library that makes them.
-type Rule = { subject: string; broken: SQL; say: (row: Record<string, string | number>) => string }
-
-/** What has to add up, each in one statement, so that a write in between changes nothing: the rows are those that do not. */
+/** What has to add up. */
 const books = (): readonly Rule[] => [
   {
     subject: 'gift cards',
@@ -210,16 +207,11 @@ const work = (): readonly Rule[] => [
   },
 ]
 
-/** `isWork`: nothing is wrong, and somebody has something to do. */
-export type BookFinding = { subject: string; problems: string[]; isWork?: true }
-
 /** Whether the money, the stock and the numbers add up: what does not, by subject; and what is to be done by hand. */
-export async function* bookFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<BookFinding> {
-  const look = async ({ broken, say }: Rule): Promise<string[]> =>
-    (await read.rows<Record<string, string | number>>(sql`${broken} limit ${problemsMax}`)).map(say)
-  for (const one of books()) yield { subject: one.subject, problems: await look(one) }
-  for (const one of work()) yield { subject: one.subject, problems: await look(one), isWork: true }
-  yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(read), isWork: true }
+export async function* bookFindings(db: Pick<Database, 'read'>): AsyncGenerator<Finding> {
+  yield* findingsOf(db, books())
+  for await (const finding of findingsOf(db, work())) yield { ...finding, isWork: true }
+  yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(db.read), isWork: true }
 }
 
 /** Of what messages told, for as long as they are kept: a name is looked for as JSON has it. */

@@ -2,6 +2,8 @@ import type { Reader, Writer } from '../../../db/engine.ts'
 import type { Deps } from '../../core/deps.ts'
 import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
 import { daysWithRate, rateNear } from '../fx/index.ts'
+import { deltasOfLines, deltasOfMovement, deltasOfPricing, deltasOfSale, type Sold } from '../kpi/domain.ts'
+import { noteDeltas } from '../kpi/index.ts'
 import { type RateKey, ledgerStore as store, type Transaction, type Unpriced } from './store.ts'
 
 /** A movement of money as it is reported; what it is worth in dollars is found by its `rateDay`. */
@@ -13,15 +15,30 @@ type Worth = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 /** Rows of one write: others wait behind it. */
 const pricedAtOnce = 100
 
+/** What the dashboards are told with movements. */
+export type Counting = {
+  /** Whether they count: see `isCounted` of the kpi module. */
+  readonly isCounted: boolean
+  /** The sale that they are of, where this write makes it one. */
+  readonly sold?: Sold
+}
+
 /**
- * Writes rows of the ledger, inside the write that moves the money. A movement whose key is there already is left out. Without a
- * rate near enough it has no worth in dollars until `priceUnpriced` finds one.
+ * Writes rows of the ledger, inside the write that moves the money, and what the dashboards count of them. A movement whose key is there
+ * already is left out. Without a rate near enough it has no worth in dollars until `priceUnpriced` finds one.
  */
-export async function recordMovements(tx: Writer, { newId }: Pick<Deps, 'newId'>, movements: readonly Movement[]): Promise<void> {
+export async function recordMovements(
+  tx: Writer,
+  { newId }: Pick<Deps, 'newId'>,
+  movements: readonly Movement[],
+  { isCounted, sold }: Counting,
+): Promise<void> {
   const worthOf = await appraiser(tx, movements)
   const priced: Transaction[] = []
   for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
   await store.insertNew(tx, priced)
+  if (!isCounted) return
+  await noteDeltas(tx, [...(sold ? deltasOfSale(sold, priced[0]?.usdPerUnit ?? null) : []), ...priced.flatMap(deltasOfMovement)])
 }
 
 /** Gives rows without a worth the rate that has come since, in small writes. Returns how many it priced. */
@@ -45,10 +62,20 @@ async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { fro
     const worths = found.filter(({ usdCents }) => usdCents !== null)
     if (worths.length === 0) return priced
     await db.write(async (tx) => {
-      for (const worth of worths) await store.price(tx, worth)
+      const told: string[] = []
+      for (const worth of worths) if (await store.price(tx, worth)) told.push(worth.id)
+      await notePriced(tx, told)
     })
     priced += worths.length
   }
+}
+
+/** Tells the dashboards what movements are worth that were told it by this write. What a partner sold is worth something once its sale is. */
+async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
+  const counted = await store.counted(tx, ids)
+  await noteDeltas(tx, counted.flatMap(deltasOfPricing))
+  for (const { key, usdPerUnit, ...sale } of await store.salesOfPartners(tx, counted))
+    if (counted.some((movement) => movement.key === key)) await noteDeltas(tx, deltasOfLines(sale, usdPerUnit))
 }
 
 /**

@@ -1,13 +1,22 @@
-import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../db/engine.ts'
 import { insertOf } from '../../../db/prepared.ts'
 import { unifiedTransactions as transactions } from '../../../db/schema/ledger.ts'
+import { orderLines, orders } from '../../../db/schema/selling.ts'
+import { shops } from '../../../db/schema/shop.ts'
 
 export type Transaction = typeof transactions.$inferSelect
 export type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 /** Which rate a row has: those of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 export type Unpriced = RateKey & Pick<Transaction, 'id' | 'amount'>
+/** A sale that a partner brought; `key` names its first movement. */
+export type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'currency'> & {
+  readonly at: number
+  readonly key: string
+  readonly usdPerUnit: string
+  readonly lines: (typeof orderLines.$inferSelect)[]
+}
 type From = Pick<Reader, 'select'>
 
 const insertNew = insertOf(transactions, 'leave')
@@ -44,11 +53,48 @@ export const ledgerStore = {
       .where(and(isNull(usdCents), eq(transactions.currency, currency), gte(rateDay, span.from), lte(rateDay, span.to)))
       .limit(limit)
   },
-  /** Gives a row its worth, unless it has one. */
-  async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<void> {
-    await tx
+  /** Gives a row its worth; false when it has one. */
+  async price(tx: Writer, { id, usdPerUnit, usdCents }: Price): Promise<boolean> {
+    const done = await tx
       .update(transactions)
       .set({ usdPerUnit, usdCents })
       .where(and(eq(transactions.id, id), isNull(transactions.usdCents)))
+      .returning({ id: transactions.id })
+    return done.length > 0
+  },
+  /** Of these rows those that the dashboards count: of an order whose mode is its shop's. */
+  async counted(tx: Writer, ids: readonly string[]): Promise<Transaction[]> {
+    if (ids.length === 0) return []
+    return tx
+      .select(getTableColumns(transactions))
+      .from(transactions)
+      .innerJoin(orders, eq(orders.id, transactions.orderId))
+      .innerJoin(shops, and(eq(shops.id, orders.shopId), eq(shops.mode, orders.mode)))
+      .where(inArray(transactions.id, [...ids]))
+  },
+  /** The orders of partners that rows are of, with their lines and the key and the rate of the first of their movements that made them a sale. */
+  async salesOfPartners(tx: Writer, rows: readonly Transaction[]): Promise<PartnerSale[]> {
+    const ids = [...new Set(rows.flatMap(({ orderId, affiliateId }) => (affiliateId === null ? [] : [orderId])))]
+    if (ids.length === 0) return []
+    const [sold, lines] = await Promise.all([
+      tx
+        .select({
+          id: orders.id,
+          currency: orders.currency,
+          at: orders.confirmedAt,
+          key: transactions.key,
+          usdPerUnit: transactions.usdPerUnit,
+        })
+        .from(transactions)
+        .innerJoin(orders, eq(orders.id, transactions.orderId))
+        .where(and(inArray(orders.id, ids), eq(transactions.confirmed, true), inArray(transactions.kind, ['CAPTURE', 'GIFT_CARD'])))
+        .orderBy(asc(orders.id), asc(transactions.key)),
+      tx.select().from(orderLines).where(inArray(orderLines.orderId, ids)),
+    ])
+    return sold.flatMap(({ at, usdPerUnit, ...sale }, nth) =>
+      sold[nth - 1]?.id === sale.id || at === null || usdPerUnit === null
+        ? []
+        : [{ ...sale, at, usdPerUnit, lines: lines.filter(({ orderId }) => orderId === sale.id) }],
+    )
   },
 }

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, notBlank, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, oneOf, pageOf, pageQuery, publicName, text } from '../../http/schema.ts'
 import { WalletBodies, WalletRecord } from '../trust/model.ts'
 import { displayNameMax, lenderStatuses } from './domain.ts'
 
@@ -18,7 +18,7 @@ export const LenderRecord = t.Object(
 )
 export const Lenders = pageOf(LenderRecord)
 
-const displayName = text(displayNameMax, { ...notBlank, description: 'The public reads it' })
+const displayName = text(displayNameMax, { ...publicName, description: 'The public reads it' })
 const wallets = t.Optional(WalletBodies)
 export const CreateLender = t.Object({ displayName, wallets })
 export const ChangeLender = t.Object({ displayName: t.Optional(displayName), status: t.Optional(oneOf(lenderStatuses)), wallets })

@@ -8,6 +8,7 @@ import { differenceOf, passwordDifference } from '../audit/domain.ts'
 import { audit, audited } from '../audit/index.ts'
 import { type Account, byAddress, normalEmail, signupByAddress, userAccount } from '../auth/domain.ts'
 import { assertUncommon, checkPassword, countAttempt, endSessionsOf, type Login, startSession } from '../auth/index.ts'
+import { noteSignUp } from '../kpi/index.ts'
 import { assertNewShop, type NewShop, openShop, type Shop, shopsOf } from '../shop/index.ts'
 import type { User } from './domain.ts'
 import type { MerchantDeps } from './parts.ts'
@@ -67,6 +68,7 @@ export async function createMerchant(
   return deps.db
     .write(async (tx) => {
       await deps.userStore.insert(tx, user)
+      await noteSignUp(tx, { id, role: 'MERCHANT', at: user.createdAt })
       const shop = await openShop(tx, deps, { ...newShop, merchantId: id })
       const { after } = differenceOf(undefined, { email: user.email, shop: shop.id, country: shop.country, currency: shop.currency }, [
         'shop',

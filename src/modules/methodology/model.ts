@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, notBlank, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, oneOf, pageOf, pageQuery, publicName, text } from '../../http/schema.ts'
 import { hashForm } from '../../lib/evm.ts'
 import { lenderStatuses } from '../lender/domain.ts'
 import { methodologyStatuses, methodologyVersionMax } from './domain.ts'
@@ -28,13 +28,13 @@ export const PublicLender = t.Object(
 
 export const RegisterMethodology = t.Object({
   lenderId: text(64),
-  version: text(methodologyVersionMax, { ...notBlank, description: "The lender's own name of it, unique among theirs" }),
+  version: text(methodologyVersionMax, { ...publicName, description: "The lender's own name of it, unique among theirs" }),
   contentHash: text(66, { ...hashForm, description: 'Of the document, unique among the lender’s' }),
-  documentUrl: t.String({
-    format: 'uri',
-    pattern: '^[hH][tT][tT][pP][sS]://[^\\s/?#:@]',
-    maxLength: 2048,
+  // What else is wrong with one is told by its part.
+  documentUrl: text(2048, {
+    pattern: '^[hH][tT][tT][pP][sS]://',
     rule: 'an address that begins with https://',
+    description: 'In ASCII, without a user name or password',
   }),
 })
 export const ChangeMethodology = t.Object({ status: t.Optional(oneOf(methodologyStatuses, { description: 'SUPERSEDED or REVOKED' })) })

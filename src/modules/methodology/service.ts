@@ -16,6 +16,7 @@ import {
   methodologyView,
   type PublicMethodologyView,
   publicMethodologyView,
+  wrongInUrl,
 } from './domain.ts'
 import type { MethodologyDeps } from './parts.ts'
 import type { MethodologyFilter } from './store.ts'
@@ -25,6 +26,7 @@ export type MethodologyDraft = { lenderId: string; version: string; contentHash:
 
 const noSuchMethodology = () => new AppError('NOT_FOUND', 'No such methodology')
 const taken = 'version, contentHash (body): the lender has a methodology of that version or that hash already'
+const noHash = `0x${'0'.repeat(64)}`
 const lockingBy =
   (deps: MethodologyDeps, { write = deps.db.write }: By): Write =>
   (work) =>
@@ -32,16 +34,18 @@ const lockingBy =
 
 /**
  * Registers a version of a lender's methodology, which takes the place of the active one.
- * @throws AppError INVALID for an address that is not of the web by TLS, and for a lender that is not there, naming the field; CONFLICT where the
+ * @throws AppError INVALID for an address or a hash that is none, and for a lender that is not there, naming the field; CONFLICT where the
  *   lender has that version or that hash already, or is archived
  */
 export function registerMethodology(deps: MethodologyDeps, by: By, draft: MethodologyDraft): Promise<MethodologyView> {
   const { methodologyStore: store, clock } = deps
   const { lenderId, version: methodologyVersion, documentUrl } = draft
-  assertUrl(documentUrl)
+  const wrong = wrongInUrl(documentUrl)
+  if (wrong !== undefined) throw new AppError('INVALID', `documentUrl (body): must ${wrong}`)
   const id = deps.newId('methodology')
   const now = clock.now()
   const contentHash = draft.contentHash.toLowerCase()
+  if (contentHash === noHash) throw new AppError('INVALID', 'contentHash (body): must be the hash of the document, which is not all zeros')
   const methodology: Methodology = {
     id,
     lenderId,
@@ -78,12 +82,6 @@ export function registerMethodology(deps: MethodologyDeps, by: By, draft: Method
       return methodologyView(methodology)
     },
   ).catch(refuseTaken(taken))
-}
-
-function assertUrl(documentUrl: string): void {
-  const url = URL.parse(documentUrl)
-  if (url?.protocol !== 'https:' || url.username || url.password)
-    throw new AppError('INVALID', 'documentUrl (body): must be an https URL without credentials')
 }
 
 /** Undefined where its table does not let it: nothing becomes active again. */

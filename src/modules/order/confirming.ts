@@ -71,7 +71,7 @@ export async function confirm(
     giftCards.length > 0 ? store.settleGiftCards(tx, id, now) : undefined,
     customerId === null ? undefined : addSpending(tx, { customerId, currency, mode: order.mode, amount: total }),
     tellConfirmed(tx, deps, order, lines),
-    recordMovements(tx, deps, saleOf({ order: { ...order, ...sold }, payments }, giftCards, now)),
+    book(tx, deps, { order: { ...order, ...sold }, payments }, parts),
     drive?.keep && (trail ?? store.eventsOf(tx, id)),
     drive?.keep && (trail ? [] : store.refundsOf(tx, id)),
   ])
@@ -100,6 +100,19 @@ const tellConfirmed = (
       lines: lines.map(({ productId, variantId, quantity }) => ({ productId, variantId, quantity })),
     },
   })
+
+/** Tells the books of a sale, and the dashboards. No shop goes live while one of its orders is unfinished, so this one counts. */
+function book(
+  tx: Writer,
+  deps: OrderDeps,
+  saga: Saga & { order: { confirmedAt: number } },
+  { lines, giftCards }: SoldParts,
+): Promise<void> {
+  const { id, shopId, currency, affiliateId, confirmedAt: at } = saga.order
+  const movements = saleOf(saga, giftCards, at)
+  const processor = movements[0]?.processor ?? 'none'
+  return recordMovements(tx, deps, movements, { isCounted: true, sold: { id, shopId, currency, affiliateId, at, processor, lines } })
+}
 
 /** What the books have of a sale: what was captured for it, and what each gift card paid. */
 function saleOf(saga: Saga, giftCards: readonly OrderGiftCard[], now: number): Movement[] {

@@ -42,7 +42,8 @@ export async function noteDispute(
     amount,
     ...moved,
   }))
-  await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [])
+  // What a shopper's bank takes back is no refund: the dashboards count none of it.
+  await recordMovements(tx, deps, isBooked && amount > 0 ? movements : [], { isCounted: false })
   const trace = { order: order.id, payment: payment.id, processor: payment.processor, dispute: id, state: status }
   const isCapped = isBooked && told.amount > amount
   if (isBooked && !isCapped) deps.log.warn('payment.disputed', trace)

@@ -5,6 +5,7 @@ import { audit } from '../audit/index.ts'
 import { restock } from '../catalog/index.ts'
 import { addSpending } from '../customer/index.ts'
 import { refundGiftCards } from '../gift-card/index.ts'
+import { isCounted } from '../kpi/index.ts'
 import { recordMovements } from '../ledger/index.ts'
 import { noteRefunded } from '../payment/index.ts'
 import { enqueueMessage } from '../webhook/index.ts'
@@ -33,7 +34,8 @@ export async function noteMoved(tx: Writer, deps: OrderDeps, moved: Moved): Prom
   const amount = money === undefined ? 0 : money === 'back' ? refund.amount : -refund.amount
   if (paymentId !== null && money !== undefined) await noteRefunded(tx, deps, { paymentId, amount })
   await tell(tx, deps, moved)
-  await recordMovements(tx, deps, movementsOf(refund, order, { money, cards: isNew } satisfies Booked, deps.clock.now()))
+  const movements = movementsOf(refund, order, { money, cards: isNew } satisfies Booked, deps.clock.now())
+  await recordMovements(tx, deps, movements, { isCounted: movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order)) })
   if (purpose === 'LATE_CAPTURE') return
   const after = await noteOnOrder(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
   // In the order in which everybody locks: variants, gift cards, the customer's numbers.

@@ -1,14 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
+import { type Finding, findingsOf, type Rule } from '../../core/findings.ts'
 import { dayMs } from '../../lib/day.ts'
 import { daysOfBlock } from './domain.ts'
 
-const problemsMax = 20
-
-type Row = Record<string, string | number | null>
-type Rule = { subject: string; broken: SQL; say: (row: Row) => string }
-
-// Asked for by `souk check` alone, and so made by it. Each is one statement, so that a write in between changes nothing.
+// Asked for by `souk check` alone, and so made by it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'signals of repayments',
@@ -70,10 +66,5 @@ const rules = (): readonly Rule[] => [
   },
 ]
 
-export type RepaymentFinding = { readonly subject: string; readonly problems: string[] }
-
 /** Whether what is kept of merchants is what their repayments come to. */
-export async function* repaymentFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<RepaymentFinding> {
-  for (const { subject, broken, say } of rules())
-    yield { subject, problems: (await read.rows<Row>(sql`${broken} limit ${problemsMax}`)).map(say) }
-}
+export const repaymentFindings = (db: Pick<Database, 'read'>): AsyncGenerator<Finding> => findingsOf(db, rules())

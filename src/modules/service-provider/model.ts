@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { fieldsOf, Instant, integer, notBlank, nullable, oneOf, pageOf, pageQuery, text } from '../../http/schema.ts'
+import { fieldsOf, Instant, integer, nullable, oneOf, pageOf, pageQuery, publicName, text } from '../../http/schema.ts'
 import { WalletBodies, WalletRecord } from '../trust/model.ts'
 import { archetypes, displayNameMax, providerStatuses } from './domain.ts'
 
@@ -32,7 +32,7 @@ export const RotatedSecret = t.Object(
   { title: 'RotatedSecret' },
 )
 
-const displayName = text(displayNameMax, { ...notBlank, description: 'The public reads it' })
+const displayName = text(displayNameMax, { ...publicName, description: 'The public reads it' })
 export const CreateProvider = t.Object({ displayName, archetype: oneOf(archetypes), wallets: t.Optional(WalletBodies) })
 export const ChangeProvider = t.Object({
   displayName: t.Optional(displayName),

@@ -12,6 +12,7 @@ import { defined, type Optional, pick } from '../../lib/records.ts'
 import { sha256 } from '../../lib/seal.ts'
 import { audit, audited, nthLastTime } from '../audit/index.ts'
 import { assertCountry, noProvinces, provinceCodes, provinces } from '../countries/domain.ts'
+import { noteVerified } from '../kpi/index.ts'
 import {
   type ApiKey,
   endedKeysKeptMs,
@@ -153,6 +154,7 @@ export async function openShop(
     shippingMethodsVersion: 1,
   }
   await deps.shopStore.insert(tx, shop)
+  if (isApproved) await noteVerified(tx, { merchantId, shopIds: [shop.id], at: now })
   for (const kind of ['PUBLISHABLE', 'SECRET'] as const) await deps.shopStore.insertKey(tx, makeKey(deps, shop.id, kind, 'TEST').row)
   return shop
 }

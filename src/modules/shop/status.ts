@@ -4,6 +4,7 @@ import { assertExpected, type Expected, unlessStale } from '../../core/versions.
 import { type Page, pageOf, type Slice } from '../../lib/page.ts'
 import type { Difference } from '../audit/domain.ts'
 import { audit } from '../audit/index.ts'
+import { noteVerified } from '../kpi/index.ts'
 import { type Shop, type ShopStatus, shopDifference, statusAskedFor } from './domain.ts'
 import type { ShopDeps } from './parts.ts'
 import { noSuchShop } from './service.ts'
@@ -23,7 +24,10 @@ export async function listShops(
  * it is restored.
  */
 export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, actor }: { merchantId: string; actor: Actor }): Promise<void> {
-  for (const shop of await deps.shopStore.verifyAll(tx, merchantId, deps.clock.now())) {
+  const now = deps.clock.now()
+  const shops = await deps.shopStore.verifyAll(tx, merchantId, now)
+  await noteVerified(tx, { merchantId, shopIds: shops.map(({ id }) => id), at: now })
+  for (const shop of shops) {
     const difference = shopDifference({ ...shop, status: 'ACTIVE', verifiedAt: null }, shop)
     await audit(tx, deps, { actor, action: 'shop.verified', subject: shop.id, shopId: shop.id, ...difference })
   }
@@ -51,5 +55,7 @@ export async function moveShop(
       ? store.move(tx, before, ['ACTIVE', 'KYB_VERIFIED'], to, fields)
       : store.move(tx, before, ['SUSPENDED'], to, { ...fields, ...(to === 'KYB_VERIFIED' && { verifiedAt: before.verifiedAt ?? now }) })
   const shop = unlessStale(await moved)
+  if (before.verifiedAt === null && shop.verifiedAt !== null)
+    await noteVerified(tx, { merchantId: shop.merchantId, shopIds: [id], at: shop.verifiedAt })
   return { shop, difference: shopDifference(before, shop) }
 }

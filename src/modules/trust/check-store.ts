@@ -1,14 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/engine.ts'
+import { type Finding, findingsOf, problemsMax, type Rule } from '../../core/findings.ts'
 import { activeTimesOf, always, type Grant, grantLine, grantsOf, type Owner } from './domain.ts'
 
-const problemsMax = 20
 const addressesAtOnce = 200
 
-type Row = Record<string, string | number | null>
-type Rule = { subject: string; broken: SQL; say: (row: Row) => string }
-
-// Asked for by `souk check` alone, and so made by it. Each is one statement, so that a write in between changes nothing.
+// Asked for by `souk check` alone, and so made by it.
 const rules = (): readonly Rule[] => [
   {
     subject: 'counts of the trust fabric',
@@ -66,15 +63,27 @@ const rules = (): readonly Rule[] => [
     say: ({ id, kept, counted }) =>
       `Of service provider ${id}, ${kept} messages are counted, and there are ${counted}, or the last was at another time`,
   },
+  {
+    // One whose attestation counts no more is reversed by the next look, and one that was reversed may still be named until then.
+    subject: 'attested repayments',
+    broken: sql`
+      select r.id as id, 'is recorded of an attestation, and of none that is known' as what from repayments r
+      where r.source = 'ATTESTATION' and r.reversed_at is null
+        and r.id not in (select repayment_id from attested_repayments where repayment_id is not null)
+      union select a.repayment_id, 'is recorded of an attestation, and is none, or no repayment' from attested_repayments a
+        left join repayments r on r.id = a.repayment_id
+      where a.repayment_id is not null and (r.id is null or r.source <> 'ATTESTATION')
+      union select repayment_id, 'is recorded of two attestations' from attested_repayments
+      where repayment_id is not null group by repayment_id having count(*) > 1
+      order by 1, 2`,
+    say: ({ id, what }) => `Repayment ${id} ${what}`,
+  },
 ]
 
-export type TrustFinding = { readonly subject: string; readonly problems: string[] }
-
 /** Whether what is kept of the trust fabric is what its registries and attestations come to. */
-export async function* trustFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<TrustFinding> {
-  for (const { subject, broken, say } of rules())
-    yield { subject, problems: (await read.rows<Row>(sql`${broken} limit ${problemsMax}`)).map(say) }
-  yield { subject: 'grants', problems: await grantProblems(read) }
+export async function* trustFindings(db: Pick<Database, 'read'>): AsyncGenerator<Finding> {
+  yield* findingsOf(db, rules())
+  yield { subject: 'grants', problems: await grantProblems(db.read) }
 }
 
 type Kept = {

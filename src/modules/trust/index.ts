@@ -1,4 +1,4 @@
-export { type TrustFinding, trustFindings } from './check-store.ts'
+export { trustFindings } from './check-store.ts'
 export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
 export { type Proof, readProof, readStats, rule, type Stats, statsNow } from './fabric.ts'
 export type { TrustDeps } from './parts.ts'

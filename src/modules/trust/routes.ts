@@ -32,7 +32,7 @@ export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
       detail: {
         summary: 'What the trust fabric comes to',
         description:
-          'Sums, which name nobody. They are kept in the writes of what they count, so none is older than the last commit; clients may keep them for a minute. Attestations are those that count, of all chains; `/v2/trust-fabric/proof` says by what they may be counted again.',
+          'Sums, which name nobody. They are kept in the writes of what they count, so none is older than the last commit; clients may keep them for a minute. Attestations are those that count, of all chains that are read; `/v2/trust-fabric/proof` says by what they may be counted again.',
       },
     })
     .get('/v2/trust-fabric/proof', async () => jsonForAMinute(JSON.stringify(await readProof(deps))) as never, {
@@ -41,7 +41,7 @@ export const trustRoutes = (deps: HttpDeps & TrustDeps) =>
       detail: {
         summary: 'By what the attestations may be counted again',
         description:
-          'For each chain the contract, the schemas and the last block that is counted; the hash of the registry of grants, which operators export by `souk chain registry`; and the rule in words. `souk chain verify` counts again from those grants and the chain alone.',
+          'For each chain that is read the contract, the schemas and the last block that is counted; the hash of the registry of grants, which operators export by `souk chain registry`; and the rule in words. `souk chain verify` counts again from those grants and the chain alone.',
       },
     })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { chainSyncs } from '../../../db/schema/trust.ts'
-import { resync } from '../../../src/modules/attestation/index.ts'
+import { attestations, chainSyncs } from '../../../db/schema/trust.ts'
+import { beginRescans, resync } from '../../../src/modules/attestation/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
@@ -211,6 +211,38 @@ describeChain('a chain that becomes another one', () => {
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 1 })
     await souk.expectTruth(chain)
     expect((await souk.sync(chain.chainId)).haltedBecause).toBeNull()
+  })
+
+  test('an attestation that a node made up stands against what all nodes say: that halts the chain, and reading it anew mends it', async () => {
+    await using chain = await startChain()
+    await using lying = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
+    await souk.grant(everybody)
+    const [made = '0x'] = await chain.attest([{ schema: 'B', attester: lender }])
+    await chain.mine(3)
+    // One node alone is not believed to be right against what is here.
+    await souk.run()
+    lying.always(faults.ofAnother(platform))
+    await chain.revoke([made])
+    await chain.mine(3)
+    await souk.run()
+    expect(await souk.sync(chain.chainId)).toMatchObject({ haltedBecause: null })
+    await souk.expectTruth(chain)
+    const [next = '0x'] = await chain.attest([{ schema: 'C', attester: lender }])
+    await chain.mine(3)
+    lying.forget()
+    souk.app.clock.advance(120_000)
+    // As a node has made it up before.
+    const [row] = await souk.rows(chain.chainId)
+    if (row) await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, uid: next, attester: platform, schema: 'A' }))
+    expect((await souk.run()).at(-1)?.kind).toBe('HALTED')
+    const { haltedBecause } = await souk.sync(chain.chainId)
+    expect(haltedBecause).toContain('all nodes answer an attestation that is known as another one, which is here since block')
+    await beginRescans(souk.deps)
+    expect(souk.app.logged.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['chain.halted', 'chain.halted'])
+    await resync(souk.deps, chain.chainId, Number(/--from (\d+)/.exec(haltedBecause ?? '')?.[1]))
+    await souk.run()
+    await souk.expectTruth(chain)
   })
 
   test('a process that has lost the chain meanwhile does not halt it by what it saw before', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { attestedRepayments } from '../../../db/schema/trust.ts'
+import { attestations, attestedRepayments } from '../../../db/schema/trust.ts'
 import { encodeStatement, refOf } from '../../../src/clients/chain/eas.ts'
 import { beginRescans, recordAttestedRepayments, resync } from '../../../src/modules/attestation/index.ts'
+import { trustFindings } from '../../../src/modules/trust/index.ts'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
 import { faults, startProxy } from '../../support/chain/proxy.ts'
@@ -107,8 +108,23 @@ describeChain('repayments that lenders attest', () => {
     await sync()
     expect((await standing()).sort()).toEqual([refOf('first'), refOf('third')].sort())
     expect(await repayments()).toHaveLength(4)
-    const rows = await souk.deps.db.read.select().from(attestedRepayments)
-    expect(rows.filter(({ repaymentId }) => repaymentId !== null)).toHaveLength(2)
+    const rows = (await souk.deps.db.read.select().from(attestedRepayments)).filter(({ repaymentId }) => repaymentId !== null)
+    expect(rows).toHaveLength(2)
+    const problems = async () => {
+      const findings = await Array.fromAsync(trustFindings(souk.deps.db))
+      return findings.flatMap((finding) => (finding.subject === 'attested repayments' ? finding.problems : []))
+    }
+    expect(await problems()).toEqual([])
+    const [one, other] = rows.map(({ repaymentId }) => repaymentId ?? '').sort()
+    const name = (repaymentId: string | null | undefined) => souk.deps.db.write((tx) => tx.update(attestedRepayments).set({ repaymentId }))
+    await name(one)
+    const [twice, lost] = await problems()
+    expect([twice, lost]).toEqual([
+      `Repayment ${one} is recorded of two attestations`,
+      `Repayment ${other} is recorded of an attestation, and of none that is known`,
+    ])
+    await name('pay_none')
+    expect(await problems()).toHaveLength(4)
   })
 
   test('a lender that is taken out is heard no more, what it said before stands, and a wallet that is taken away takes back what it said', async () => {
@@ -157,6 +173,41 @@ describeChain('repayments that lenders attest', () => {
     expect(await repayments()).toMatchObject([{ amountUsd: 123.45 }])
   })
 
+  test('attestations that no node has keep none of the others out, are asked for again, and merchants are read once a look, if at all', async () => {
+    await using chain = await startChain()
+    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    const { saying, repayments, sync } = await lendingIn(souk)
+    const { deps } = souk
+    await chain.mine(1)
+    await chain.attest(Array.from({ length: 60 }, (_, nth) => saying(`loan ${nth}`)))
+    await finish(chain)
+    await souk.run()
+    const [row] = await souk.rows(chain.chainId)
+    // As by a node that made them up: one more than is asked at once, before all others.
+    const invented = Array.from({ length: 51 }, (_, nth) => ({
+      ...(row as typeof attestations.$inferSelect),
+      uid: `0x${String(nth).padStart(64, '0')}`,
+      blockNumber: chain.startBlock,
+    }))
+    await deps.db.write((tx) => tx.insert(attestations).values(invented))
+    let reads = 0
+    const { merchantIds } = deps.attestedRepaymentStore
+    deps.attestedRepaymentStore.merchantIds = (...asked) => {
+      reads++
+      return merchantIds(...asked)
+    }
+    await sync()
+    expect(await repayments()).toHaveLength(60)
+    expect(reads).toBe(1)
+    expect(deps.attestedTo.get(chain.chainId)).toMatchObject({ from: chain.startBlock - 1 })
+    await chain.attest([saying('another')])
+    await finish(chain)
+    await sync()
+    expect(await repayments()).toHaveLength(61)
+    expect(reads).toBe(1)
+    expect(await deps.db.read.select().from(attestedRepayments)).toHaveLength(61)
+  })
+
   test('what a backfill, or a rescan, brings of older blocks is recorded and reversed, though newer blocks were looked at before', async () => {
     await using chain = await startChain()
     await using first = startProxy(chain.url)
@@ -179,7 +230,7 @@ describeChain('repayments that lenders attest', () => {
     await chain.attest([saying('late')])
     await chain.revoke([revoked])
     await finish(chain)
-    first.spoil(async (_, forward) => forward(), faults.noLogs())
+    first.spoil(async (_, forward) => forward(), faults.noLogsNorBlooms())
     await sync()
     expect(await standing()).toEqual([refOf('left out'), refOf('revoked')].sort())
 

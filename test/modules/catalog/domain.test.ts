@@ -244,6 +244,7 @@ test('a product of nothing but a title is a draft with one variant that is free 
     createdAt: now,
     updatedAt: now,
     version: 1,
+    createdAs: 'DRAFT' as const,
   })
   expect(variants).toEqual([
     {

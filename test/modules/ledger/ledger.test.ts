@@ -31,7 +31,8 @@ async function orderIn(app: TestApp, currency: string) {
   return { shop, order, movement }
 }
 
-const record = (app: TestApp, movements: Movement[]) => app.deps.db.write((tx) => recordMovements(tx, app.deps, movements))
+const record = (app: TestApp, movements: Movement[]) =>
+  app.deps.db.write((tx) => recordMovements(tx, app.deps, movements, { isCounted: true }))
 const rows = (app: TestApp) => app.deps.db.read.select().from(unifiedTransactions).orderBy(asc(unifiedTransactions.key))
 const worths = async (app: TestApp) => (await rows(app)).map(({ key, usdPerUnit, usdCents }) => [key, usdPerUnit, usdCents])
 
@@ -84,7 +85,7 @@ describe('movements', () => {
     await using app = await testApp()
     const { movement } = await orderIn(app, 'EUR')
     const movements = [movement('a')]
-    const write = (tx: Writer) => recordMovements(tx, app.deps, movements)
+    const write = (tx: Writer) => recordMovements(tx, app.deps, movements, { isCounted: true })
     const failed = app.deps.db.write(async (tx) => {
       await write(tx)
       throw new Error('the write fails')

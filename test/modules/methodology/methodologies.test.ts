@@ -1,6 +1,7 @@
 /** Versions of lenders' methodologies, and what anybody may read of both. */
 import { expect, test } from 'bun:test'
 import { auditLog } from '../../../db/schema/people.ts'
+import { wrongInUrl } from '../../../src/modules/methodology/domain.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { lenderIn } from '../../support/repayments.ts'
 import { ok } from '../../support/selling.ts'
@@ -78,8 +79,10 @@ test('what is wrong with a methodology is told by its field; a version or a hash
     [{ contentHash: `${hashOf(1)}0` }, /^contentHash \(body\)/],
     [{ contentHash: `0x${'g'.repeat(64)}` }, /^contentHash \(body\): Expected 0x and 64 hexadecimal digits/],
     [{ documentUrl: 'http://lender.example/a.pdf' }, /^documentUrl \(body\): Expected an address that begins with https/],
-    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl \(body\)/],
-    [{ documentUrl: 'https://' }, /^documentUrl \(body\)/],
+    [{ contentHash: `0x${'0'.repeat(64)}` }, /^contentHash \(body\): must be the hash of the document/],
+    [{ documentUrl: 'https://user:planted@lender.example/a.pdf' }, /^documentUrl \(body\): must hold no user name and no password$/],
+    [{ documentUrl: 'https://' }, /^documentUrl \(body\): must name a host behind https/],
+    [{ version: 'a\u202eb' }, /^version \(body\): Expected a text that is not blank, without control characters/],
     [{ version: ' ' }, /^version \(body\)/],
     [{ version: 'a'.repeat(101) }, /^version \(body\)/],
     [{ lenderId: `lend_${'0'.repeat(26)}` }, /^lenderId \(body\): no such lender$/],
@@ -118,4 +121,45 @@ test('of many that are registered at once one is left active, and as many are co
   const { data } = (await app.call('GET', '/admin/methodologies', { token })).body
   expect(data.map(({ status }: { status: string }) => status).sort()).toEqual(['ACTIVE', ...Array(7).fill('SUPERSEDED')])
   expect(await counted(app)).toEqual({ totalLenders: 1, activeVersions: 1 })
+})
+
+test('the address of a document is refused by the part of it that is wrong', () => {
+  const wrong: Record<string, string[]> = {
+    'hold only characters': [
+      'https://éx.example/é',
+      'https://x .example',
+      'https://x.example/%zz',
+      'https://x.example/"',
+      'https:/\\x.example',
+    ],
+    'hold no user name': ['https://a@x.example', 'https://a:b@x.example:1/', 'https://@x.example'],
+    'name a host': [
+      'https://',
+      'https:///a',
+      'https://:8443',
+      'https://?a',
+      'https://[::1',
+      'https://[x]',
+      'https://%20',
+      'https://1.2.3.4.5',
+    ],
+    'have a port': [
+      'https://x.example:99999/',
+      'https://x.example:0',
+      'https://x.example:',
+      'https://x.example:8a',
+      'https://[::1]:x',
+      'https://a:b:c',
+    ],
+  }
+  for (const [what, addresses] of Object.entries(wrong))
+    for (const address of addresses) expect([address, wrongInUrl(address)]).toEqual([address, expect.stringContaining(what)])
+  for (const address of [
+    'HTTPS://x.example',
+    'https://x.example:8443/a?b=@#c:d',
+    'https://[::1]:443/',
+    'https://xn--x-9ga.example/%C3%A9',
+    'https://127.0.0.1',
+  ])
+    expect([address, wrongInUrl(address)]).toEqual([address, undefined])
 })

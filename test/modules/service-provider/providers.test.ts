@@ -165,3 +165,22 @@ test('a message moves its sender up at once, though answers are kept', async () 
   await app.deps.db.write((tx) => tx.update(serviceProviders).set({ successfulIngestionCount: 1 }).where(eq(serviceProviders.id, 'prov_b')))
   expect((await recommended(app)).recommendations[0].providerId).toBe('prov_b')
 })
+
+test('a name that the public reads holds no control character, no line break and nothing that turns its direction, of whomever it is', async () => {
+  await using app = await testApp()
+  const { token } = await app.superAdmin()
+  const post = (path: string, displayName: string) =>
+    app.call('POST', path, { token, body: { displayName, ...(path.endsWith('providers') ? { archetype: 'generic' } : {}) } })
+  for (const path of ['/admin/lenders', '/admin/service-providers']) {
+    const { id } = ok(await post(path, 'Bücher & Сыр, 本店 (שלום\u200f)'), 201).body
+    for (const bad of ['a\u0007b', 'a\nb', 'a\u0085', '\u202ea', 'a\u2066b', 'a\u2028b', ' ', '\u3000']) {
+      const answers = [await post(path, bad), await app.call('PATCH', `${path}/${id}`, { token, body: { displayName: bad } })]
+      for (const { status, body } of answers)
+        expect([bad, status, body.message]).toEqual([
+          bad,
+          400,
+          expect.stringContaining('displayName (body): Expected a text that is not blank, without control'),
+        ])
+    }
+  }
+})

@@ -6,15 +6,19 @@ import { registryHash } from '../../../src/modules/trust/domain.ts'
 import { addCounts, allGrants, rule } from '../../../src/modules/trust/index.ts'
 import { startOfTime, testApp } from '../../support/app.ts'
 import { bothWays } from '../../support/both-ways.ts'
+import { testDatabase } from '../../support/database.ts'
 import { ok } from '../../support/selling.ts'
 import { sendingIn, signedBy, walletOf } from '../../support/trust.ts'
 
 const now = '2026-01-06T12:00:00.000Z'
 const stats = '/v2/trust-fabric/stats'
 const proof = '/v2/trust-fabric/proof'
+/** Nobody reads them in a test. */
+const chainsNamed = (...ids: number[]) =>
+  JSON.stringify(ids.map((chainId) => ({ chainId, rpc: ['http://127.0.0.1:9'], contract: walletOf(5), startBlock: 1 })))
 
 test('the statistics are sums as of the last commit, for anybody, for a minute', async () => {
-  await using app = await testApp()
+  await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
   const { token } = await app.superAdmin()
   const none = await app.call('GET', stats)
   expect([none.status, none.headers.get('cache-control'), none.headers.get('access-control-allow-origin')]).toEqual([
@@ -64,8 +68,39 @@ test('the statistics are the same ahead of the framework and by the route, and a
   }
 })
 
+test('of a chain that is not read any more nothing is told, what is kept of it stays, and with the chain it is told again', async () => {
+  const database = await testDatabase()
+  for (const [named, schemaA, chainIds] of [
+    ['1,10', 12, [1, 10]],
+    ['10', 11, [10]],
+    ['', 8, []],
+    ['10,1', 12, [1, 10]],
+  ] as const) {
+    const app = await testApp({ CHAINS: chainsNamed(...named.split(',').filter(Boolean).map(Number)) }, { database })
+    if (named === '1,10')
+      await app.deps.db.write(async (tx) => {
+        await tx.insert(chainSyncs).values([1, 10].map((chainId) => ({ chainId, contract: walletOf(5), startBlock: 1, countedTo: 9 })))
+        for (const [chainId, by] of [
+          [0, 8],
+          [1, 1],
+          [10, 3],
+        ] as const)
+          await addCounts(tx, app.deps, chainId, { 'attestations.A': by })
+      })
+    await using asked = bothWays(app)
+    expect(JSON.parse((await asked.viaServer(stats)).body).attestations.schemaA).toBe(schemaA)
+    expect((await app.call('GET', stats)).body.attestations.schemaA).toBe(schemaA)
+    expect((await app.call('GET', proof)).body.chains.map(({ chainId }: { chainId: number }) => chainId)).toEqual(chainIds)
+    const metrics = (await app.call('GET', '/metrics')).body
+    for (const chainId of [1, 10])
+      expect(metrics.includes(`souk_chain_counted_to{chain="${chainId}"} 9`)).toBe(chainIds.some((one) => one === chainId))
+    await app.close()
+  }
+  await database.drop()
+})
+
 test('the proof says of each chain what is counted up to which block, and the hash of the very grants', async () => {
-  await using app = await testApp()
+  await using app = await testApp({ CHAINS: chainsNamed(1, 10) })
   const { token } = await app.superAdmin()
   const chain = { contract: walletOf(0xabcdef), startBlock: 5 }
   await app.deps.db.write((tx) =>
@@ -101,7 +136,7 @@ test('the proof says of each chain what is counted up to which block, and the ha
 })
 
 test('neither the statistics nor the proof hold a name, an id, a wallet, a hash, an address or a version of anybody', async () => {
-  await using app = await testApp()
+  await using app = await testApp({ CHAINS: chainsNamed(1) })
   const { token } = await app.superAdmin()
   const post = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body
   const [lenderWallet, providerWallet, platformWallet] = [walletOf(0xfeed01), walletOf(0xfeed02), walletOf(0xfeed03)]

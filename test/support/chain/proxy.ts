@@ -83,6 +83,14 @@ const withLogs =
   }
 const firstLog = (change: (log: Any) => Any) => withLogs((logs) => logs.map((log, nth) => (nth === 0 ? change(log) : log)))
 
+const withBlooms =
+  (digit: string): Fault =>
+  async (calls, forward) => {
+    const answers = await forward()
+    for (const answer of of(calls, answers, 'eth_getBlockByNumber')) if (answer.result) answer.result.logsBloom = `0x${digit.repeat(512)}`
+    return answers
+  }
+
 export const faults = {
   limited:
     (retryAfter?: string): Fault =>
@@ -109,12 +117,20 @@ export const faults = {
       return answers
     },
   noLogs: () => withLogs(() => []),
+  /** Of every block it says that it may hold whatever there is. */
+  fullBlooms: () => withBlooms('f'),
+  /** As of a chain that knows of no blooms. */
+  noLogsNorBlooms: (): Fault => (calls, forward) =>
+    withBlooms('0')(calls, async () => (await faults.noLogs()(calls, forward)) as RpcAnswer[]),
   withoutFirst: () => withLogs((logs) => logs.slice(1)),
   removed: () => firstLog((log) => ({ ...log, removed: true })),
   otherAddress: () => firstLog((log) => ({ ...log, address: `0x${'12'.repeat(20)}` })),
   otherBlock: () => firstLog((log) => ({ ...log, blockNumber: '0xfffffff' })),
   otherHash: () => firstLog((log) => ({ ...log, blockHash: `0x${'12'.repeat(32)}` })),
   otherSchema: () => firstLog((log) => ({ ...log, topics: [...log.topics.slice(0, 3), `0x${'12'.repeat(32)}`] })),
+  /** The first log is of another attester, which signed nothing. */
+  ofAnother: (address: string) =>
+    firstLog((log) => ({ ...log, topics: [log.topics[0], log.topics[1], `0x${'0'.repeat(24)}${address.slice(2)}`, log.topics[3]] })),
   shortData: () => firstLog((log) => ({ ...log, data: log.data.slice(0, 40) })),
   fewTopics: () => firstLog((log) => ({ ...log, topics: log.topics.slice(0, 3) })),
   twice: () => withLogs((logs) => [...logs, ...logs.slice(0, 1)]),

@@ -1,0 +1,68 @@
+/** The dashboards over ten million transactions, against the same over ten thousand; and product reads meanwhile. */
+import { join } from 'node:path'
+import { administer } from './buying-postgres.ts'
+import type { KpisMeasured, KpisTold, NetworkOf } from './kpi-reads.ts'
+import { children, figure, median, quick, rows, say, spreadOf, work } from './runs.ts'
+
+const few = 10_000
+const many = quick ? 1_000_000 : 10_000_000
+const rounds = quick ? 3 : 7
+const seconds = quick ? 1 : 3
+
+/** @param serverUrl of a Postgres user who may create databases; without it, on SQLite alone */
+export async function measureKpis(serverUrl: string | undefined): Promise<void> {
+  say(`the dashboards of ${figure(many)} transactions (seeding takes a while)`)
+  const sizes = [few, many]
+  report('SQLite', await measured(sizes.map((transactions) => ({ dataDir: join(work, `kpi-${transactions}`), transactions }))))
+  if (!serverUrl) return
+  const names = sizes.map((transactions) => `souk_bench_${process.pid}_kpi_${transactions}`)
+  try {
+    const networks: NetworkOf[] = []
+    for (const [nth, transactions] of sizes.entries()) {
+      await administer(serverUrl, `CREATE DATABASE ${names[nth]}`)
+      const url = new URL(serverUrl)
+      url.pathname = `/${names[nth]}`
+      networks.push({ dataDir: join(work, `kpi-postgres-${transactions}`), databaseUrl: url.href, transactions })
+    }
+    report('Postgres', await measured(networks))
+  } finally {
+    for (const name of names) await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  }
+}
+
+async function measured(networks: readonly NetworkOf[]): Promise<KpisMeasured> {
+  const told: KpisTold = { networks, rounds, seconds }
+  const [{ databaseUrl = '' } = {}] = networks
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'kpi-reads.ts')], {
+    env: { ...Bun.env, DATABASE_URL: databaseUrl },
+    stdin: new Blob([JSON.stringify(told)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  children.add(child)
+  const text = await new Response(child.stdout).text()
+  children.delete(child)
+  if ((await child.exited) !== 0) throw new Error('kpi-reads.ts broke off')
+  return JSON.parse(text) as KpisMeasured
+}
+
+function report(label: string, { times, quiet, looking }: KpisMeasured): void {
+  for (const [name, [small = 1, large = 0]] of Object.entries(times))
+    rows.push({
+      what: `${name} over 365 days, ${figure(many)} transactions to ${figure(few)}, ${label}`,
+      souk: `${figure(large, 2)} ms`,
+      floor: `at ${figure(few)} ${figure(small, 2)} ms`,
+      ratio: figure(large / small, 2),
+      spread: '',
+      target: '≤ 2',
+    })
+  const ratios = looking.map((rate, nth) => rate / (quiet[nth] ?? 1))
+  rows.push({
+    what: `product reads while an operator looks at the dashboards, ${label}`,
+    souk: `${figure(median(looking))}/s`,
+    floor: `while nobody does ${figure(median(quiet))}/s`,
+    ratio: figure(median(ratios), 2),
+    spread: spreadOf(ratios),
+    target: '≥ 0.9',
+  })
+}

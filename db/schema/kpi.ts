@@ -1,0 +1,53 @@
+import { int, money, primaryKey, table, text, word } from '../columns.ts'
+
+/**
+ * What is counted for the operator's dashboards: people, shops, orders and products by count, money in US cents. UNPRICED are the movements
+ * of money that have no worth in dollars yet. The last four are what partners brought, by shop and by product.
+ */
+export const kpiWords = [
+  'USERS',
+  'SHOPS',
+  'ORDERS',
+  'PRODUCTS',
+  'GMV',
+  'REFUNDS',
+  'UNPRICED',
+  'MERCHANT_CENTS',
+  'MERCHANT_ORDERS',
+  'PRODUCT_CENTS',
+  'PRODUCT_UNITS',
+] as const
+
+/** Appended in the write of the fact, so that nobody waits for a shared row. A fold moves them into `kpi_days`. */
+export const kpiDeltas = table(
+  'kpi_deltas',
+  {
+    kpi: word('kpi', kpiWords).notNull(),
+    /** Days since 1970-01-01, UTC: when the fact counts. */
+    day: int('day').notNull(),
+    /** Names the fact, once a figure and day: the id of its record. */
+    id: text('id').notNull(),
+    /** What the figure is broken down by: a role, a cohort, a processor, a status, a shop or a product. */
+    key: text('key').notNull(),
+    value: money('value').notNull(),
+  },
+  (delta) => [primaryKey({ columns: [delta.kpi, delta.day, delta.id] })],
+)
+
+/** The deltas of the past, summed up. What is ranked is summed up by 8 and by 64 days too, so that a long window is few rows. */
+export const kpiDays = table(
+  'kpi_days',
+  {
+    kpi: word('kpi', kpiWords).notNull(),
+    /** Of how many days it is the sum: 1, 8 or 64. */
+    span: int('span').notNull(),
+    /** The first of them, days since 1970-01-01: a multiple of `span`. */
+    day: int('day').notNull(),
+    key: text('key').notNull(),
+    value: money('value').notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.kpi, row.span, row.day, row.key] })],
+)
+
+/** One row once the figures of what was there before they were kept have been counted. */
+export const kpiState = table('kpi_state', { id: int('id').primaryKey(), filledAt: money('filled_at').notNull() })

@@ -1,0 +1,18 @@
+import { type BackupStore, isBackupName } from '../../core/backup-store.ts'
+import { createBucket, type Port, type S3Account } from '../documents/s3.ts'
+
+/** A bucket of an S3-compatible service for copies of an instance. */
+export const createBucketStore = (account: S3Account, port: Port): BackupStore => ({
+  kind: 'S3',
+  place: `bucket ${account.bucket}, ${account.prefix}`,
+  ...createBucket(account, port, {
+    refuseName: (name) => {
+      if (!isBackupName(name)) throw new Error('not a name of a copy')
+    },
+    isName: isBackupName,
+    failed: 'backup.store_failed',
+    unavailable: 'The bucket of the backups does not answer, or refuses the key of the settings',
+    missing: 'No such copy',
+    namesOnce: false,
+  }),
+})

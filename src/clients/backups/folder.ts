@@ -1,0 +1,91 @@
+import { link, readdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
+import { AppError } from '../../core/errors.ts'
+import { codeOf, freeOf, isFull, make, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
+
+const retryAfterSeconds = 5
+/** What nobody has written to for so long, nobody writes. */
+const abandonedMs = 24 * 60 * 60 * 1000
+
+/**
+ * A folder for copies of an instance, for its owner alone. Files have another name until they are on the disk.
+ * @param directory made when the first file comes
+ * @param now milliseconds since the epoch
+ */
+export function createFolderStore(directory: string, now: () => number): BackupStore {
+  const root = resolve(directory)
+  const pathOf = (name: string): string => {
+    if (!isBackupName(name)) throw new Error('not a name of a copy')
+    return join(root, name)
+  }
+
+  /** Depth first, in the order of the bytes of whole names: a folder stands where its slash stands. */
+  async function* walk(folder: string, prefix: string): AsyncGenerator<ListedCopy> {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error
+      return []
+    })
+    const named = entries.map((entry) => ({ entry, name: `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}` }))
+    for (const { entry, name } of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.isDirectory()) {
+        if (name.startsWith(prefix) || prefix.startsWith(name)) yield* walk(name, prefix)
+        continue
+      }
+      if (!entry.isFile() || !name.startsWith(prefix)) continue
+      const found = await statOf(join(root, name))
+      if (!found) continue
+      if (isBackupName(name)) yield { name, bytes: found.size, at: found.mtimeMs }
+      else if (name.endsWith(unfinished) && isBackupName(name.slice(0, -unfinished.length)) && now() - found.mtimeMs > abandonedMs)
+        await rm(join(root, name), { force: true })
+    }
+  }
+
+  return {
+    kind: 'FOLDER',
+    place: root,
+    async put(name, chunks) {
+      const path = pathOf(name)
+      try {
+        return await writeWhole(path, `${path}${unfinished}`, chunks, 'w')
+      } catch (error) {
+        throw isFull(error)
+          ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Make room there`, { retryAfterSeconds, cause: error })
+          : error
+      }
+    },
+    async adopt(name, path) {
+      const target = pathOf(name)
+      await make(dirname(target))
+      try {
+        await link(path, target)
+      } catch {
+        // Another disk, or one without links, or another file has the name.
+        return false
+      }
+      await syncDirectory(dirname(target))
+      return true
+    },
+    async get(name) {
+      const path = pathOf(name)
+      const found = await statOf(path)
+      return found && { bytes: found.size, chunks: () => readChunks(path, 'No such copy') }
+    },
+    async delete(name) {
+      const path = pathOf(name)
+      await Promise.all([rm(path, { force: true }), rm(`${path}${unfinished}`, { force: true })])
+      for (let folder = dirname(path); folder !== root; folder = dirname(folder)) if (!(await removeEmpty(folder))) return
+    },
+    list: (prefix) => walk('', prefix),
+    free: () => freeOf(root),
+  }
+}
+
+/** Removes a folder that nothing is in any more. */
+async function removeEmpty(folder: string): Promise<boolean> {
+  const left = await readdir(folder).catch(() => undefined)
+  if (left?.length !== 0) return false
+  await rm(folder, { recursive: true, force: true })
+  await syncDirectory(dirname(folder))
+  return true
+}

@@ -1,0 +1,98 @@
+/**
+ * Copies sealed on their way into a store and opened on their way out: whoever reads the store learns names, sizes and times. What is sealed
+ * begins with `SOUKBAK1`, the eight characters of its key's id and 32 random bytes; then comes a sealed stream (lib/sealed-stream.ts) under a
+ * key derived from those and the store's, bound to the name, so that one copy does not open in place of another.
+ */
+import { derivedKey, openStream, SealBroken, sealedChunkBytes, sealStream } from '../lib/sealed-stream.ts'
+import type { BackupStore } from './backup-store.ts'
+
+/** What copies in a store are sealed under. */
+export type BackupKey = {
+  /** Eight hex digits. */
+  readonly id: string
+  /** 32 random bytes. */
+  readonly secret: Uint8Array
+}
+
+export type BackupKeys = {
+  /** What is put from now on is sealed under this. */
+  readonly current: BackupKey
+  of(id: string): BackupKey | undefined
+}
+
+const magic = 'SOUKBAK1'
+const [idBytes, saltBytes, tagBytes] = [8, 32, 16]
+const purpose = 'backup'
+const headBytes = magic.length + idBytes + saltBytes
+
+/** How many bytes a sealed copy of so many holds. */
+export function openedLength(sealed: number): number {
+  const body = Math.max(0, sealed - headBytes - magic.length)
+  return Math.max(0, body - tagBytes * Math.ceil(body / (sealedChunkBytes + tagBytes)))
+}
+
+/** The same store, of which everything is sealed. `get` throws SealBroken for what is not sealed, or under another key, or was altered. */
+export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBytes: (count: number) => Uint8Array): BackupStore {
+  async function* seal(name: string, plain: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+    const { id, secret } = keys.current
+    const salt = randomBytes(saltBytes)
+    yield Buffer.concat([Buffer.from(magic), Buffer.from(id), salt])
+    yield* sealStream(derivedKey(secret, salt, purpose), name, counted(plain, onBytes))
+  }
+
+  async function* open(name: string, sealed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      let head = Buffer.alloc(0)
+      let rest: Uint8Array = new Uint8Array()
+      while (head.length < headBytes) {
+        const { done, value } = await sealed.next()
+        if (done) throw new SealBroken('not a sealed copy')
+        const missing = headBytes - head.length
+        head = Buffer.concat([head, value.subarray(0, missing)])
+        rest = value.subarray(missing)
+      }
+      if (head.toString('latin1', 0, magic.length) !== magic) throw new SealBroken('not a sealed copy')
+      const key = keys.of(head.toString('latin1', magic.length, magic.length + idBytes))
+      if (!key) throw new SealBroken('sealed under another passphrase')
+      yield* openStream(derivedKey(key.secret, head.subarray(-saltBytes), purpose), name, following(rest, sealed))
+    } finally {
+      await sealed.return(undefined)
+    }
+  }
+
+  return {
+    kind: store.kind,
+    place: store.place,
+    async put(name, chunks) {
+      let bytes = 0
+      await store.put(
+        name,
+        seal(name, chunks, (count) => {
+          bytes += count
+        }),
+      )
+      return bytes
+    },
+    async get(name) {
+      const kept = await store.get(name)
+      return kept && { bytes: openedLength(kept.bytes), chunks: () => open(name, kept.chunks()) }
+    },
+    delete: (name) => store.delete(name),
+    async *list(prefix) {
+      for await (const one of store.list(prefix)) yield { ...one, bytes: openedLength(one.bytes) }
+    },
+    free: () => store.free(),
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length)
+    yield chunk
+  }
+}
+
+async function* following(first: Uint8Array, others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first
+  yield* others
+}

@@ -1,0 +1,41 @@
+import { csvLine } from '../lib/csv-line.ts'
+
+type Cell = string | number | null
+
+/**
+ * How much a caller wants a type of an answer, from 0 to 1, by `accept`: the entry that names it most closely decides.
+ * @param type in lower case, as `text/csv`
+ */
+export function wanted(accept: string, type: string): number {
+  const [main] = type.split('/')
+  let [best, closeness] = [0, 0]
+  for (const entry of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    const close = range === type ? 3 : range === `${main}/*` ? 2 : range === '*/*' ? 1 : 0
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
+    if (close > closeness && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality)) [best, closeness] = [Number(quality), close]
+  }
+  return best
+}
+
+/** Whether a caller wants CSV more than JSON. */
+export const wantsCsv = (headers: Headers): boolean => {
+  const accept = headers.get('accept') ?? '*/*'
+  return wanted(accept, 'text/csv') > wanted(accept, 'application/json')
+}
+
+/** Rows as a file to be saved; the names of the first one's fields are its header unless they are given. */
+export function csvAnswer<Row extends Readonly<Record<string, Cell>>>(
+  name: string,
+  rows: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+): Response {
+  const lines = [csvLine(columns), ...rows.map((row) => csvLine(columns.map((column) => row[column] ?? null)))]
+  return new Response(lines.join(''), {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}.csv"`,
+      vary: 'accept',
+    },
+  })
+}

@@ -1,0 +1,123 @@
+import type { Database, Reader } from '../../../db/engine.ts'
+import { system } from '../../core/change.ts'
+import type { Deps } from '../../core/deps.ts'
+import { audit } from '../audit/index.ts'
+import { type Difference, dayText } from './domain.ts'
+import { differencesOf, nextDay, type SpanDifference, spanDifferences } from './facts-store.ts'
+import { addSums, kpiStore as store } from './store.ts'
+
+type MendDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
+
+const problemsMax = 20
+/** Days of which sums by more than a day are looked at together. */
+const blockDays = 64
+const blockOf = (day: number): number => Math.floor(day / blockDays) * blockDays
+
+/** The days of which there is anything, oldest first. Between two of them others have their turn. */
+async function* days(read: Pick<Reader, 'rows'>): AsyncGenerator<number> {
+  for (let day = await nextDay(read, 0); day !== undefined; day = await nextDay(read, day + 1)) {
+    yield day
+    await new Promise((resume) => setImmediate(resume))
+  }
+}
+
+/** The blocks that days lie in, each once, after its days. */
+async function* withBlocks(read: Pick<Reader, 'rows'>): AsyncGenerator<{ day: number } | { block: number }> {
+  let block: number | undefined
+  for await (const day of days(read)) {
+    if (block !== undefined && block !== blockOf(day)) yield { block }
+    block = blockOf(day)
+    yield { day }
+  }
+  if (block !== undefined) yield { block }
+}
+
+const told = ({ kpi, day, key, kept, counted }: Difference): string => `${kpi} of ${key} on ${dayText(day)}: ${kept} is kept of ${counted}`
+const toldSpan = (one: SpanDifference): string =>
+  `${one.kpi} of ${one.key} in ${one.span} days from ${dayText(one.day)}: ${one.kept} is kept of ${one.counted}`
+
+/** What the dashboards count against what there is: each day by one statement, so that a write in between changes nothing. */
+export async function* kpiFindings({ read }: Pick<Database, 'read'>): AsyncGenerator<{ subject: string; problems: string[] }> {
+  if (!(await store.isFilled(read))) return
+  const problems: string[] = []
+  for await (const at of withBlocks(read)) {
+    if ('day' in at) problems.push(...(await differencesOf(read, at.day)).map(told))
+    else problems.push(...(await spanDifferences(read, at.block)).map(toldSpan))
+    if (problems.length >= problemsMax) break
+  }
+  yield { subject: 'figures of the dashboards', problems: problems.slice(0, problemsMax) }
+}
+
+/** Makes up what is kept of a day for what its facts say, in one write. Returns what it made up. */
+const mendDay = (deps: MendDeps, day: number, isFirst: boolean): Promise<Difference[]> =>
+  deps.db.write(async (tx) => {
+    const found = await differencesOf(tx, day)
+    await store.append(
+      tx,
+      found.map(({ kpi, key, counted, kept }) => ({ kpi, day, id: deps.newId('change'), key, value: counted - kept })),
+    )
+    if (!isFirst && found.length > 0) await noteMended(tx, deps, day, found)
+    return found
+  })
+
+const mendBlock = (deps: MendDeps, block: number): Promise<SpanDifference[]> =>
+  deps.db.write(async (tx) => {
+    const found = await spanDifferences(tx, block)
+    await addSums(
+      tx,
+      found.map(({ kpi, span, day, key, counted, kept }) => ({ kpi, span, day, key, value: counted - kept })),
+    )
+    if (found.length > 0) await noteMended(tx, deps, block, found)
+    return found
+  })
+
+const noteMended = (tx: Parameters<typeof audit>[0], deps: MendDeps, day: number, found: readonly (Difference & { span?: number })[]) => {
+  const figures = (of: 'kept' | 'counted') =>
+    Object.fromEntries(found.slice(0, problemsMax).map((one) => [`${one.kpi} ${one.key}${one.span ? ` ${one.span}` : ''}`, one[of]]))
+  const difference = { before: figures('kept'), after: figures('counted') }
+  return audit(tx, deps, { actor: system, action: 'kpis.mended', subject: dayText(day), ...difference })
+}
+
+export type Rebuilt = { readonly days: number; readonly differences: number }
+
+/**
+ * Counts the figures of every day anew from the facts, and holds what is kept against it. What differs is an error in the log, a row of the
+ * audit trail, and mended. What is written meanwhile changes nothing: a day is looked at by one statement, and mended by one write.
+ */
+export async function rebuildKpis(deps: MendDeps): Promise<Rebuilt> {
+  let [count, differences] = [0, 0]
+  for await (const at of withBlocks(deps.db.read)) {
+    const isDay = 'day' in at
+    if (isDay) count++
+    const found = isDay ? await differencesOf(deps.db.read, at.day) : await spanDifferences(deps.db.read, at.block)
+    if (found.length === 0) continue
+    differences += found.length
+    const day = isDay ? at.day : at.block
+    deps.log.error('kpis.differ', {
+      day: dayText(day),
+      figures: found.slice(0, problemsMax).map((one) => ({ ...one, day: dayText(one.day) })),
+    })
+    if (isDay) await mendDay(deps, day, false)
+    else await mendBlock(deps, day)
+  }
+  return { days: count, differences }
+}
+
+/** Days between two lines of the log that say how far a first count is. */
+const progressDays = 100
+
+/**
+ * Counts what was there before the figures were kept: once, before an instance lets anybody in. One that is broken off goes on, and of two
+ * processes neither counts twice.
+ */
+export async function fillKpis(deps: MendDeps): Promise<void> {
+  const { db, log, clock } = deps
+  if (await store.isFilled(db.read)) return
+  let count = 0
+  for await (const day of days(db.read)) {
+    if ((await differencesOf(db.read, day)).length > 0) await mendDay(deps, day, true)
+    if (++count % progressDays === 0) log.info('kpis.counting', { day: dayText(day), days: count })
+  }
+  await db.write((tx) => store.setFilled(tx, clock.now()))
+  if (count > 0) log.info('kpis.counted', { days: count })
+}

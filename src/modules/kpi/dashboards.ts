@@ -1,0 +1,130 @@
+import type { Deps } from '../../core/deps.ts'
+import { usdOf } from '../../lib/usd.ts'
+import { kybCohorts } from '../kyb/domain.ts'
+import {
+  type AskedWindow,
+  dayText,
+  type Kpi,
+  percentChange,
+  previousOf,
+  rankedDefault,
+  rankedMax,
+  ratedUsd,
+  rateOf,
+  type Span,
+  windowOf,
+} from './domain.ts'
+import { type Sum, kpiStore as store } from './store.ts'
+
+type ReadDeps = Pick<Deps, 'db' | 'clock'>
+
+/** A figure of the dashboards: what it is broken down by, where those are a few that are known; and whether it is money. */
+const figures = {
+  USERS: { keys: ['MERCHANT', 'CUSTOMER'], isUsd: false },
+  SHOPS: { keys: kybCohorts, isUsd: false },
+  ORDERS: { keys: [], isUsd: false },
+  PRODUCTS: { keys: ['DRAFT', 'ACTIVE', 'ARCHIVED'], isUsd: false },
+  GMV: { keys: [], isUsd: true },
+} as const satisfies Partial<Record<Kpi, { keys: readonly string[]; isUsd: boolean }>>
+export type Figure = keyof typeof figures
+
+const add = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0)
+const daysOf = ({ from, to }: Span): number[] => Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
+const shown = ({ from, to }: Span) => ({ startDate: dayText(from), endDate: dayText(to) })
+
+/** One value a day, zeros too. */
+function seriesOf<Value>(span: Span, value: (day: number) => Value): { date: string; value: Value }[] {
+  return daysOf(span).map((day) => ({ date: dayText(day), value: value(day) }))
+}
+
+/** The sums of days, by the day. */
+const byDay = (sums: readonly Sum[]): ReadonlyMap<number, number> => new Map(sums.map(({ day, value }) => [day, value]))
+
+const of = (sums: readonly Sum[], kpi: Kpi): Sum[] => sums.filter((sum) => sum.kpi === kpi)
+
+/**
+ * A figure over a window of days, with the window of the same length before.
+ * @throws AppError INVALID, naming the parameter of the window
+ */
+export async function readFigure({ db, clock }: ReadDeps, figure: Figure, asked: AskedWindow) {
+  const span = windowOf(asked, clock.now())
+  return figureOf(figure, span, await store.sums(db.read, [figure], span, previousOf(span)))
+}
+
+/** What was sold, in dollars; `unpriced`: how many sums of money have no worth in dollars yet, and so are in none of it. */
+export async function readGmv({ db, clock }: ReadDeps, asked: AskedWindow) {
+  const span = windowOf(asked, clock.now())
+  const sums = await store.sums(db.read, ['GMV', 'UNPRICED'], span, previousOf(span))
+  return { ...figureOf('GMV', span, sums), unpriced: add(of(sums.keys, 'UNPRICED').filter(({ key }) => key === 'GMV')) }
+}
+
+function figureOf(figure: Figure, span: Span, sums: Awaited<ReturnType<typeof store.sums>>) {
+  const { keys, isUsd } = figures[figure]
+  const say = isUsd ? usdOf : (value: number) => value
+  const [byKey, days] = [of(sums.keys, figure), byDay(of(sums.days, figure))]
+  const [total, before] = [add(byKey), add(of(sums.before, figure))]
+  const known: Record<string, number> = Object.fromEntries(keys.map((key) => [key, 0]))
+  const met = byKey.filter(({ key, value }) => value !== 0 || key in known).sort((a, b) => (a.key < b.key ? -1 : 1))
+  return {
+    ...shown(span),
+    total: say(total),
+    previousTotal: say(before),
+    percentChange: percentChange(total, before),
+    breakdown: { ...known, ...Object.fromEntries(met.map(({ key, value }) => [key, say(value)])) },
+    series: seriesOf(span, (day) => say(days.get(day) ?? 0)),
+  }
+}
+
+/**
+ * What was refunded in a window out of what was confirmed in it, in dollars.
+ * @throws AppError INVALID, naming the parameter of the window
+ */
+export async function readRefundRate(deps: ReadDeps, asked: AskedWindow) {
+  const span = windowOf(asked, deps.clock.now())
+  const { days, keys } = await store.sums(deps.db.read, ['GMV', 'REFUNDS', 'UNPRICED'], span, span)
+  const both = (sums: readonly Sum[]) => ({ confirmed: add(of(sums, 'GMV')), refunded: add(of(sums, 'REFUNDS')) })
+  const processors = [...new Set([...of(keys, 'GMV'), ...of(keys, 'REFUNDS')].map(({ key }) => key))].sort()
+  const [confirmed, refunded] = [byDay(of(days, 'GMV')), byDay(of(days, 'REFUNDS'))]
+  return {
+    ...shown(span),
+    network: ratedUsd(both(keys)),
+    processors: processors
+      .map((processor) => ({ processor, sums: both(keys.filter(({ key }) => key === processor)) }))
+      .filter(({ sums }) => sums.confirmed !== 0 || sums.refunded !== 0)
+      .map(({ processor, sums }) => ({ processor, ...ratedUsd(sums) })),
+    series: seriesOf(span, (day) => rateOf({ confirmed: confirmed.get(day) ?? 0, refunded: refunded.get(day) ?? 0 })),
+    unpriced: add(of(keys, 'UNPRICED')),
+  }
+}
+
+export type AskedRanking = AskedWindow & { readonly limit?: string | undefined }
+const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(limit ?? rankedDefault), 1), rankedMax)
+
+/** The merchants for whose shops partners sold the most, by dollars and then by id. */
+export async function readTopMerchants({ db, clock }: ReadDeps, asked: AskedRanking) {
+  const span = windowOf(asked, clock.now())
+  const rows = await store.topMerchants(db.read, span, limitOf(asked))
+  const data = rows.map(({ id, shopName, cents, n }, nth) => ({
+    rank: nth + 1,
+    merchantId: id,
+    shopName,
+    affiliateGmvUsd: usdOf(cents),
+    orders: n,
+  }))
+  return { ...shown(span), data }
+}
+
+/** The products of which partners sold the most units, by these and then by id. */
+export async function readTopProducts({ db, clock }: ReadDeps, asked: AskedRanking) {
+  const span = windowOf(asked, clock.now())
+  const rows = await store.topProducts(db.read, span, limitOf(asked))
+  const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
+    rank: nth + 1,
+    productId: id,
+    title,
+    shopName,
+    unitsSold: n,
+    affiliateGmvUsd: usdOf(cents),
+  }))
+  return { ...shown(span), data }
+}

@@ -1,0 +1,176 @@
+import type { kpiDays, kpiDeltas } from '../../../db/schema/kpi.ts'
+import type { unifiedTransactions } from '../../../db/schema/ledger.ts'
+import type { orderLines, orders } from '../../../db/schema/selling.ts'
+import { AppError } from '../../core/errors.ts'
+import { dayMs, dayOf, isDay, startOf } from '../../lib/day.ts'
+import { usdOf } from '../../lib/usd.ts'
+import { usdCentsOf } from '../fx/domain.ts'
+
+/** One change of a figure: what is appended in the write of the fact that changes it. */
+export type Delta = typeof kpiDeltas.$inferSelect
+export type Kpi = Delta['kpi']
+/** A sum of deltas, of the days from `day` on. */
+export type Folded = typeof kpiDays.$inferSelect
+
+/** The day of a moment (milliseconds) as the figures have it: days since 1970-01-01, UTC. */
+export const dayNumberOf = (ms: number): number => Math.floor(ms / dayMs)
+
+/** What is ranked is kept by so many days too. Every span is a multiple of the one after it. */
+export const spans = [64, 8, 1] as const
+export const ranked: readonly Kpi[] = ['MERCHANT_CENTS', 'MERCHANT_ORDERS', 'PRODUCT_CENTS', 'PRODUCT_UNITS']
+
+/** The spans of which a figure has sums. */
+export const spansOf = (kpi: Kpi): readonly number[] => (ranked.includes(kpi) ? spans : [1])
+
+/** A run of sums: those of `span` days that begin from `from` on and before `to`. */
+export type Run = { readonly span: number; readonly from: number; readonly to: number }
+
+/** The fewest sums that make up the days from `from` on and before `to`: at most five runs of them. */
+export function runsOf(from: number, to: number, [span = 1, ...finer]: readonly number[] = spans): Run[] {
+  if (from >= to) return []
+  const [first, end] = [Math.ceil(from / span) * span, Math.floor(to / span) * span]
+  if (first >= end) return finer.length > 0 ? runsOf(from, to, finer) : []
+  return [...runsOf(from, first, finer), { span, from: first, to: end }, ...runsOf(end, to, finer)]
+}
+
+type Transaction = typeof unifiedTransactions.$inferSelect
+/** What of a movement of money the figures go by. */
+export type Counted = Pick<Transaction, 'id' | 'kind' | 'shopId' | 'processor' | 'affiliateId' | 'usdCents' | 'at' | 'confirmed'>
+
+/**
+ * What movements count for. A refund that came back is none any more; what a shopper's bank took back was not refunded, and a sale stays
+ * one whatever goes back of it.
+ */
+export const countsFor: { readonly [Kind in Transaction['kind']]?: { readonly kpi: 'GMV' | 'REFUNDS'; readonly sign: 1 | -1 } } = {
+  CAPTURE: { kpi: 'GMV', sign: 1 },
+  GIFT_CARD: { kpi: 'GMV', sign: 1 },
+  REFUND: { kpi: 'REFUNDS', sign: 1 },
+  GIFT_CARD_REFUND: { kpi: 'REFUNDS', sign: 1 },
+  REFUND_REVERSED: { kpi: 'REFUNDS', sign: -1 },
+}
+
+/** How a movement changes the figures when it is recorded. One of an order that was never confirmed does not. */
+export function deltasOfMovement({ id, kind, shopId, processor, affiliateId, usdCents, at, confirmed }: Counted): Delta[] {
+  const counts = confirmed ? countsFor[kind] : undefined
+  if (!counts) return []
+  const { kpi, sign } = counts
+  const day = dayNumberOf(at)
+  if (usdCents === null) return [{ kpi: 'UNPRICED', day, id, key: kpi, value: 1 }]
+  const value = sign * usdCents
+  const byPartner = kpi === 'GMV' && affiliateId !== null
+  return [{ kpi, day, id, key: processor, value }, ...(byPartner ? [{ kpi: 'MERCHANT_CENTS' as const, day, id, key: shopId, value }] : [])]
+}
+
+/** The same when it is told later what a movement was worth. */
+export const deltasOfPricing = (movement: Counted): Delta[] =>
+  deltasOfMovement(movement).flatMap((delta) => {
+    const told = { ...delta, id: `priced:${movement.id}` }
+    return delta.kpi === 'GMV' || delta.kpi === 'REFUNDS'
+      ? [told, { ...told, kpi: 'UNPRICED' as const, key: delta.kpi, value: -1 }]
+      : [told]
+  })
+
+type Line = Pick<typeof orderLines.$inferSelect, 'productId' | 'quantity' | 'total'>
+/** A sale as the figures know it, besides its movements. */
+export type Sold = Pick<typeof orders.$inferSelect, 'id' | 'shopId' | 'currency' | 'affiliateId'> & {
+  /** When it was confirmed, milliseconds. */
+  readonly at: number
+  /** Whose payment it was; `gift_card` of what no processor was paid for, `none` of what cost nothing. */
+  readonly processor: string
+  readonly lines: readonly Line[]
+}
+
+/** How a sale changes the figures when its order is confirmed, but for what its movements do. */
+export function deltasOfSale(sold: Sold, usdPerUnit: string | null): Delta[] {
+  const { id, shopId, processor, affiliateId, lines } = sold
+  const day = dayNumberOf(sold.at)
+  const order: Delta = { kpi: 'ORDERS', day, id, key: processor, value: 1 }
+  if (affiliateId === null) return [order]
+  const units = new Map<string, number>()
+  for (const { productId, quantity } of lines) units.set(productId, (units.get(productId) ?? 0) + quantity)
+  return [
+    order,
+    { kpi: 'MERCHANT_ORDERS', day, id, key: shopId, value: 1 },
+    ...[...units].map(([key, value]) => ({ kpi: 'PRODUCT_UNITS' as const, day, id: `${id}:${key}`, key, value })),
+    ...(usdPerUnit === null ? [] : deltasOfLines(sold, usdPerUnit)),
+  ]
+}
+
+/** What the products of a sale were sold for: without shipping and without tax that comes on top. */
+export function deltasOfLines(
+  { id, currency, at, lines }: Omit<Sold, 'shopId' | 'affiliateId' | 'processor'>,
+  usdPerUnit: string,
+): Delta[] {
+  const cents = new Map<string, number>()
+  for (const { productId, total } of lines) cents.set(productId, (cents.get(productId) ?? 0) + usdCentsOf(total, currency, usdPerUnit))
+  const day = dayNumberOf(at)
+  return [...cents].map(([key, value]) => ({ kpi: 'PRODUCT_CENTS', day, id: `${id}:${key}`, key, value }))
+}
+
+/** Deltas as they are folded: summed up by figure, span, day and key, in the order of these. */
+export function foldedOf(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 'value'>[]): Folded[] {
+  const sums = new Map<string, Folded>()
+  for (const { kpi, day, key, value } of deltas)
+    for (const span of spansOf(kpi)) {
+      const first = Math.floor(day / span) * span
+      const name = `${kpi} ${span} ${first} ${key}`
+      const before = sums.get(name)
+      sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0) + value })
+    }
+  const named = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
+  return named.map(([, row]) => row)
+}
+
+export const windowDaysDefault = 30
+export const windowDaysMax = 365
+export const rankedDefault = 10
+export const rankedMax = 100
+
+/** Days since 1970-01-01, both inclusive. */
+export type Span = { readonly from: number; readonly to: number }
+export type AskedWindow = { readonly startDate?: string | undefined; readonly endDate?: string | undefined }
+
+const dayNumber = (name: string, text: string): number => {
+  if (!isDay(text)) throw new AppError('INVALID', `${name} (query): not a day of the calendar, YYYY-MM-DD`)
+  return dayNumberOf(startOf(text))
+}
+
+/**
+ * The days that a dashboard is asked for, both inclusive; the last 30 with today unless it is told.
+ * @throws AppError INVALID, naming the parameter: one without the other, no day of the calendar, reversed, more than 365 days
+ */
+export function windowOf({ startDate, endDate }: AskedWindow, now: number): Span {
+  if (startDate === undefined && endDate === undefined) {
+    const to = dayNumberOf(now)
+    return { from: to - windowDaysDefault + 1, to }
+  }
+  if (startDate === undefined) throw new AppError('INVALID', 'startDate (query): needed beside endDate')
+  if (endDate === undefined) throw new AppError('INVALID', 'endDate (query): needed beside startDate')
+  const [from, to] = [dayNumber('startDate', startDate), dayNumber('endDate', endDate)]
+  if (to < from) throw new AppError('INVALID', 'endDate (query): before startDate')
+  if (to - from >= windowDaysMax) throw new AppError('INVALID', `endDate (query): a window has ${windowDaysMax} days at most`)
+  return { from, to }
+}
+
+/** The window of the same length before. */
+export const previousOf = ({ from, to }: Span): Span => ({ from: from - (to - from + 1), to: from - 1 })
+
+/** A day as it is sent. */
+export const dayText = (day: number): string => dayOf(day * dayMs)
+
+/** By how many percent a figure has changed; null where there was none before. */
+export const percentChange = (total: number, before: number): number | null => (before === 0 ? null : ((total - before) * 100) / before)
+
+/** What was refunded of what was confirmed; null where nothing was. */
+export const rateOf = ({ confirmed, refunded }: { confirmed: number; refunded: number }): number | null =>
+  confirmed === 0 ? null : refunded / confirmed
+
+/** Of both, in cents, as it is sent. */
+export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
+  confirmedUsd: usdOf(sums.confirmed),
+  refundedUsd: usdOf(sums.refunded),
+  rate: rateOf(sums),
+})
+
+/** A figure that is kept as another than its facts say, on a day. */
+export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: number; readonly counted: number }

@@ -1,0 +1,175 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Reader } from '../../../db/engine.ts'
+import { kpiWords } from '../../../db/schema/kpi.ts'
+import { dayMs } from '../../lib/day.ts'
+import { usdCentsOf } from '../fx/domain.ts'
+import { type Difference, type Kpi, ranked } from './domain.ts'
+
+// The figures counted from the facts themselves, by SQL of their own: what is kept is held against it, and what it lacks is made up.
+
+type Row = { kpi: Kpi | 'LINES'; day: number; key: string; counted: number; kept: number }
+type From = Pick<Reader, 'rows'>
+
+/** A day of a moment; whole numbers divide to whole numbers on both engines. */
+const dayIn = (column: string): SQL => sql.raw(`${column} / ${dayMs}`)
+const between = (column: string, from: number, to: number): SQL => sql`${sql.raw(column)} >= ${from} and ${sql.raw(column)} < ${to}`
+
+/** Orders and their money count while their mode is their shop's. */
+const ofPresentMode = sql`s.mode = o.mode`
+const isSale = sql`t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD')`
+
+/** People, shops and products of a time. */
+const peopleAndGoods = (from: number, to: number): SQL => sql`
+  select 'USERS' as kpi, ${dayIn('created_at')} as day, 'MERCHANT' as key, count(*) as value
+  from users where role = 'MERCHANT' and ${between('created_at', from, to)} group by 2
+  union all select 'USERS', ${dayIn('created_at')}, 'CUSTOMER', count(*)
+  from customers where password_hash is not null and ${between('created_at', from, to)} group by 2
+  union all select 'SHOPS', ${dayIn('s.verified_at')}, k.cohort, count(*)
+  from shops s join kyb_records k on k.merchant_id = s.merchant_id and k.status = 'APPROVED'
+  where ${between('s.verified_at', from, to)} group by 2, 3
+  union all select 'PRODUCTS', ${dayIn('created_at')}, created_as, count(*)
+  from products where ${between('created_at', from, to)} group by 2, 3`
+
+/** What orders count for. LINES are those of partners' orders with a rate: what each is worth is computed by the program. */
+const sales = (which: SQL): SQL => sql`
+  select 'ORDERS' as kpi, ${dayIn('o.confirmed_at')} as day,
+    coalesce(c.processor, case when o.gift_card_total > 0 then 'gift_card' else 'none' end) as key, count(*) as value
+  from orders o join shops s on s.id = o.shop_id
+    left join unified_transactions c on c.order_id = o.id and c.kind = 'CAPTURE' and c.confirmed
+  where ${which} group by 2, 3
+  union all select 'MERCHANT_ORDERS', ${dayIn('o.confirmed_at')}, o.shop_id, count(*)
+  from orders o join shops s on s.id = o.shop_id
+  where o.affiliate_id is not null and ${which} group by 2, 3
+  union all select 'PRODUCT_UNITS', ${dayIn('o.confirmed_at')}, l.product_id, sum(l.quantity)
+  from orders o join shops s on s.id = o.shop_id join order_lines l on l.order_id = o.id
+  where o.affiliate_id is not null and ${which} group by 2, 3
+  union all select 'LINES', day, product_id || ' ' || currency || ' ' || usd_per_unit || ' ' || total, count(*)
+  from (
+    select ${dayIn('o.confirmed_at')} as day, l.product_id, o.currency, l.total,
+      (select t.usd_per_unit from unified_transactions t where t.order_id = o.id and ${isSale} order by t.key limit 1) as usd_per_unit
+    from orders o join shops s on s.id = o.shop_id join order_lines l on l.order_id = o.id
+    where o.affiliate_id is not null and ${which}) priced
+  where usd_per_unit is not null group by day, product_id, currency, usd_per_unit, total`
+
+/** What movements of money count for. */
+const movements = (which: SQL): SQL => sql`
+  select kpi, day, key, sum(value) as value
+  from (
+    select case when t.usd_cents is null then 'UNPRICED' when t.kind in ('CAPTURE', 'GIFT_CARD') then 'GMV' else 'REFUNDS' end as kpi,
+      ${dayIn('t.at')} as day,
+      case when t.usd_cents is not null then t.processor when t.kind in ('CAPTURE', 'GIFT_CARD') then 'GMV' else 'REFUNDS' end as key,
+      case when t.usd_cents is null then 1 when t.kind = 'REFUND_REVERSED' then -t.usd_cents else t.usd_cents end as value
+    from unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id
+    where t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED') and ${which}) counted
+  group by kpi, day, key
+  union all select 'MERCHANT_CENTS', ${dayIn('t.at')}, t.shop_id, sum(t.usd_cents)
+  from unified_transactions t join orders o on o.id = t.order_id join shops s on s.id = o.shop_id
+  where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${which} group by 2, 3`
+
+const all = sql.join(
+  kpiWords.map((word) => sql`${word}`),
+  sql`, `,
+)
+
+/**
+ * Where what is kept of a day is not what its facts say, in one statement, so that no write comes between.
+ * @returns empty where they agree
+ */
+export async function differencesOf(read: From, day: number): Promise<Difference[]> {
+  const [from, to] = [day * dayMs, (day + 1) * dayMs]
+  const rows = await read.rows<Row>(sql`
+    with facts as (
+      select * from (${peopleAndGoods(from, to)}) a
+      union all select * from (${sales(sql`${between('o.confirmed_at', from, to)} and ${ofPresentMode}`)}) b
+      union all select * from (${movements(sql`${between('t.at', from, to)} and ${ofPresentMode}`)}) c),
+    held as (
+      select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
+      union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day})
+    select kpi, ${day} as day, key, sum(counted) as counted, sum(kept) as kept
+    from (select kpi, key, value as counted, 0 as kept from facts union all select kpi, key, 0, value from held) both_of_them
+    group by kpi, key having sum(counted) <> sum(kept)
+    order by kpi, key`)
+  return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
+}
+
+/** What the orders of a shop in test mode count for, by the facts: what leaves the figures when it goes live. */
+export async function testSalesOf(read: From, shopId: string): Promise<Difference[]> {
+  const which = sql`o.shop_id = ${shopId} and o.mode = 'TEST'`
+  const rows = await read.rows<Row>(sql`
+    select kpi, day, key, value as counted, 0 as kept
+    from (select * from (${sales(sql`${which} and o.confirmed_at is not null`)}) a union all select * from (${movements(which)}) b) facts
+    order by kpi, day, key`)
+  return pricedRows(rows)
+}
+
+/** The rows as numbers, with what lines are worth in the place of the lines. */
+function pricedRows(rows: readonly Row[]): Difference[] {
+  const told: Difference[] = []
+  const cents = new Map<string, Difference>()
+  for (const { kpi, day, key, counted, kept } of rows) {
+    const row = {
+      kpi: kpi === 'LINES' ? 'PRODUCT_CENTS' : kpi,
+      day: Number(day),
+      key,
+      counted: Number(counted),
+      kept: Number(kept),
+    } as const
+    if (row.kpi !== 'PRODUCT_CENTS') told.push(row)
+    else {
+      const [product = '', currency = '', rate = '', total] = kpi === 'LINES' ? key.split(' ') : [key]
+      const worth = kpi === 'LINES' ? row.counted * usdCentsOf(Number(total), currency as never, rate) : 0
+      const name = `${row.day} ${product}`
+      const before = cents.get(name) ?? { ...row, key: product, counted: 0, kept: 0 }
+      cents.set(name, { ...before, counted: before.counted + worth, kept: before.kept + row.kept })
+    }
+  }
+  return [...told, ...cents.values()]
+}
+
+/** The first day from one on of which there are facts, or figures; undefined when there is none. */
+export async function nextDay(read: From, from: number): Promise<number | undefined> {
+  const since = from * dayMs
+  const first = (table: string, column: string) =>
+    sql`select min(${sql.raw(column)}) / ${sql.raw(String(dayMs))} as day from ${sql.raw(table)} where ${sql.raw(column)} >= ${since}`
+  const kept = kpiWords.map((word) => sql`select min(day) from kpi_days where kpi = ${word} and span = 1 and day >= ${from}`)
+  const fresh = kpiWords.map((word) => sql`select min(day) from kpi_deltas where kpi = ${word} and day >= ${from}`)
+  const moments = [
+    first('users', 'created_at'),
+    first('customers', 'created_at'),
+    first('shops', 'verified_at'),
+    first('products', 'created_at'),
+    first('orders', 'confirmed_at'),
+    first('unified_transactions', 'at'),
+    ...kept,
+    ...fresh,
+  ]
+  const [row] = await read.rows<{ day: number | null }>(sql`select min(day) as day from (${sql.join(moments, sql` union all `)}) moments`)
+  return row?.day == null ? undefined : Number(row.day)
+}
+
+export type SpanDifference = Difference & { readonly span: number }
+
+/** Where the sums by 8 and by 64 days of 64 days are not those of their days, in one statement. */
+export async function spanDifferences(read: From, block: number): Promise<SpanDifference[]> {
+  const words = sql.join(
+    ranked.map((word) => sql`${word}`),
+    sql`, `,
+  )
+  const of = (span: number) => sql`
+    select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
+    from kpi_days where kpi in (${words}) and span = 1 and day >= ${block} and day < ${block + 64}
+    union all select kpi, ${sql.raw(String(span))}, day, key, 0, value
+    from kpi_days where kpi in (${words}) and span = ${span} and day >= ${block} and day < ${block + 64}`
+  const rows = await read.rows<Row & { span: number; first: number }>(sql`
+    select kpi, span, first, key, sum(counted) as counted, sum(kept) as kept
+    from (${of(8)} union all ${of(64)}) sums
+    group by kpi, span, first, key having sum(counted) <> sum(kept) order by kpi, span, first, key`)
+  return rows.map(({ kpi, span, first, key, counted, kept }) => ({
+    kpi: kpi as Kpi,
+    span: Number(span),
+    day: Number(first),
+    key,
+    counted: Number(counted),
+    kept: Number(kept),
+  }))
+}

@@ -1,0 +1,11 @@
+export { fillKpis, kpiFindings, type Rebuilt, rebuildKpis } from './checking.ts'
+export {
+  type AskedRanking,
+  type Figure,
+  readFigure,
+  readGmv,
+  readRefundRate,
+  readTopMerchants,
+  readTopProducts,
+} from './dashboards.ts'
+export { foldKpis, isCounted, noteDeltas, noteProduct, noteSignUp, noteVerified, takeOutTestSales } from './service.ts'

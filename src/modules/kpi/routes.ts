@@ -1,0 +1,127 @@
+import type { Deps } from '../../core/deps.ts'
+import { csvAnswer, wantsCsv } from '../../http/csv.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { routes } from '../../http/routes.ts'
+import { errorResponses } from '../../http/schema.ts'
+import { type Figure, readFigure, readGmv, readRefundRate, readTopMerchants, readTopProducts } from './index.ts'
+import { CountFigure, GmvFigure, ReadFigure, ReadRanking, RefundRate, TopMerchants, TopProducts } from './model.ts'
+
+type Cell = string | number | null
+type Asking = { request: Request; set: { headers: Record<string, string | number> } }
+
+/** The answer as it is, or as CSV what it has one of a day or a rank. */
+function shown<Answer extends { startDate: string; endDate: string }, Row extends Readonly<Record<string, Cell>>>(
+  { request, set }: Asking,
+  name: string,
+  answer: Answer,
+  [rows, columns]: readonly [readonly Row[], readonly (keyof Row & string)[]],
+): Answer {
+  set.headers['vary'] = 'accept'
+  if (!wantsCsv(request.headers)) return answer
+  return csvAnswer(`${name}-${answer.startDate}-${answer.endDate}`, rows, columns) as never
+}
+
+const ofDays = ['date', 'value'] as const
+const csvToo = ' `accept: text/csv` answers the series as CSV.'
+const counts = {
+  'registered-users': [
+    'USERS',
+    'Sign-ups',
+    'People who signed up: merchants, and customers with a password of their own. Customers whom a shop entered have not signed up. By role.',
+  ],
+  'verified-shops': ['SHOPS', 'Verified shops', 'Shops that became `KYB_VERIFIED`, the first time only, by the cohort of their merchant.'],
+  'confirmed-orders': [
+    'ORDERS',
+    'Confirmed orders',
+    "Orders that became `CONFIRMED`, whatever became of them later, by processor: `gift_card` for those that gift cards paid, `none` for those that cost nothing. Orders count while their mode is their shop's: those in test mode leave when the shop goes live.",
+  ],
+  'created-products': ['PRODUCTS', 'Created products', 'By the status that they were made with.'],
+} as const satisfies Record<string, readonly [Figure, string, string]>
+
+/** What operators see of the network: figures by day, and whom partners sell for. */
+export function kpiRoutes(deps: HttpDeps & Pick<Deps, 'db' | 'clock'>) {
+  const app = routes(deps, 'Dashboards')
+  for (const [name, [figure, summary, description]] of Object.entries(counts))
+    app.get(
+      `/admin/dashboard/${name}`,
+      async ({ query, request, set }) => {
+        const answer = await readFigure(deps, figure, query)
+        return shown({ request, set: set as never }, name, answer, [answer.series, ofDays])
+      },
+      {
+        access: 'operator',
+        query: ReadFigure,
+        response: { 200: CountFigure, ...errorResponses(401, 403) },
+        detail: { summary, description: description + csvToo },
+      },
+    )
+  return app
+    .get(
+      '/admin/dashboard/gmv',
+      async ({ query, request, set }) => {
+        const answer = await readGmv(deps, query)
+        return shown({ request, set: set as never }, 'gmv', answer, [answer.series, ofDays])
+      },
+      {
+        access: 'operator',
+        query: ReadFigure,
+        response: { 200: GmvFigure, ...errorResponses(401, 403) },
+        detail: {
+          summary: 'Gross merchandise value',
+          description: `The totals of confirmed orders at confirmation, before refunds, in US dollars at the rate of that day, by what paid them. Money whose rate is not known yet is counted once it is; \`unpriced\` says how many sums wait. Orders count while their mode is their shop's.${csvToo}`,
+        },
+      },
+    )
+    .get(
+      '/admin/dashboard/refund-rate',
+      async ({ query, request, set }) => {
+        const answer = await readRefundRate(deps, query)
+        return shown({ request, set: set as never }, 'refund-rate', answer, [answer.series, ofDays])
+      },
+      {
+        access: 'operator',
+        query: ReadFigure,
+        response: { 200: RefundRate, ...errorResponses(401, 403) },
+        detail: {
+          summary: 'Refund rate',
+          description: `Refunds that were made in the window, whenever their orders were confirmed, divided by what was confirmed in it, in US dollars at the rate of the order's confirmation. What goes back to gift cards is refunded too; a refund that came back is taken off on the day on which it did. What a shopper's bank took back by a dispute is no refund.${csvToo}`,
+        },
+      },
+    )
+    .get(
+      '/admin/affiliate/top-merchants',
+      async ({ query, request, set }) => {
+        const answer = await readTopMerchants(deps, query)
+        const columns = ['rank', 'merchantId', 'shopName', 'affiliateGmvUsd', 'orders'] as const
+        return shown({ request, set: set as never }, 'top-merchants', answer, [answer.data, columns])
+      },
+      {
+        access: 'operator',
+        query: ReadRanking,
+        response: { 200: TopMerchants, ...errorResponses(401, 403) },
+        detail: {
+          summary: 'Merchants by what affiliates sold for them',
+          description:
+            'Confirmed orders that a partner brought, in US dollars at confirmation, before refunds; equal ones by id. A merchant stands under the name of their first shop. `accept: text/csv` answers the same as CSV.',
+        },
+      },
+    )
+    .get(
+      '/admin/affiliate/top-products',
+      async ({ query, request, set }) => {
+        const answer = await readTopProducts(deps, query)
+        const columns = ['rank', 'productId', 'title', 'shopName', 'unitsSold', 'affiliateGmvUsd'] as const
+        return shown({ request, set: set as never }, 'top-products', answer, [answer.data, columns])
+      },
+      {
+        access: 'operator',
+        query: ReadRanking,
+        response: { 200: TopProducts, ...errorResponses(401, 403) },
+        detail: {
+          summary: 'Products by how many of them affiliates sold',
+          description:
+            'Units in confirmed orders that a partner brought, before refunds; equal ones by id. `affiliateGmvUsd` is what these units cost, without shipping and without tax that comes on top. `accept: text/csv` answers the same as CSV.',
+        },
+      },
+    )
+}

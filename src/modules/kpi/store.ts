@@ -1,0 +1,139 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Reader, Writer } from '../../../db/engine.ts'
+import { insertAllOf } from '../../../db/prepared.ts'
+import { kpiDays, kpiDeltas, kpiState } from '../../../db/schema/kpi.ts'
+import { type Delta, type Folded, foldedOf, type Kpi, type Run, runsOf, type Span } from './domain.ts'
+
+type From = Pick<Reader, 'rows'>
+
+/** Rows to a statement. */
+const rowsAtOnce = 200
+
+const insertDeltas = insertAllOf(kpiDeltas)
+
+/** The sums and the fresh deltas of some figures, in runs of days. A fold cannot come between: it is one statement. */
+function counted(kpis: readonly Kpi[], runs: readonly Run[], { from, to }: Span): SQL {
+  const words = sql.join(
+    kpis.map((kpi) => sql`${kpi}`),
+    sql`, `,
+  )
+  const kept = runs.map(
+    (run) => sql`select kpi, day, key, value from kpi_days
+      where kpi in (${words}) and span = ${run.span} and day >= ${run.from} and day < ${run.to} union all `,
+  )
+  return sql`${sql.join(kept, sql``)} select kpi, day, key, value from kpi_deltas where kpi in (${words}) and day >= ${from} and day <= ${to}`
+}
+
+/** A sum of a figure, by what stands beside it. */
+export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: number }
+export type RankedRow = {
+  readonly id: string
+  readonly title: string
+  readonly shopName: string
+  readonly cents: number
+  readonly n: number
+}
+
+/** The ids of what is ranked, most first; equal ones by their ids. */
+const rankedSums = (cents: Kpi, n: Kpi, { from, to }: Span): SQL => sql`
+  select key, sum(case when kpi = ${cents} then value else 0 end) as cents, sum(case when kpi = ${n} then value else 0 end) as n
+  from (${counted([cents, n], runsOf(from, to + 1), { from, to })}) counted
+  group by key`
+
+export const kpiStore = {
+  /** One statement. */
+  append: (tx: Writer, deltas: readonly Delta[]): Promise<void> => insertDeltas(tx, deltas),
+
+  /**
+   * Some figures over a window and the one before, by one statement: `days` each with its sum, `keys` with theirs over the window, and
+   * `before` the sums of the earlier one.
+   */
+  async sums(read: From, kpis: readonly Kpi[], span: Span, before: Span) {
+    const [since, from, to] = [before.from, span.from, span.to]
+    const rows = await read.rows<{ part: string; kpi: Kpi; day: number; key: string; value: number }>(sql`
+      with counted as (${counted(kpis, [{ span: 1, from: since, to: to + 1 }], { from: since, to })})
+      select 'days' as part, kpi, day, '' as key, sum(value) as value from counted where day >= ${from} group by kpi, day
+      union all select 'keys', kpi, 0, key, sum(value) from counted where day >= ${from} group by kpi, key
+      union all select 'before', kpi, 0, '', sum(value) from counted where day < ${from} group by kpi`)
+    const of = (part: string): Sum[] =>
+      rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
+    return { days: of('days'), keys: of('keys'), before: of('before') }
+  },
+
+  /** Merchants whose shops partners have sold the most for, each under the name of their first shop. */
+  topMerchants: async (read: From, span: Span, limit: number): Promise<RankedRow[]> =>
+    rankedRows(
+      await read.rows<RankedRow>(sql`
+        select best.id as id, '' as title, best.cents as cents, best.n as n,
+          (select name from shops f where f.merchant_id = best.id order by f.id limit 1) as "shopName"
+        from (
+          select s.merchant_id as id, sum(r.cents) as cents, sum(r.n) as n
+          from (${rankedSums('MERCHANT_CENTS', 'MERCHANT_ORDERS', span)}) r join shops s on s.id = r.key
+          group by s.merchant_id having sum(r.n) > 0
+          order by 2 desc, 1 limit ${limit}) best
+        order by best.cents desc, best.id`),
+    ),
+  /** Products of which partners have sold the most units. */
+  topProducts: async (read: From, span: Span, limit: number): Promise<RankedRow[]> =>
+    rankedRows(
+      await read.rows<RankedRow>(sql`
+        select p.id as id, p.title as title, s.name as "shopName", best.cents as cents, best.n as n
+        from (
+          select key, cents, n from (${rankedSums('PRODUCT_CENTS', 'PRODUCT_UNITS', span)}) r where n > 0
+          order by n desc, key limit ${limit}) best
+          join products p on p.id = best.key join shops s on s.id = p.shop_id
+        order by best.n desc, p.id`),
+    ),
+
+  /**
+   * Takes some deltas away and adds them to the sums, inside a write. Whoever deletes a row has it: of two folds each adds its own.
+   * @returns how many there were
+   */
+  async fold(tx: Writer, limit: number): Promise<number> {
+    const gone = await tx.rows<Delta>(sql`
+      delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})
+      returning kpi, day, key, value`)
+    await addSums(tx, foldedOf(gone.map((row) => ({ ...row, day: Number(row.day), value: Number(row.value) }))))
+    return gone.length
+  },
+
+  /** Of a merchant whose business is approved. */
+  async approvedCohort(tx: Writer, merchantId: string): Promise<string | undefined> {
+    const rows = await tx.rows<{ cohort: string }>(
+      sql`select cohort from kyb_records where merchant_id = ${merchantId} and status = 'APPROVED' limit 1`,
+    )
+    return rows[0]?.cohort
+  },
+
+  /** Whether what was there before the figures were kept has been counted. */
+  async isFilled(read: From): Promise<boolean> {
+    return (await read.rows(sql`select id from kpi_state where id = 1`)).length > 0
+  },
+  async setFilled(tx: Writer, filledAt: number): Promise<void> {
+    await tx.insert(kpiState).values({ id: 1, filledAt }).onConflictDoNothing()
+  },
+
+  /**
+   * Whether what is done to an order of a shop in test mode counts still. The row is written, so that a shop that goes live at the same time
+   * sees what was done, or is seen to be live.
+   */
+  async holdTestMode(tx: Writer, shopId: string): Promise<boolean> {
+    const rows = await tx.rows(sql`update shops set updated_at = updated_at where id = ${shopId} and mode = 'TEST' returning 1 as done`)
+    return rows.length > 0
+  },
+}
+
+const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>
+  rows.map(({ cents, n, ...row }) => ({ ...row, cents: Number(cents), n: Number(n) }))
+
+/** Adds to sums, in their order: so of two that add none waits for one who waits. */
+export async function addSums(tx: Writer, rows: readonly Folded[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsAtOnce)
+    await tx
+      .insert(kpiDays)
+      .values(rows.slice(at, at + rowsAtOnce))
+      .onConflictDoUpdate({
+        target: [kpiDays.kpi, kpiDays.span, kpiDays.day, kpiDays.key],
+        set: { value: sql`${kpiDays.value} + excluded.value` },
+      })
+}

@@ -1,0 +1,160 @@
+/** What a store of backups promises, of each of the two there are, and of each when it is sealed. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createBucketStore } from '../../../src/clients/backups/bucket.ts'
+import { createFolderStore } from '../../../src/clients/backups/folder.ts'
+import type { BackupStore } from '../../../src/core/backup-store.ts'
+import { createSealedStore } from '../../../src/core/sealed-store.ts'
+import { temporaryDir } from '../../support/database.ts'
+import { type S3Server, startS3 } from '../documents/s3-server.ts'
+
+const mb = 1024 * 1024
+const servers: S3Server[] = []
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]()
+})
+
+async function* inPieces(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* inPieces(bytes)
+  throw new Error('broken off')
+}
+async function read(store: BackupStore, name: string): Promise<Buffer | undefined> {
+  const pieces: Uint8Array[] = []
+  const kept = await store.get(name)
+  if (!kept) return undefined
+  for await (const piece of kept.chunks()) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
+}
+async function namesOf(store: BackupStore, prefix = ''): Promise<string[]> {
+  const names: string[] = []
+  for await (const { name } of store.list(prefix)) names.push(name)
+  return names
+}
+
+function bucket(options: { pageSize?: number; silentMs?: number } = {}) {
+  const server = startS3(options)
+  servers.push(server)
+  const port = { log: { warn: () => undefined }, sleep: async () => undefined, ...options }
+  return { server, store: createBucketStore(server.account, port) }
+}
+const folder = (directory = join(temporaryDir(), 'copies')) => createFolderStore(directory, Date.now)
+const first = { id: '0123abcd', secret: randomBytes(32) }
+const second = { id: '4567ef89', secret: randomBytes(32) }
+const sealed = (store: BackupStore, current = first, known = [current]) =>
+  createSealedStore(store, { current, of: (id) => known.find((one) => one.id === id) }, randomBytes)
+
+const stores: Record<string, () => BackupStore> = {
+  'a folder': folder,
+  'a bucket': () => bucket({ pageSize: 2 }).store,
+  'a sealed folder': () => sealed(folder()),
+  'a sealed bucket': () => sealed(bucket({ pageSize: 2 }).store),
+}
+
+for (const [what, open] of Object.entries(stores)) {
+  describe(what, () => {
+    test('gives back what was put, however long, and the last of what was put under one name', async () => {
+      const store = open()
+      for (const length of [0, 1, 65_536, 65_537, 6 * mb]) {
+        const [name, bytes] = [`a/${length}.db`, randomBytes(length)]
+        expect([length, await store.put(name, inPieces(bytes))]).toEqual([length, length])
+        expect((await store.get(name))?.bytes).toBe(length)
+        expect((await read(store, name))?.equals(bytes)).toBe(true)
+      }
+      await store.put('a/0.db', inPieces(Buffer.from('newer')))
+      expect((await read(store, 'a/0.db'))?.toString()).toBe('newer')
+      expect(await store.get('a/2.db')).toBeUndefined()
+    })
+
+    test('keeps what was there when what is to replace it breaks off', async () => {
+      const store = open()
+      await store.put('a/b', inPieces(Buffer.from('whole')))
+      for (const length of [0, 100, 6 * mb]) await expect(store.put('a/b', broken(randomBytes(length)))).rejects.toThrow('broken off')
+      expect((await read(store, 'a/b'))?.toString()).toBe('whole')
+      expect(await namesOf(store)).toEqual(['a/b'])
+    })
+
+    test('lists what begins so by name, with its length, and not what was deleted', async () => {
+      const store = open()
+      const names = ['2/a', '2-1', '2/b/c', '2.x', '3/a', '1']
+      for (const name of names) await store.put(name, inPieces(Buffer.from(name)))
+      const inOrder = [...names].sort()
+      expect(await namesOf(store)).toEqual(inOrder)
+      expect(await namesOf(store, '2')).toEqual(inOrder.filter((name) => name.startsWith('2')))
+      expect(await namesOf(store, '2/')).toEqual(['2/a', '2/b/c'])
+      expect(await namesOf(store, 'none/')).toEqual([])
+      for await (const { name, bytes, at } of store.list(''))
+        expect([name, bytes, Math.abs(at - Date.now()) < 60_000]).toEqual([name, name.length, true])
+      for (const name of ['2/b/c', '2/b/c', '2/a']) await store.delete(name)
+      expect(await namesOf(store, '2/')).toEqual([])
+      expect(await read(store, '2/a')).toBeUndefined()
+    })
+
+    test('takes no name that leads out of it', async () => {
+      const store = open()
+      for (const name of ['../a', '/a', 'a/../b', 'a//b', '', '.a', 'a/', 'a\\b', 'a.tmp'])
+        await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a copy')
+    })
+  })
+}
+
+test('files of a folder are for their owner alone, are never there half, and those of somebody else are left alone', async () => {
+  const directory = join(temporaryDir(), 'copies')
+  const store = folder(directory)
+  const seen: string[][] = []
+  async function* looking() {
+    yield randomBytes(10)
+    seen.push([...readdirSync(join(directory, 'a')), ...(await namesOf(store))])
+  }
+  await store.put('a/b', looking())
+  expect(seen).toEqual([['b.tmp']])
+  expect([statSync(directory), statSync(join(directory, 'a/b'))].map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600])
+  writeFileSync(join(directory, 'a', 'my notes'), 'mine')
+  await store.delete('a/b')
+  expect(readdirSync(join(directory, 'a'))).toEqual(['my notes'])
+})
+
+test('what a crash left half-way in a folder goes once it is a day old', async () => {
+  const directory = join(temporaryDir(), 'copies')
+  mkdirSync(join(directory, 'a'), { recursive: true })
+  for (const name of ['old.tmp', 'new.tmp']) writeFileSync(join(directory, 'a', name), 'half')
+  utimesSync(join(directory, 'a/old.tmp'), 1_000, 1_000)
+  expect(await namesOf(folder(directory))).toEqual([])
+  expect(readdirSync(join(directory, 'a'))).toEqual(['new.tmp'])
+})
+
+test('a bucket that is silent, refuses or breaks off is unavailable', async () => {
+  const { server, store } = bucket({ silentMs: 50 })
+  await store.put('a', inPieces(randomBytes(mb)))
+  server.fail('PUT', 'late')
+  await expect(store.put('b', inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  server.fail('PUT', 403)
+  await expect(store.put('b', inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  server.fail('GET', 'cut')
+  await expect(read(store, 'a')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+test('what is sealed shows nothing, and opens neither altered, nor shortened, nor under another name, nor under another key', async () => {
+  const directory = join(temporaryDir(), 'copies')
+  const store = sealed(folder(directory))
+  const text = 'a secret of ours '.repeat(10_000)
+  await store.put('a/b', inPieces(Buffer.from(text)))
+  const whole = readFileSync(join(directory, 'a/b'))
+  expect(whole.includes('a secret')).toBe(false)
+  const altered = Buffer.from(whole)
+  altered[altered.length >> 1] = (altered[altered.length >> 1] ?? 0) ^ 1
+  for (const bytes of [altered, whole.subarray(0, -1), whole.subarray(0, 48 + 8 + 65_552), whole.subarray(0, 20), Buffer.alloc(0)]) {
+    writeFileSync(join(directory, 'a/b'), bytes)
+    await expect(read(store, 'a/b')).rejects.toThrow(/seal/)
+  }
+  writeFileSync(join(directory, 'a/c'), whole)
+  await expect(read(store, 'a/c')).rejects.toThrow('does not open')
+  writeFileSync(join(directory, 'a/b'), whole)
+  await expect(read(sealed(folder(directory), second), 'a/b')).rejects.toThrow('under another passphrase')
+  expect((await read(sealed(folder(directory), second, [second, first]), 'a/b'))?.toString()).toBe(text)
+  expect(dirname(store.place)).toBe(dirname(directory))
+})

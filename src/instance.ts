@@ -128,7 +128,8 @@ export async function openInstance({
       diskFree: given.diskFree ?? (() => freeBytes(config)),
       life: { stopping: false },
       processName: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
-      build: { version, host: hostname() },
+      build: { version },
+      host: hostname(),
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })

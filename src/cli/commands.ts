@@ -206,9 +206,15 @@ When \`souk check\` finds no fault with ENCRYPTION_KEY=new alone, the servers ne
     run: async () => (await import('./openapi.ts')).openapi(),
   },
   help: {
-    summary: 'Explain a command, or with `settings` every setting',
-    positionals: ['[COMMAND]'],
-    run: async ({ positionals: [topic] }) => (await import('./help.ts')).help(topic, commands),
+    summary: 'Explain a command, or with `settings` every setting, or with `guard ADDRESS` who may see the dashboards',
+    positionals: ['[COMMAND]', '[ADDRESS]'],
+    flags: { country: { value: 'XX', meaning: "With guard: the country that a proxy's header says" } },
+    details: `\`souk help guard ADDRESS\` says by the settings at hand which condition would refuse a super admin who calls from there: exit
+status 0 when none would, 1 when one would.`,
+    async run({ positionals: [topic, address], values, config }) {
+      if (topic === 'guard') return (await import('./help-guard.ts')).helpGuard(config(), { address, country: values.get('country') })
+      return (await import('./help.ts')).help(topic, commands, address !== undefined || values.size > 0)
+    },
   },
   version: {
     summary: 'Print the version',

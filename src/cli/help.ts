@@ -5,7 +5,8 @@ import { settingsText } from './settings-table.ts'
 type Commands = Readonly<Record<string, Command>>
 
 /** `souk help`, `souk help COMMAND`, `souk help settings`. */
-export function help(topic: string | undefined, commands: Commands): number {
+export function help(topic: string | undefined, commands: Commands, hasMore: boolean): number {
+  if (hasMore) throw new UsageError('Too many arguments: `souk help --help` shows how it is called')
   process.stdout.write(textOn(topic, commands))
   return 0
 }

@@ -33,7 +33,7 @@ function endsWithoutOutput(error: Error & { code?: string; path?: string }, env:
 
 async function dispatch(argv: readonly string[], env: Environment): Promise<number | undefined> {
   const [first = 'serve', ...others] = argv
-  if (first === '--help' || first === '-h') return (await import('./help.ts')).help(undefined, commands)
+  if (first === '--help' || first === '-h') return (await import('./help.ts')).help(undefined, commands, false)
   if (first === '--version' || first === '-v') return dispatch(['version'], env)
   const [name, rest] = first.startsWith('-') ? ['serve', argv] : [first, others]
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

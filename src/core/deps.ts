@@ -52,5 +52,7 @@ export type Deps = {
   readonly life: { stopping: boolean /** Where it listens, once it does. */; url?: string }
   /** Tells this process from others on the same database: its machine, its number and something random. */
   readonly processName: string
-  readonly build: { readonly version: string /** The machine. */; readonly host: string }
+  readonly build: { readonly version: string }
+  /** The machine, by its name. */
+  readonly host: string
 }

@@ -52,6 +52,10 @@ describeProcesses('the command line', () => {
     [['backup'], 'FILE is missing: `souk backup --help` shows how it is called\n'],
     [['check', 'hunter2'], 'Too many arguments: `souk check --help` shows how it is called\n'],
     [['help', 'frobnicate'], 'There is no help on that: `souk help` lists the commands\n'],
+    [['help', 'serve', 'more'], 'Too many arguments: `souk help --help` shows how it is called\n'],
+    [['help', 'guard'], 'ADDRESS is to be an IP address: `souk help guard 203.0.113.9`\n'],
+    [['help', 'guard', 'hunter2'], 'ADDRESS is to be an IP address: `souk help guard 203.0.113.9`\n'],
+    [['help', 'guard', '::1', '--country', 'hunter2'], '--country is to be two letters, as AE\n'],
     [['setup'], '--email is missing: `souk setup --email you@example.com`\n'],
     [['setup', '--email', 'nobody'], '--email must be an e-mail address\n'],
   ])('the command line %p is refused with what to do instead, and nothing of its values', async (args, message) => {

@@ -382,6 +382,42 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     ],
     bad: ['61', '-1', 'soon'],
   },
+  JOB_SCHEDULES: {
+    field: 'jobSchedules',
+    byDefault: {},
+    good: [
+      ['forget = 0 0 3 * * * ; recheck-hosts=off;', { forget: '0 0 3 * * *', 'recheck-hosts': 'off' }],
+      ['checkpoint=*/30 0-10,20 * 1-31/2 * 7', { checkpoint: '*/30 0-10,20 * 1-31/2 * 7' }],
+    ],
+    bad: [
+      ...[
+        'forget',
+        'forget=',
+        'forget=* * * * *',
+        'forget=* * * * * * *',
+        'forget=60 * * * * *',
+        'forget=* * 24 * * *',
+        'forget=* * * 0 * *',
+      ],
+      ...[
+        'forget=* * * * 13 *',
+        'forget=* * * * * 8',
+        'forget=5-1 * * * * *',
+        'forget=*/0 * * * * *',
+        'forget=5/2 * * * * *',
+        'forget=@daily',
+      ],
+      ...[
+        'forget=off;forget=off',
+        'nothing=off',
+        'toString=off',
+        'off',
+        'forget=off=off',
+        'forget=0 0 0 L * *',
+        'forget=2030-01-01T00:00:00',
+      ],
+    ],
+  },
   DISK_FREE_MIN_MB: {
     field: 'diskFreeMinBytes',
     byDefault: 104_857_600,

@@ -1,5 +1,6 @@
 /** Services of AWS's Elastic Container Service, by its JSON 1.1 API (2014-11-13). */
 import { type Provider, ProviderError, type ServiceState, type ServiceStatus } from '../../core/operations.ts'
+import { digestOf } from '../../lib/digest.ts'
 import { type Ask, type Calling, createAsk, listAt, numberAt, plainAt, stateByCounts, textAt, valueAt } from './calls.ts'
 
 export type EcsAccount = {
@@ -69,7 +70,8 @@ export function createEcs(account: EcsAccount, calling: Calling): Provider<Servi
 
   return {
     name: 'ecs',
-    source: `ecs ${url} ${clusters.join()}`,
+    // Clusters of the same name are there in every account: the key tells them apart.
+    source: `ecs ${url} ${clusters.join()} ${digestOf(keyId).slice(0, 8)}`,
     async ask() {
       const asking = createAsk(calling)
       return (await Promise.all(clusters.map((cluster) => servicesIn(asking, cluster)))).flat()

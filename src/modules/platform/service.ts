@@ -5,10 +5,10 @@ import { beatMs, revisionOf } from './domain.ts'
 import type { PlatformDeps } from './parts.ts'
 import { platformStore as store } from './store.ts'
 
-type Life = Pick<PlatformDeps, 'config' | 'db' | 'clock' | 'build' | 'processId' | 'lifeSigns'>
+type Life = Pick<PlatformDeps, 'config' | 'db' | 'clock' | 'build' | 'host' | 'processId' | 'lifeSigns'>
 
 /** Notes that this process has begun to serve: what it runs, and since when that is deployed. */
-export async function noteStart({ config, db, clock, build, processId, lifeSigns }: Life): Promise<void> {
+export async function noteStart({ config, db, clock, build, host, processId, lifeSigns }: Life): Promise<void> {
   const now = clock.now()
   const revision = revisionOf(build.version, config.buildRevision)
   lifeSigns.lastAt = now
@@ -16,7 +16,7 @@ export async function noteStart({ config, db, clock, build, processId, lifeSigns
     const before = await store.latestStart(tx)
     await store.insertStart(tx, {
       id: processId,
-      host: build.host,
+      host,
       version: build.version,
       revision,
       startedAt: now,

@@ -72,6 +72,12 @@ const [lenient, strict] = [new Ajv({ strict: false, coerceTypes: true }), new Aj
 /** Compiling takes longer than all else. */
 const compiled = new Map<object, ValidateFunction>()
 
+function validatorOf(schema: Schema, ajv: Ajv): ValidateFunction {
+  const validate = compiled.get(schema) ?? ajv.compile(schema)
+  compiled.set(schema, validate)
+  return validate
+}
+
 export async function startStandIn({
   description,
   answer,
@@ -79,10 +85,14 @@ export async function startStandIn({
   contentType = 'application/json',
   socket,
 }: StandInOptions): Promise<StandIn> {
+  // Before anybody waits for an answer.
+  for (const { query, body, answer: told } of Object.values(description.operations)) {
+    if (query) validatorOf(query, lenient)
+    for (const schema of [body, told]) if (schema) validatorOf(schema, strict)
+  }
   const check = (what: string, schema: Schema | undefined, value: unknown, ajv = strict) => {
     if (!schema) return
-    const validate = compiled.get(schema) ?? ajv.compile(schema)
-    compiled.set(schema, validate)
+    const validate = validatorOf(schema, ajv)
     if (!validate(value)) standIn.breaches.push(`${what}: ${ajv.errorsText(validate.errors)}`)
   }
 

@@ -121,6 +121,13 @@ has 15 seconds; nothing is paid, nothing is changed, and no secret is shown. Exi
 not work. Works beside a running server.`,
     run: async (input) => (await import('./processors.ts')).processors(input),
   },
+  jobs: {
+    summary: 'Print how every background job stands: its last run, what came of it, and its next',
+    flags: { 'data-dir': dataDir },
+    details: `Changes nothing and works beside a running server, whose last minute may be missing. Exits 1 where a job is stuck or its last
+run did not end well.`,
+    run: async (input) => (await import('./jobs.ts')).jobs(input),
+  },
   audit: {
     summary: 'Print the audit trail: who did what',
     positionals: ['export'],

@@ -1,0 +1,34 @@
+import { type JobView, listJobs } from '../modules/job/index.ts'
+import type { Input } from './command.ts'
+import { withExistingInstance } from './with-instance.ts'
+
+/** `souk jobs`: how every job stands, as the database has it. @returns 1 where one is stuck, or its last run did not end well */
+export async function jobs({ config: settings }: Input): Promise<number> {
+  return withExistingInstance(settings(), async ({ deps }) => {
+    const all = await listJobs(deps)
+    process.stdout.write(jobsText(all))
+    return all.some(({ state, lastRun }) => state === 'stuck' || (lastRun && lastRun.result !== 'OK')) ? 1 : 0
+  })
+}
+
+/** A table for a terminal, and under it what runs failed with. */
+function jobsText(all: readonly JobView[]): string {
+  const rows = all.map(({ name, state, lastRun, nextRun }) => [
+    name,
+    state,
+    lastRun?.startedAt ?? 'never',
+    lastRun?.result ?? '',
+    lastRun?.durationMs === null || lastRun === null ? '' : `${lastRun.durationMs} ms`,
+    nextRun ?? '',
+  ])
+  const table = [['JOB', 'STATE', 'LAST RUN', 'RESULT', 'TOOK', 'NEXT RUN'], ...rows]
+  const widths = table.reduce((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), [] as number[])
+  const lines = table.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  const errors = all.flatMap(({ name, lastRun }) => (lastRun?.error ? [`${name}: ${lastRun.error}`] : []))
+  return `${[...lines, ...(errors.length > 0 ? ['', ...errors] : [])].join('\n')}\n`
+}

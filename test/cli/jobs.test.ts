@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { testDatabase } from '../support/database.ts'
+import { describeProcesses, souk } from './souk.ts'
+
+describeProcesses('souk jobs', () => {
+  test('souk jobs prints the last run of every job, and exits 1 where one did not end well', async () => {
+    const database = await testDatabase()
+    const app = await testApp({}, { database })
+    const { jobBoard } = app.deps
+    await jobBoard.begin([
+      { name: 'forget', perform: async () => ({ result: 'FAILED', error: new Error('it could not') }) },
+      { name: 'expire-carts', perform: async () => ({ result: 'OK' }) },
+    ])
+    await jobBoard.tick('forget')
+    await jobBoard.tick('expire-carts')
+    await jobBoard.stop()
+    await app.close()
+    const later = await souk(['jobs'], database.dataDir, {
+      settings: {
+        JWT_SECRET: 'test-only-jwt-secret-0123456789abcdef',
+        ENCRYPTION_KEY: 'test-only-encryption-key-0123456789ab',
+        INTEGRATION_API_KEY: 'test-only-integration-key',
+      },
+    })
+    expect([later.status, later.stderr]).toEqual([1, ''])
+    expect(later.stdout).toMatch(/^JOB +STATE +LAST RUN/)
+    expect(later.stdout).toMatch(/^fold-listings +idle +never +\d{4}-/m)
+    expect(later.stdout).toMatch(/^expire-carts +idle +2026-01-06T12:00:00\.000Z +OK +0 ms +\d{4}-/m)
+    expect(later.stdout).toEndWith('\nforget: Error: it could not\n')
+    await database.drop()
+  })
+})

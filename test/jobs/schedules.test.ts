@@ -1,0 +1,48 @@
+/** When jobs run, by croner and by the clock of the machine, also when somebody sets it. */
+import { afterEach, expect, setSystemTime, test } from 'bun:test'
+import { Cron } from 'croner'
+import { jobs } from '../../jobs/index.ts'
+import { jobNames, jobTable } from '../../src/core/job-table.ts'
+import { openSchedule } from '../../src/core/schedule.ts'
+import { isPattern } from '../../src/lib/cron-pattern.ts'
+
+afterEach(() => void setSystemTime())
+
+test('every job has something to do, and a pattern that comes', async () => {
+  expect(jobs.map(({ name }) => name)).toEqual(jobNames)
+  for (const [name, { pattern }] of Object.entries(jobTable)) {
+    const schedule = await openSchedule(pattern)
+    expect([name, isPattern(pattern), (schedule.next(0) ?? 0) > 0, (schedule.last(0) ?? 0) < 0]).toEqual([name, true, true, true])
+  }
+  expect((await openSchedule('0 0 0 30 2 *')).next(0)).toBeUndefined()
+})
+
+test('a clock that is set forth or back by hours neither stops a job that runs each second nor has it make up for each of them', async () => {
+  // setSystemTime stops the clock: it goes on by hand.
+  const began = Date.now() - performance.now()
+  let aheadMs = 0
+  const going = setInterval(() => setSystemTime(new Date(began + performance.now() + aheadMs)), 10)
+  let runs = 0
+  let next = Promise.withResolvers<void>()
+  const cron = new Cron('* * * * * *', { utcOffset: 0 }, () => {
+    runs++
+    next.resolve()
+  })
+  const another = () => {
+    next = Promise.withResolvers()
+    return next.promise
+  }
+  await another()
+  for (const hours of [-5, 7]) {
+    aheadMs = hours * 3_600_000
+    const before = runs
+    await another()
+    const since = performance.now()
+    await another()
+    await another()
+    // Two more, two seconds apart from the first, but for how late that one was.
+    expect([hours, runs - before, performance.now() - since > 1_000]).toEqual([hours, 3, true])
+  }
+  cron.stop()
+  clearInterval(going)
+})

@@ -1,10 +1,11 @@
 /**
- * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain|kpi …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
+ * `bun run bench [start|catalog|resolver|orders|buying|lending|credit|documents|abuse|hanging|trust|chain|kpi|backup …] [--quick]`: souk against the bare floor (bench/floor.ts) in one run, in turn, on
  * the same files; of abuse and lending, souk against itself. Buying and lending are measured on Postgres too, where TEST_DATABASE_URL or `--postgres=URL` names a
  * server. Ratios are what counts; absolute figures tell only of this machine. Nothing is asserted here.
  */
 import { rmSync } from 'node:fs'
 import { measureAbuse } from './abuse.ts'
+import { measureBackup } from './backup.ts'
 import { measureBuyingOnPostgres } from './buying-postgres.ts'
 import { measureCatalog } from './catalog.ts'
 import { measureChain } from './chain.ts'
@@ -40,6 +41,7 @@ try {
   if (isWanted('abuse')) await measureAbuse()
   if (isWanted('hanging')) await measureHanging()
   if (isWanted('chain')) await measureChain()
+  if (isWanted('backup')) await measureBackup()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

@@ -9,3 +9,18 @@ export async function digestOfAll(chunks: AsyncIterable<Uint8Array>): Promise<st
   for await (const chunk of chunks) hash.update(chunk)
   return hash.digest('hex')
 }
+
+/** What passes through, hashed on its way. @param onEnd told SHA-256 in hex, and how many bytes there were, once all has passed; what it throws ends the stream */
+export async function* digesting(
+  chunks: AsyncIterable<Uint8Array>,
+  onEnd: (sha256: string, bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    bytes += chunk.length
+    yield chunk
+  }
+  onEnd(hash.digest('hex'), bytes)
+}

@@ -45,7 +45,7 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
 /** Without what work says of itself only where it takes long, as on a busy machine (test/cli/progress.test.ts has that). */
 export const withoutProgress = (stderr: string): string =>
   stderr.replace(
-    /^(?:Copying|Checking the (?:file|copy)|Opening (?:secrets|documents)|(?:Copying|Restoring) documents|Sealing anew|Filling the demo shops|Importing): .*\n/gm,
+    /^(?:Copying|Fetching|Checking the (?:file|copy)|Opening (?:secrets|documents)|(?:Copying|Restoring) documents|Sealing anew|Filling the demo shops|Importing): .*\n/gm,
     '',
   )
 

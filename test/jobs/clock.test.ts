@@ -57,6 +57,8 @@ test('every job that goes by the age of things says so', () => {
     'approve-commissions',
     'recheck-hosts',
     'sweep-documents',
+    'back-up',
+    'watch-backups',
   ])
   expect(jobNamed('look-around').byAge).toBeUndefined()
 })

@@ -28,6 +28,11 @@ const glitchtip = {
   ERRORS_TOKEN: 'token',
 }
 const github = { OPERATIONS_DEPLOYS: 'github', GITHUB_TOKEN: 'token', GITHUB_REPOSITORIES: 'shop/souk' }
+/** The same for backups, which are sealed there. */
+const backupBucket = {
+  ...Object.fromEntries(Object.entries(bucket).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value])),
+  BACKUP_PASSPHRASE: 'a passphrase of words',
+}
 const spaced = 'with spaces in it'
 /** A setting that is sent as it is. */
 const plain = (field: keyof Config, good: string, ...bad: string[]): Case => ({
@@ -256,6 +261,35 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
     good: [['a/b-1/', 'a/b-1/']],
     bad: ['souk', '/souk/', 'a//', '../up/'],
   },
+  BACKUP_ENABLED: { field: 'backupEnabled', byDefault: true, good: [['false', false]], bad: ['nightly'] },
+  BACKUP_DIR: { field: 'backupDir', byDefault: undefined, good: [['./copies', resolve('copies')]], bad: [] },
+  BACKUP_S3_ENDPOINT: { ...apiUrl('backupS3Endpoint', undefined), beside: backupBucket },
+  BACKUP_S3_BUCKET: {
+    field: 'backupS3Bucket',
+    byDefault: undefined,
+    good: [['my-bucket.1', 'my-bucket.1']],
+    bad: ['My_Bucket', 'ab', '-a-'],
+    beside: backupBucket,
+  },
+  BACKUP_S3_KEY_ID: { ...plain('backupS3KeyId', 'AKIA1'), beside: backupBucket },
+  BACKUP_S3_SECRET: { ...plain('backupS3Secret', 'a/b+c'), beside: backupBucket },
+  BACKUP_S3_REGION: { field: 'backupS3Region', byDefault: 'us-east-1', good: [['auto', 'auto']], bad: ['Europe', 'a b'] },
+  BACKUP_S3_PREFIX: {
+    field: 'backupS3Prefix',
+    byDefault: 'souk-backups/',
+    good: [['a/b-1/', 'a/b-1/']],
+    bad: ['souk', '/souk/', '../up/'],
+  },
+  BACKUP_PASSPHRASE: {
+    field: 'backupPassphrase',
+    byDefault: undefined,
+    good: [['four words, or more', 'four words, or more']],
+    bad: ['too short', 'x'.repeat(1_001)],
+  },
+  BACKUP_KEEP_DAILY: { field: 'backupKeepDaily', byDefault: 7, good: [['1', 1]], bad: ['0', '1001', 'x'] },
+  BACKUP_KEEP_WEEKLY: { field: 'backupKeepWeekly', byDefault: 4, good: [['0', 0]], bad: ['-1', '1001'] },
+  BACKUP_KEEP_MONTHLY: { field: 'backupKeepMonthly', byDefault: 6, good: [['0', 0]], bad: ['-1', '1001'] },
+  BACKUP_LATE_HOURS: { field: 'backupLateHours', byDefault: 30, good: [['1', 1]], bad: ['0', '10001'] },
   CHAIN_SIGNING_KEY: {
     field: 'chainSigningKey',
     byDefault: undefined,
@@ -538,6 +572,8 @@ describe('the settings', () => {
     const secrets = names.filter((name) => settings[name].secret)
     expect<string[]>(secrets.sort()).toEqual([
       ...[
+        'BACKUP_PASSPHRASE',
+        'BACKUP_S3_SECRET',
         'BTCPAY_API_KEY',
         'BTCPAY_WEBHOOK_SECRET',
         'CHAINS',
@@ -575,4 +611,11 @@ describe('the settings', () => {
     ] as const)
       expect(problemsOf(keys(open, hidden))).toEqual([])
   })
+})
+
+test('a bucket of backups that is named in part, or without a passphrase, stops the start', () => {
+  const { BACKUP_PASSPHRASE: _, ...without } = backupBucket
+  expect(() => parseConfig(without)).toThrow('BACKUP_PASSPHRASE must be set when another of BACKUP_S3_ENDPOINT')
+  expect(() => parseConfig({ BACKUP_S3_BUCKET: 'bucket' })).toThrow('BACKUP_S3_SECRET must be set')
+  expect(parseConfig({ BACKUP_PASSPHRASE: 'a passphrase of words' }).backupPassphrase).toBe('a passphrase of words')
 })

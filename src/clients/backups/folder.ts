@@ -14,10 +14,10 @@ const abandonedMs = 24 * 60 * 60 * 1000
  * @param now milliseconds since the epoch
  */
 export function createFolderStore(directory: string, now: () => number): BackupStore {
-  const root = resolve(directory)
+  const root = directory
   const pathOf = (name: string): string => {
     if (!isBackupName(name)) throw new Error('not a name of a copy')
-    return join(root, name)
+    return resolve(root, name)
   }
 
   /** Depth first, in the order of the bytes of whole names: a folder stands where its slash stands. */
@@ -74,7 +74,7 @@ export function createFolderStore(directory: string, now: () => number): BackupS
     async delete(name) {
       const path = pathOf(name)
       await Promise.all([rm(path, { force: true }), rm(`${path}${unfinished}`, { force: true })])
-      for (let folder = dirname(path); folder !== root; folder = dirname(folder)) if (!(await removeEmpty(folder))) return
+      for (let folder = dirname(path); folder !== resolve(root); folder = dirname(folder)) if (!(await removeEmpty(folder))) return
     },
     list: (prefix) => walk('', prefix),
     free: () => freeOf(root),

@@ -63,7 +63,7 @@ export type Keeping = { readonly daily: number; readonly weekly: number; readonl
 
 /**
  * The backups that a rule keeps: the last of each of so many days, weeks (from Monday on) and months (UTC) of which there are any, and in any
- * case the newest.
+ * case those of the newest one's last 24 hours: whoever makes one before and one after a mishap has both.
  * @param backups in any order
  */
 export function kept<B extends Pick<Backup, 'name' | 'at'>>(
@@ -80,7 +80,9 @@ export function kept<B extends Pick<Backup, 'name' | 'at'>>(
     return spans.values()
   }
   const day = (at: number) => Math.floor(at / dayMs)
+  const newest = newestFirst[0]?.at ?? 0
   return new Set([
+    ...newestFirst.filter(({ at }) => newest - at < dayMs).map(({ name }) => name),
     ...lastOf(Math.max(1, daily), day),
     // The epoch began on a Thursday.
     ...lastOf(weekly, (at) => Math.floor((day(at) + 3) / 7)),

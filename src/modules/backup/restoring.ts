@@ -1,7 +1,7 @@
 /** Finding a backup and reading it back. */
-import { createHash } from 'node:crypto'
 import type { BackupStore } from '../../core/backup-store.ts'
 import { OperatorError } from '../../core/errors.ts'
+import { digesting } from '../../lib/digest.ts'
 import { databaseOf, keysFolder, keysOf, type Manifest } from './domain.ts'
 import { listBackups, readManifest } from './service.ts'
 import { type BackupPlace, type BackupTarget, textOf } from './targets.ts'
@@ -45,17 +45,12 @@ export async function findBackup(target: BackupTarget, name: string, now: number
 export async function* fetchDatabase({ store, manifest: { name, database } }: FoundBackup): AsyncGenerator<Uint8Array> {
   const found = await store.get(databaseOf(name))
   if (!found) throw new OperatorError(`The database of backup ${name} is gone from ${store.place}`)
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of found.chunks()) {
-    hash.update(chunk)
-    bytes += chunk.length
-    yield chunk
-  }
-  if (bytes !== database.bytes || hash.digest('hex') !== database.sha256)
+  yield* digesting(found.chunks(), (sha256, bytes) => {
+    if (bytes === database.bytes && sha256 === database.sha256) return
     throw new OperatorError(
       `The database of backup ${name} in ${store.place} is not what was put there: it was changed, or its disk has damaged it`,
     )
+  })
 }
 
 /** The text of the key file that is in a backup; undefined where there is none. */

@@ -1,9 +1,11 @@
 /** What a server does by itself: a backup a night, an alarm when there is none, and what it says of both in its metrics. */
+import { engineErrorCode } from '../../../db/engine.ts'
 import { OperatorError } from '../../core/errors.ts'
-import { counter, gauge } from '../../lib/prometheus.ts'
+import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { isLate } from './domain.ts'
 import type { BackupDeps } from './parts.ts'
 import { listBackups, makeBackup, targetOf } from './service.ts'
+import type { BackupPlace } from './targets.ts'
 
 /**
  * Makes a backup, and says so; with one at work it waits for that. Does nothing on a database server, or where it is switched off.
@@ -52,8 +54,8 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
       if (missing.length > 0)
         log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
     }
+    state.isLate &&= failed.length > 0
     if (failed.length > 0) throw new OperatorError(`There is no new backup in ${failed.join(' and ')}`)
-    state.isLate = false
     return { made: all.length }
   } catch (error) {
     state.failures++
@@ -65,21 +67,25 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
   const { backupState: state, config, clock, log } = deps
   if (!deps.db.file || !config.backupEnabled) return { isLate: false }
-  const lastAt = await lastOfAll(deps)
-  const wasKnown = lastAt !== undefined
-  state.isLate = isLate(lastAt, state.since, clock.now(), config.backupLateHours)
+  await lookForLast(deps)
+  const lateHours = config.backupLateHours
+  const isBehind = (place: BackupPlace) => isLate(state.lastIn.get(place), state.since, clock.now(), lateHours)
+  state.isLate = deps.backupPlaces.some(isBehind)
+  const lastAt = state.last?.at
   if (state.isLate)
     log.error('backup.late', {
       ...(lastAt === undefined ? {} : { last: new Date(lastAt).toISOString() }),
       advice: 'see what backup.failed says; `souk backup` makes one now',
     })
-  // A new instance has its first one within the hour.
-  if (state.isLate || !wasKnown) await backUp(deps)
+  // A new place has its first one within the hour.
+  const behind = deps.backupPlaces.filter((place) => isBehind(place) || !state.lastIn.has(place))
+  if (behind.length > 0) await backUp({ ...deps, backupPlaces: behind })
+  state.isLate = deps.backupPlaces.some(isBehind)
   return { isLate: state.isLate }
 }
 
-/** When the last backup was begun of the place that is behind the others; undefined where one has none, or nobody can tell. */
-async function lastOfAll(deps: BackupDeps): Promise<number | undefined> {
+/** Looks when the last backup of each place was begun. Of one that does not answer, what was known before stays. */
+async function lookForLast(deps: BackupDeps): Promise<void> {
   const { backupState: state, clock, log } = deps
   for (const place of deps.backupPlaces) {
     try {
@@ -93,8 +99,6 @@ async function lastOfAll(deps: BackupDeps): Promise<number | undefined> {
       log.warn('backup.place_silent', { place: place.store.place, error })
     }
   }
-  const times = deps.backupPlaces.map((place) => state.lastIn.get(place))
-  return times.includes(undefined) ? undefined : Math.min(...times.filter((at) => at !== undefined))
 }
 
 /** Looks for damage of the database's file, without a look at what its indexes lack. What it finds is said as an error, and kept. */
@@ -103,7 +107,7 @@ export async function checkQuickly({
   log,
   backupState,
 }: Pick<BackupDeps, 'db' | 'log' | 'backupState'>): Promise<{ problems: number }> {
-  const problems = (await db.file?.quickCheck()) ?? []
+  const problems = (await db.file?.quickCheck().catch(damageIn)) ?? []
   backupState.problems = problems.length
   if (problems.length > 0)
     log.error('database.damaged', {
@@ -113,37 +117,42 @@ export async function checkQuickly({
   return { problems: problems.length }
 }
 
-/** Lines in Prometheus' text format; none on a database server. */
+/** SQLite says so when it cannot even begin. */
+function damageIn(error: unknown): string[] {
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(engineErrorCode(error) ?? '')) return [String(error)]
+  throw error
+}
+
+/** Lines in Prometheus' text format; without values on a database server, and of what is not known. */
 export function backupMetrics({
   backupState: state,
   db,
   clock,
   config,
 }: Pick<BackupDeps, 'backupState' | 'db' | 'clock' | 'config'>): string[] {
-  if (!db.file) return []
-  const { bytes, logBytes } = db.file.sizes()
+  const sizes = db.file?.sizes()
   const { last } = state
+  const isOn = sizes !== undefined && config.backupEnabled
+  const ofLast = (value: number | undefined) => (isOn && last !== undefined ? value : undefined)
+  const durationSeconds = last?.durationMs === undefined ? undefined : last.durationMs / 1000
+  const damaged = state.problems === undefined ? undefined : Math.min(1, state.problems)
   return [
-    ...gauge('souk_database_bytes', "Length of the database's file.", bytes),
-    ...gauge('souk_database_log_bytes', 'Length of the write-ahead log beside it.', logBytes),
-    ...(state.problems === undefined
-      ? []
-      : gauge('souk_database_damaged', 'Whether the last quick check found damage.', Math.min(1, state.problems))),
-    ...(config.backupEnabled
-      ? [
-          ...gauge('souk_backup_late', 'Whether the last backup is older than BACKUP_LATE_HOURS.', state.isLate ? 1 : 0),
-          ...counter('souk_backup_failures_total', 'Backups that failed.', state.failures),
-        ]
-      : []),
-    ...(last === undefined
-      ? []
-      : [
-          ...gauge('souk_backup_last_success_timestamp_seconds', 'When the last backup was begun, in seconds since 1970.', last.at / 1000),
-          ...gauge('souk_backup_age_seconds', 'How old the last backup is.', Math.max(0, (clock.now() - last.at) / 1000)),
-          ...gauge('souk_backup_bytes', 'Bytes of the database in the last backup.', last.bytes),
-          ...(last.durationMs === undefined
-            ? []
-            : gauge('souk_backup_duration_seconds', 'How long the last backup took.', last.durationMs / 1000)),
-        ]),
+    ...known('souk_database_bytes', "Length of the database's file.", sizes?.bytes),
+    ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
+    ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
+    ...known('souk_backup_late', 'Whether the last backup is older than BACKUP_LATE_HOURS.', isOn ? Number(state.isLate) : undefined),
+    ...known('souk_backup_failures_total', 'Backups that failed.', isOn ? state.failures : undefined, 'counter'),
+    ...known(
+      'souk_backup_last_success_timestamp_seconds',
+      'When the last backup was begun, in seconds since 1970.',
+      ofLast((last?.at ?? 0) / 1000),
+    ),
+    ...known('souk_backup_age_seconds', 'How old the last backup is.', ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000))),
+    ...known('souk_backup_bytes', 'Bytes of the database in the last backup.', ofLast(last?.bytes)),
+    ...known('souk_backup_duration_seconds', 'How long the last backup took, where this process has made it.', ofLast(durationSeconds)),
   ]
 }
+
+/** A metric whose value may not be known. */
+const known = (name: string, help: string, value: number | undefined, type: 'gauge' | 'counter' = 'gauge'): string[] =>
+  value !== undefined ? (type === 'gauge' ? gauge : counter)(name, help, value) : labelled(name, help, [], type)

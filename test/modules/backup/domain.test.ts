@@ -29,11 +29,12 @@ test('of nightly backups of a year, the last of seven days, four weeks and six m
   ])
 })
 
-test('of several in a day the last one counts, and days without any do not count', () => {
+test('of several in a day the last one counts, but for those of the last 24 hours; days without any do not count', () => {
   const noon = at('2026-05-05T12:00:00Z')
   const times = [noon, noon - hour, noon - 30 * day, noon - 30 * day + hour, noon - 300 * day]
   expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 })]).toEqual([
     backupName(noon),
+    backupName(noon - hour),
     backupName(noon - 30 * day + hour),
   ])
 })

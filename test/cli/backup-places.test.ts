@@ -1,0 +1,194 @@
+/** Backups where the settings put them: made, listed and brought back, on another machine too; and what is done to them meanwhile. */
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { backUp } from '../../jobs/back-up.ts'
+import { startS3 } from '../clients/documents/s3-server.ts'
+import { testApp } from '../support/app.ts'
+import { temporaryDir } from '../support/database.ts'
+import { borrower, lendingOn, pathOf, pdf } from '../support/lending-documents.ts'
+import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, souk, startCommand, withFile } from './souk.ts'
+
+const passphrase = 'twelve words that nobody guesses'
+const namesIn = (folder: string) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => /^\d{8}T\d{9}Z$/.test(name))
+        .sort()
+    : []
+const wholeIn = (folder: string) => namesIn(folder).filter((name) => existsSync(join(folder, name, 'manifest.json')))
+const leftovers = (dir: string) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.tmp'))
+
+/** A stopped instance with a backup of it in a folder. */
+async function backedUp(settings: Record<string, string> = {}) {
+  const instance = await servedOnce()
+  const folder = join(temporaryDir(), 'copies')
+  const given = { BACKUP_DIR: folder, ...settings }
+  const made = await souk(['backup'], instance.dataDir, { settings: given })
+  expect(made).toMatchObject({ status: 0, stderr: '' })
+  return { ...instance, folder, settings: given, made, name: namesIn(folder)[0] ?? '' }
+}
+
+describeProcesses('backups where the settings put them', () => {
+  test('the machine is lost: out of the bucket and the passphrase alone comes the same shop, with its keys and its documents', async () => {
+    await using server = startS3()
+    const bucket = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
+    const settings = { ...bucket, BACKUP_PASSPHRASE: passphrase, ...lendingOn, ACCESS_TOKEN_SECONDS: '86400' } as Record<string, string>
+    const reads = ['/shops/v2', '/shops/v2/private-key', '/v2/products', '/merchant/me']
+    const letter = pdf(150_000)
+    const { token, id, before } = await (async () => {
+      await using app = await testApp(settings, { startAt: Date.now() })
+      const { merchant, id: application } = await borrower(app)
+      const body = { title: 'Kept', handle: 'kept', variants: [{ price: { amount: 1_000, currency: 'USD' } }] }
+      await app.call('POST', '/v2/products', { token: merchant.token, body })
+      const headers = { 'content-type': 'application/pdf' }
+      const put = await app.call('PUT', pathOf(application, 'ein_letter'), { token: merchant.token, raw: letter, headers })
+      expect(put.status).toBe(200)
+      const answers = await Promise.all(reads.map((path) => app.call('GET', path, { token: merchant.token })))
+      await backUp(app.deps)
+      // What comes after it is lost with the machine.
+      await app.merchant()
+      return { token: merchant.token, id: application, before: answers.map(({ status, text }) => [status, text]) }
+    })()
+    const elsewhere = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', 'latest', '--check', '--data-dir', elsewhere], temporaryDir(), { settings })
+    expect(restored).toMatchObject({ status: 0, stderr: '' })
+    expect(restored.stdout).toContain('ok    documents\n')
+    expect([statSync(join(elsewhere, 'keys.json')).mode & 0o777, leftovers(elsewhere)]).toEqual([0o600, []])
+    await using shop = await serve(elsewhere, settings)
+    const headers = { authorization: `Bearer ${token}` }
+    const after = await Promise.all(
+      reads.map(async (path) => {
+        const answer = await fetch(`${shop.url}${path}`, { headers })
+        return [answer.status, await answer.text()]
+      }),
+    )
+    expect(after).toEqual(before)
+    const document = await fetch(`${shop.url}${pathOf(id, 'ein_letter')}`, { headers })
+    expect(Buffer.from(await document.arrayBuffer()).equals(letter)).toBe(true)
+  })
+
+  test('without FILE a backup is made where the settings put it, beside a server, and shown by --list', async () => {
+    const { dataDir, folder, settings, made, name } = await backedUp()
+    expect(made.stdout).toStartWith(`Backup ${name} is in ${folder} (`)
+    expect(made.stdout).toContain('The keys are not in it')
+    await using server = await serve(dataDir)
+    const second = await souk(['backup'], dataDir, { settings })
+    expect([second.status, namesIn(folder).length, leftovers(dataDir)]).toEqual([0, 2, []])
+    const listed = await souk(['backup', '--list'], dataDir, { settings })
+    expect(listed).toMatchObject({ status: 0, stderr: '' })
+    expect(listed.stdout).toMatch(
+      new RegExp(String.raw`^${folder}:(?:\n  \d{8}T\d{9}Z  20.*  \d.* [KM]B  0 documents  instance [0-9a-f]{8}){2}\n$`),
+    )
+    expect(server.pid).toBeGreaterThan(0)
+  })
+
+  test('flags that belong to a file are refused without one', async () => {
+    const { dataDir } = await servedOnce()
+    for (const args of [['--force'], ['--with-keys'], ['--list', '--force'], ['--list', 'file.db']])
+      expect(await souk(['backup', ...args], dataDir)).toMatchObject({ status: 2, stdout: '' })
+  })
+
+  test('a restore by name keeps the database that is there, wants --force for it and a stopped server, and a stale log does not come back', async () => {
+    const { dataDir, database, settings, name, privateKey } = await backedUp()
+    withFile(database, (file) => void file.run("UPDATE shops SET title = 'after the backup'"))
+    const refused = await souk(['restore', name], dataDir, { settings })
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--force puts the backup in its place')])
+    const server = await serve(dataDir)
+    expect((await souk(['restore', name, '--force'], dataDir, { settings })).stderr).toContain('stop it first')
+    await server.end('SIGKILL')
+    expect(existsSync(`${database}-wal`)).toBe(true)
+    expect(await souk(['restore', name, '--force', '--check'], dataDir, { settings })).toMatchObject({ status: 0, stderr: '' })
+    expect(withFile(database, (file) => file.query<{ title: string }, []>('SELECT title FROM shops').get()?.title)).toBe('a-shop')
+    expect(readdirSync(join(dataDir, 'backups')).filter((file) => /^before-restore-\d+\.db$/.test(file)).length).toBe(1)
+    await using again = await serve(dataDir)
+    expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
+  })
+
+  test('a backup that was changed, cut off, or lost a part is refused, and changes nothing', async () => {
+    const { dataDir, folder, settings, name, database } = await backedUp()
+    const file = join(folder, name, 'souk.db')
+    const [whole, record, present] = [readFileSync(file), readFileSync(join(folder, name, 'manifest.json'), 'utf8'), readFileSync(database)]
+    const altered = Buffer.from(whole)
+    altered[altered.length - 5_000] = (altered[altered.length - 5_000] ?? 0) ^ 1
+    const fewer = record.replace(/"shops": 1/, '"shops": 2')
+    expect(fewer).not.toBe(record)
+    const damages: [() => void, string][] = [
+      [() => writeFileSync(file, altered), 'is not what was put there'],
+      [() => truncateSync(file, whole.length - 4_096), 'is not what was put there'],
+      [() => rmSync(file), 'is gone from'],
+      [() => writeFileSync(join(folder, name, 'manifest.json'), fewer), 'shops: 1 rows, and 2 on record'],
+      [() => writeFileSync(join(folder, name, 'manifest.json'), '{"format":"something else"}'), 'is no record of a backup'],
+      [() => rmSync(join(folder, name, 'manifest.json')), 'There is no backup'],
+    ]
+    for (const [damage, saying] of damages) {
+      writeFileSync(file, whole)
+      writeFileSync(join(folder, name, 'manifest.json'), record)
+      damage()
+      const { status, stderr } = await souk(['restore', name, '--force'], dataDir, { settings })
+      expect([saying, status, stderr]).toEqual([saying, 1, expect.stringContaining(saying)])
+      expect([readFileSync(database).equals(present), leftovers(dataDir)]).toEqual([true, []])
+    }
+  })
+
+  test('what is sealed opens under its passphrase alone, which is asked for where the settings have none; what is not stays readable beside it', async () => {
+    const { dataDir, folder, settings, name } = await backedUp()
+    const sealing = { ...settings, BACKUP_PASSPHRASE: passphrase }
+    expect((await souk(['backup'], dataDir, { settings: sealing })).stdout).toContain('the keys are in it')
+    const [, sealed = ''] = namesIn(folder)
+    const elsewhere = () => ['--data-dir', join(temporaryDir(), 'new')]
+    const wrong = { ...settings, BACKUP_PASSPHRASE: 'another passphrase' }
+    const refused = await souk(['restore', sealed, ...elsewhere()], dataDir, { settings: wrong })
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('The passphrase is not the one')])
+    const asked = await souk(['restore', sealed, '--check', ...elsewhere()], dataDir, { settings, stdin: `${passphrase}\n` })
+    expect(asked).toMatchObject({ status: 0 })
+    const plain = await souk(['restore', name, ...elsewhere()], dataDir, { settings: sealing })
+    expect([plain.status, plain.stdout]).toEqual([0, expect.stringContaining(`Backup ${name} of`)])
+  })
+
+  test('kill -9 while a backup is made leaves none that is not whole, and the next one takes its leavings away', async () => {
+    const { dataDir, database } = await servedOnce()
+    withFile(database, (file) => {
+      file.run('CREATE TABLE ballast (bytes)')
+      file.run(
+        'INSERT INTO ballast SELECT randomblob(1000000) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 24) SELECT i FROM n)',
+      )
+    })
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder }
+    const moments = [
+      () => existsSync(join(dataDir, 'backups')) && leftovers(join(dataDir, 'backups')).length > 0,
+      () => namesIn(folder).length > wholeIn(folder).length,
+    ]
+    for (const isReached of moments) {
+      const child = startCommand(['backup'], dataDir, settings)
+      while (!isReached() && child.exitCode === null) await pause()
+      child.kill('SIGKILL')
+      await child.exited
+      for (const name of wholeIn(folder))
+        expect(
+          (await souk(['restore', name, '--check', '--data-dir', join(temporaryDir(), 'new')], dataDir, { settings })).stdout,
+        ).toContain('ok    database file')
+    }
+    expect((await souk(['backup'], dataDir, { settings })).status).toBe(0)
+    expect([wholeIn(folder).length > 0, leftovers(join(dataDir, 'backups'))]).toEqual([true, []])
+  })
+
+  test('kill -9 while a backup is restored leaves the database from before or the one of the backup, and the same command ends it', async () => {
+    const { dataDir, database, settings, name } = await backedUp()
+    withFile(database, (file) => void file.run("UPDATE shops SET title = 'before'"))
+    const titleOf = () => withFile(database, (file) => file.query<{ title: string }, []>('SELECT title FROM shops').get()?.title ?? '')
+    const kept = () => existsSync(join(dataDir, 'backups')) && readdirSync(join(dataDir, 'backups')).length > 0
+    for (const isReached of [() => leftovers(dataDir).length > 0, kept]) {
+      const child = startCommand(['restore', name, '--force'], dataDir, settings)
+      while (!isReached() && child.exitCode === null) await pause()
+      child.kill('SIGKILL')
+      await child.exited
+      expect(['before', 'a-shop']).toContain(titleOf())
+      const checked = await souk(['check'], dataDir)
+      expect(checked).toMatchObject({ status: 0, stderr: '' })
+    }
+    expect(await souk(['restore', name, '--force', '--check'], dataDir, { settings })).toMatchObject({ status: 0, stderr: '' })
+    expect([titleOf(), leftovers(dataDir)]).toEqual(['a-shop', []])
+  })
+})

@@ -18,6 +18,7 @@ import { kybParts } from './modules/kyb/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
+import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
@@ -49,6 +50,7 @@ export type Given = {
 export const compose = (base: Deps, { peers, processors }: Given) =>
   joined(base)
     .add(auditParts)
+    .add(logShippingParts)
     .add(instanceKeyParts)
     .add(idempotencyParts)
     .add(shopParts)

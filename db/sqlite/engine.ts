@@ -16,6 +16,7 @@ import {
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
+import { followLog } from './follow.ts'
 import { type Guard, statementCache } from './statements.ts'
 import { type Watch, watchOfLoop } from './watch.ts'
 
@@ -408,6 +409,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         throw error
       }
     },
+    followLog: () => followLog(file),
     close: () => (closing ??= closeAll()),
   }
 }

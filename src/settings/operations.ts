@@ -14,6 +14,14 @@ export const operations = {
     'When told to stop, how long requests are still served while /health/ready says 503 already; 0 to 60',
     integer(0, 60),
   ),
+  SHIP_LOG_SECONDS: setting(
+    'shipLogSeconds',
+    'integer',
+    undefined,
+    'Every so many seconds what was committed to the embedded database is shipped to where backups go, for `souk restore --to`; 1 to 3600. Unset: never',
+    integer(1, 3_600),
+  ),
+  SHIP_LOG_DAYS: setting('shipLogDays', 'integer', '7', 'Days that `souk restore --to` can go back to; 1 to 3650', integer(1, 3_650)),
   DISK_FREE_MIN_MB: setting(
     'diskFreeMinBytes',
     'integer',

@@ -84,12 +84,58 @@ export interface Database {
    */
   isInPlace(): boolean
   readonly stats: DatabaseStats
+  /** The file that it is; undefined where a server keeps it. */
+  readonly file: DatabaseFile | undefined
   /** Moves the write-ahead log into the file, as far as nobody has to wait. Returns the log's length in bytes; undefined where there is none. */
   checkpoint(): Promise<number | undefined>
-  /** Begins to follow what is committed, by this process and others. None where the engine has no log of its own that could be followed. */
-  readonly followLog?: () => Promise<CommitLog>
   /** Finishes what is queued, then closes. */
   close(): Promise<void>
+}
+
+/** A file that a database names. `size`: its bytes before it was sealed. */
+export type NamedDocument = { readonly store: 'FILES' | 'S3'; readonly storageName: string; readonly size: number }
+
+/** What a copy of a database file holds. */
+export type FileFigures = {
+  readonly bytes: number
+  /** In hex. */
+  readonly sha256: string
+  /** How many each table has. */
+  readonly rows: Readonly<Record<string, number>>
+  /** Tags of those that have run. */
+  readonly migrations: readonly string[]
+  /** Versions of the encryption keys without which its secrets cannot be read. */
+  readonly keys: readonly string[]
+  /** The version of the first key that it knew, which tells one instance from another; `none` of a new one. */
+  readonly instance: string
+  readonly documents: readonly NamedDocument[]
+}
+
+/** A copy under a name that nobody looks for. */
+export type FileCopy = FileFigures & {
+  readonly path: string
+  chunks(): AsyncGenerator<Uint8Array>
+  /** Takes it away. */
+  drop(): void
+}
+
+/** A database file, and what is done beside whoever reads and writes it, in another thread: nobody waits for it. */
+export type DatabaseFile = {
+  /**
+   * What was committed before it began, copied, checked (integrity and foreign keys), counted, and on the disk.
+   * @param target what the copy is called after; those that a crash left of it are removed
+   * @param onBytes told now and then how large the copy is
+   * @throws DatabaseRefused when it is damaged
+   */
+  copy(target: string, onBytes?: (bytes: number) => void): Promise<FileCopy>
+  /** The files that it names now. */
+  documents(): Promise<readonly NamedDocument[]>
+  /** What SQLite's quick check finds wrong with it: everything but rows that miss in an index. */
+  quickCheck(): Promise<string[]>
+  /** Of the file and of the write-ahead log beside it. */
+  sizes(): { bytes: number; logBytes: number }
+  /** Begins to follow what is committed, by this process and others. */
+  followLog(): Promise<CommitLog>
 }
 
 /** What the checksums of a write-ahead log have come to; each frame's goes on from the one before. */

@@ -2,6 +2,7 @@
 import { Cron } from 'croner'
 import type { AppDeps } from '../src/parts.ts'
 import { approveCommissions } from './approve-commissions.ts'
+import { backUp } from './back-up.ts'
 import { checkpoint } from './checkpoint.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { expireCarts } from './expire-carts.ts'
@@ -11,12 +12,14 @@ import { forget } from './forget.ts'
 import { lookAround } from './look-around.ts'
 import { priceUnpriced } from './price-unpriced.ts'
 import { probeProcessors } from './probe-processors.ts'
+import { checkQuickly } from './quick-check.ts'
 import { recheckHosts } from './recheck-hosts.ts'
 import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resume, sweep, workInbox } from './sell.ts'
 import { sweepDocuments } from './sweep-documents.ts'
 import { syncAttestations } from './sync-attestations.ts'
+import { watchBackups } from './watch-backups.ts'
 
 export type Job = {
   name: string
@@ -50,6 +53,9 @@ export const jobs: readonly Job[] = [
   { name: 'record-attested-repayments', pattern: '40 * * * * *', run: recordAttestedRepayments },
   { name: 'rescan-chains', pattern: '30 50 * * * *', run: (deps) => rescanChains(deps) },
   { name: 'look-around', pattern: '*/10 * * * * *', run: lookAround },
+  { name: 'back-up', pattern: '20 15 3 * * *', run: backUp, byAge: true },
+  { name: 'watch-backups', pattern: '30 35 * * * *', run: watchBackups, byAge: true },
+  { name: 'quick-check', pattern: '20 15 4 * * 0', run: checkQuickly },
   { name: 'checkpoint', pattern: '30 * * * * *', run: checkpoint },
 ]
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { modeOfKey } from './lib/processor-keys.ts'
+import { backups } from './settings/backups.ts'
 import { chains } from './settings/chains.ts'
 import { documents } from './settings/documents.ts'
 import { instance } from './settings/instance.ts'
@@ -19,7 +20,7 @@ export class ConfigError extends Error {
 }
 
 /** All settings. `souk help settings` and the README's table are made of this. */
-export const settings = { ...instance, ...operators, ...processors, ...documents, ...chains, ...operations } as const
+export const settings = { ...instance, ...operators, ...processors, ...documents, ...chains, ...operations, ...backups } as const
 
 type Settings = (typeof settings)[keyof typeof settings]
 /** Undefined only of one that has no default and is no list. */
@@ -47,7 +48,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   }
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
-  problems.push(...mixedModes(config), ...halfStore(env))
+  problems.push(...mixedModes(config), ...halfStore(env, 'DOCUMENTS'), ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
 }
@@ -71,9 +72,17 @@ function mixedModes(config: Config): string[] {
     .map(([name]) => `${name}_SECRET_KEY must be of the same mode, test or live, as ${name}_PUBLISHABLE_KEY`)
 }
 
-/** A store of documents that is named in part would leave them in the data directory without a word. */
-function halfStore(env: Readonly<Record<string, string | undefined>>): string[] {
-  const names = ['DOCUMENTS_S3_ENDPOINT', 'DOCUMENTS_S3_BUCKET', 'DOCUMENTS_S3_KEY_ID', 'DOCUMENTS_S3_SECRET']
-  const missing = names.filter((name) => !env[name]?.trim())
-  return missing.length === names.length ? [] : missing.map((name) => `${name} must be set when another of ${names.join(', ')} is`)
+/**
+ * A bucket that is named in part would leave documents, or backups, in the data directory without a word.
+ * @param besides what must be set with it, and may be without
+ */
+function halfStore(
+  env: Readonly<Record<string, string | undefined>>,
+  what: 'DOCUMENTS' | 'BACKUP',
+  besides: readonly string[] = [],
+): string[] {
+  const names = ['ENDPOINT', 'BUCKET', 'KEY_ID', 'SECRET'].map((name) => `${what}_S3_${name}`)
+  const isMissing = (name: string) => !env[name]?.trim()
+  if (names.every(isMissing)) return []
+  return [...names, ...besides].filter(isMissing).map((name) => `${name} must be set when another of ${names.join(', ')} is`)
 }

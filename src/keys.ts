@@ -199,6 +199,7 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
     encryption: () => current().encryption,
     jwt: () => current().jwt,
     integrationApiKey: secrets.integrationApiKey,
+    secretsText: () => JSON.stringify(loadSecrets(config, false)),
     seal(plain, about) {
       const [key] = current().encryption
       if (!key) throw new Error('no encryption key')

@@ -6,6 +6,7 @@ import { affiliateParts } from './modules/affiliate/parts.ts'
 import { attestationParts } from './modules/attestation/parts.ts'
 import { auditParts } from './modules/audit/parts.ts'
 import { authParts } from './modules/auth/parts.ts'
+import { backupParts } from './modules/backup/parts.ts'
 import { blogParts } from './modules/blog/parts.ts'
 import { cartParts } from './modules/cart/parts.ts'
 import { catalogParts } from './modules/catalog/parts.ts'
@@ -66,6 +67,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(creditParts)
     .add(lendingParts)
     .add(lendingDocumentParts)
+    .add(backupParts)
     .add(processorAccountParts)
     .add(paymentMethodParts)
     .add(customerParts)

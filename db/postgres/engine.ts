@@ -126,6 +126,7 @@ export function openPostgres(url: string, random: () => number, { connections = 
     foreignVersion: () => undefined,
     isInPlace: () => true,
     stats,
+    file: undefined,
     checkpoint: async () => undefined,
     close: () => (closing ??= closeAll()),
   }

@@ -1,20 +1,26 @@
 /** The thread that copies; see copyInWorker. */
 import { Database as Sqlite } from 'bun:sqlite'
-import { DatabaseRefused, engineErrorCode } from '../engine.ts'
+import { constants, setPriority } from 'node:os'
+import { DatabaseRefused, engineErrorCode, type FileFigures } from '../engine.ts'
 import { causeOf } from './cause.ts'
-import { type CopyAnswer, type CopyOrder, copyInto, problemsOf } from './copy.ts'
+import { type CopyAnswer, type CopyOrder, copyInto, problemsOf, quickProblemsOf } from './copy.ts'
+import { digestOf, documentsIn, figuresOf } from './describe.ts'
 
 declare const self: Worker
 
 self.onmessage = ({ data }: MessageEvent<CopyOrder>) => self.postMessage(answer(data))
 
-function answer({ source, target }: CopyOrder): CopyAnswer {
+function answer({ source, target, what }: CopyOrder): CopyAnswer {
   try {
+    // Of this thread alone, on Linux: whoever is served has the processor first.
+    if (what !== undefined && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
     using connection = new Sqlite(source, { readonly: true })
     connection.run('PRAGMA busy_timeout = 5000')
     connection.run('PRAGMA trusted_schema = 0')
-    if (target === undefined) return { problems: problemsOf(connection) }
-    return { temporary: copyInto(connection, target, () => self.postMessage('copied')) }
+    if (what === 'documents') return { documents: documentsIn(connection) }
+    if (target === undefined) return { problems: what === 'quick' ? quickProblemsOf(connection) : problemsOf(connection) }
+    const temporary = copyInto(connection, target, () => self.postMessage('copied'))
+    return what === 'figures' ? { temporary, figures: described(temporary) } : { temporary }
   } catch (thrown) {
     const error = causeOf(thrown, source)
     return {
@@ -24,4 +30,12 @@ function answer({ source, target }: CopyOrder): CopyAnswer {
       code: engineErrorCode(error),
     }
   }
+}
+
+function described(file: string): FileFigures {
+  const figures = () => {
+    using copy = new Sqlite(file, { readonly: true })
+    return figuresOf(copy)
+  }
+  return { ...figures(), ...digestOf(file) }
 }

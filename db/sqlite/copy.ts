@@ -2,19 +2,25 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { DatabaseRefused, engineErrorCode } from '../engine.ts'
+import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument } from '../engine.ts'
 import { withPath } from './cause.ts'
 
 const problemsMax = 20
 const watchMs = 200
 
+/** What SQLite finds wrong with the pages and rows of a file, in its own words, without a look at what its indexes lack. */
+export const quickProblemsOf = (connection: Sqlite): string[] => damageOf(connection, 'quick_check')
+
+const damageOf = (connection: Sqlite, check: 'quick_check' | 'integrity_check'): string[] =>
+  connection
+    .query<Record<string, string>, []>(`PRAGMA ${check}(${problemsMax})`)
+    .all()
+    .flatMap((row) => Object.values(row))
+    .filter((text) => text !== 'ok')
+
 /** What SQLite finds wrong with a file, in its own words; nothing when it is sound. */
 export function problemsOf(connection: Sqlite): string[] {
-  const damage = connection
-    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${problemsMax})`)
-    .all()
-    .map((row) => row.integrity_check)
-    .filter((text) => text !== 'ok')
+  const damage = damageOf(connection, 'integrity_check')
   const dangling = connection
     .query<{ table: string; parent: string }, []>('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check')
     .all()
@@ -101,10 +107,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
-export type CopyOrder = { source: string /** Without one the file is only checked. */; target?: string }
+export type CopyOrder = {
+  source: string
+  /** Without one the file is only checked, or looked into. */
+  target?: string
+  /** `figures`: the copy is counted as well, and nobody waits for it, so that whoever serves goes first; `documents`, `quick`: instead of a check. */
+  what?: 'figures' | 'documents' | 'quick'
+}
 export type CopyAnswer =
-  | { temporary: string }
+  | { temporary: string; figures?: FileFigures }
   | { problems: string[] }
+  | { documents: NamedDocument[] }
   | { failed: string; ours: boolean; code: string | undefined; path: string | undefined }
 
 /** What is told of work in the other thread. */
@@ -119,27 +132,49 @@ export type CopyWatch = {
  * `copyInto` in a thread of its own, from a read-only connection: nobody waits for it, however large the file.
  * @returns the path of the copy, to be handed to `publish`
  */
-export async function copyInWorker(
-  { source, target }: { source: string; target: string },
-  { onBytes = () => undefined, onCopied = () => undefined }: CopyWatch = {},
-): Promise<string> {
+export async function copyInWorker(order: { source: string; target: string }, watch: CopyWatch = {}): Promise<string> {
+  return (await copied(order, watch)).temporary
+}
+
+/** The same, with what the copy holds, at the lowest priority. */
+export async function describedCopyInWorker(
+  order: { source: string; target: string },
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<{ temporary: string; figures: FileFigures }> {
+  const { temporary, figures } = await copied({ ...order, what: 'figures' }, { onBytes })
+  if (!figures) throw new Error('the copy was not counted')
+  return { temporary, figures }
+}
+
+async function copied(
+  order: CopyOrder & { target: string },
+  { onBytes = () => undefined, onCopied = () => undefined }: CopyWatch,
+): Promise<{ temporary: string; figures?: FileFigures }> {
+  const { target } = order
   const watch = setInterval(() => onBytes(statSync(temporaryOf(target), { throwIfNoEntry: false })?.size ?? 0), watchMs)
-  const copied = () => {
+  const told = () => {
     clearInterval(watch)
     onCopied()
   }
   try {
-    const answer = await inWorker({ source, target }, copied)
-    if ('temporary' in answer) return answer.temporary
+    const answer = await inWorker(order, told)
+    if ('temporary' in answer) return answer
     throw new Error('the copy was not made')
   } finally {
     clearInterval(watch)
   }
 }
 
-/** `problemsOf` a file, in a thread of its own. */
-export async function problemsInWorker(file: string): Promise<string[]> {
-  const answer = await inWorker({ source: file })
+/** The files that a database names, read in a thread of its own. */
+export async function documentsInWorker(file: string): Promise<NamedDocument[]> {
+  const answer = await inWorker({ source: file, what: 'documents' })
+  if ('documents' in answer) return answer.documents
+  throw new Error('the file was not read')
+}
+
+/** `problemsOf` a file, or what a quick check finds, in a thread of its own. */
+export async function problemsInWorker(file: string, what?: 'quick'): Promise<string[]> {
+  const answer = await inWorker({ source: file, ...(what ? { what } : {}) })
   if ('problems' in answer) return answer.problems
   throw new Error('the file was not checked')
 }

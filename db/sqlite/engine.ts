@@ -16,7 +16,7 @@ import {
   type Writer,
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
-import { followLog } from './follow.ts'
+import { databaseFileAt } from './file.ts'
 import { type Guard, statementCache } from './statements.ts'
 import { type Watch, watchOfLoop } from './watch.ts'
 
@@ -396,6 +396,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     foreignVersion,
     isInPlace: () => identityOf(file) === identity,
     stats,
+    file: databaseFileAt(file),
     async checkpoint() {
       const page = writer.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
       // Not inside a batch: its transaction is open while its works take turns.
@@ -409,7 +410,6 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         throw error
       }
     },
-    followLog: () => followLog(file),
     close: () => (closing ??= closeAll()),
   }
 }

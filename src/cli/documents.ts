@@ -4,6 +4,7 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isThere } from '../../db/open.ts'
 import { makeDirectory, syncPath } from '../../db/sqlite/copy.ts'
+import { documentsIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
 import {
   type Copied,
@@ -26,13 +27,7 @@ const port = { log: { warn: () => undefined }, sleep: Bun.sleep }
 export const documentsBeside = (file: string): string => `${file}.documents`
 
 /** The files that a database names; none where it is of a version that knew no documents. */
-export const namedFiles = (file: string): NamedFile[] => withReader(file, namedIn)
-
-function namedIn(connection: Sqlite): NamedFile[] {
-  const table = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lending_documents'").get()
-  if (!table) return []
-  return connection.query<NamedFile, []>('SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY id').all()
-}
+export const namedFiles = (file: string): NamedFile[] => withReader(file, documentsIn)
 
 /**
  * Lets a copy of a database that is about to take its place look for its documents where they can be put: those that were in a bucket which

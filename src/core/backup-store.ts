@@ -14,6 +14,11 @@ export type BackupStore = {
    */
   put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number>
   /**
+   * Takes a file that lies on the same disk, as it is, by a second name for it; false where that cannot be, and then nothing was done.
+   * Undefined in stores that cannot.
+   */
+  adopt?(name: string, path: string): Promise<boolean>
+  /**
    * What is kept under a name, undefined where there is nothing. Nothing is read before the chunks are asked for.
    * @throws AppError UNAVAILABLE when the store does not answer
    */

@@ -1,5 +1,5 @@
 /** Where the documents of lending applications are kept. */
-import { apiUrl, bucketName, secret, setting, token } from './kinds.ts'
+import { apiUrl, bucketName, prefix, secret, setting, token } from './kinds.ts'
 
 export const documents = {
   DOCUMENTS_S3_ENDPOINT: setting(
@@ -18,9 +18,6 @@ export const documents = {
     'text',
     'souk/',
     'What the names of its objects begin with: another one for each instance that shares the bucket',
-    (text) => {
-      if (!/^[\w-]{1,60}(?:\/[\w-]{1,60}){0,4}\/$/.test(text)) throw new Error('letters, digits, - and _, with a / at the end')
-      return text
-    },
+    prefix,
   ),
 } as const

@@ -109,6 +109,12 @@ export const bucketName = (text: string) => {
   return text
 }
 
+/** What names of objects begin with. */
+export const prefix = (text: string) => {
+  if (!/^[\w-]{1,60}(?:\/[\w-]{1,60}){0,4}\/$/.test(text)) throw new Error('letters, digits, - and _, with a / at the end')
+  return text
+}
+
 /** An address with or without a port; an IPv6 address with a port in brackets. */
 export const nameServer = (text: string) => {
   const [, bare = '', port] = /^(\[[^\]]+\]|[^[\]]+?)(?::(\d{1,5}))?$/.exec(isIP(text) === 6 ? `[${text}]` : text) ?? []

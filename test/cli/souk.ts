@@ -27,6 +27,8 @@ const environment = (dataDir: string, settings: Settings) => ({
   HOME: Bun.env['HOME'] ?? '',
   DATA_DIR: dataDir,
   PORT: '0',
+  // A test that is at work when the hour is come would find one that it has not made.
+  BACKUP_ENABLED: 'false',
   ...settings,
 })
 

@@ -1,8 +1,8 @@
-import { readdir, rm } from 'node:fs/promises'
+import { link, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupStore, isBackupName, type ListedCopy, unfinished } from '../../core/backup-store.ts'
 import { AppError } from '../../core/errors.ts'
-import { codeOf, freeOf, isFull, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
+import { codeOf, freeOf, isFull, make, readChunks, statOf, syncDirectory, writeWhole } from '../whole-files.ts'
 
 const retryAfterSeconds = 5
 /** What nobody has written to for so long, nobody writes. */
@@ -53,6 +53,18 @@ export function createFolderStore(directory: string, now: () => number): BackupS
           ? new AppError('UNAVAILABLE', `The disk is full: ${root}. Make room there`, { retryAfterSeconds, cause: error })
           : error
       }
+    },
+    async adopt(name, path) {
+      const target = pathOf(name)
+      await make(dirname(target))
+      try {
+        await link(path, target)
+      } catch {
+        // Another disk, or one without links, or another file has the name.
+        return false
+      }
+      await syncDirectory(dirname(target))
+      return true
     },
     async get(name) {
       const path = pathOf(name)

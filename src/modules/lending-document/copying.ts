@@ -7,15 +7,16 @@ import type { LendingDocument } from '../lending/domain.ts'
 /** A file that a database names. */
 export type NamedFile = Pick<LendingDocument, 'store' | 'storageName' | 'size'>
 type Kind = DocumentStore['kind']
-type Stores = { of(kind: Kind): DocumentStore | undefined }
+type Source = { of(kind: Kind): Pick<DocumentStore, 'get'> | undefined }
+type Target = { of(kind: Kind): Pick<DocumentStore, 'get' | 'put' | 'delete'> | undefined }
 
 /** What came of a copy: how much the files hold that are there now, and the names of those that are not. */
 export type Copied = { readonly files: number; readonly bytes: number; readonly missing: readonly string[] }
 
 export type CopyPlan = {
   /** The store of a file, by what its row says; undefined where there is none. */
-  readonly from: Stores
-  readonly to: Stores
+  readonly from: Source
+  readonly to: Target
   /**
    * Also what is there in its whole length is looked at, and replaced where it is not the same: a disk may have altered it. What is
    * replaced is put here first.

@@ -6,6 +6,7 @@ import { routes } from '../../http/routes.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { sameSecret } from '../../lib/seal.ts'
 import type { AttestationDeps } from '../attestation/index.ts'
+import type { BackupDeps } from '../backup/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
@@ -16,9 +17,9 @@ const retrySeconds = 5
 const readinessKeptMs = 1_000
 
 /** Of no concern to those who ask whether to send requests here. */
-const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable'])
+const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent'])
 
-type HealthDeps = HttpDeps & Pick<LendingDocumentDeps, 'storeVerdicts'>
+type HealthDeps = HttpDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>
 
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HealthDeps): () => Promise<Check[]> {
@@ -59,7 +60,7 @@ export const healthRoutes = (deps: HealthDeps & PaymentMethodDeps & AttestationD
         detail: {
           summary: 'Whether the instance can do its work',
           description:
-            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys, and with lending switched on the documents, are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false.',
+            'Reads and writes the database, looks for missing migrations, at the space left, and whether the files of the database and of the keys, and with lending switched on the documents, are in their places; 503 names what fails. While the server is told to stop it is 503 (`stopping`). `clockSteady` is shown only: jobs that go by age wait while it is false. So is `backupRecent`: false while the last backup is late.',
         },
       },
     )

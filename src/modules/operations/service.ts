@@ -2,6 +2,7 @@ import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
+import { type BackupDeps, backupMetrics } from '../backup/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
@@ -17,7 +18,8 @@ export async function readiness({
   clockWatch,
   shared,
   storeVerdicts,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> & Pick<LendingDocumentDeps, 'storeVerdicts'>): Promise<
+  backupState,
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>): Promise<
   Check[]
 > {
   const checks = {
@@ -29,6 +31,7 @@ export async function readiness({
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
     ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
+    ...(db.file && config.backupEnabled ? { backupRecent: async () => !backupState.isLate } : {}),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
@@ -36,6 +39,7 @@ export async function readiness({
 
 type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
+  Pick<BackupDeps, 'backupState' | 'clock' | 'config'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 
 /** The instance in figures, in Prometheus' text format. */
@@ -91,6 +95,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
           ),
           ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
         ]),
+    ...backupMetrics(deps),
     ...chainMetrics(deps, chains),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',

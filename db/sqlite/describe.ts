@@ -1,0 +1,65 @@
+/** What is kept on record of a copy: enough to tell, wherever it is found, that it is whole and what it needs. */
+import type { Database as Sqlite } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import type { FileFigures, NamedDocument } from '../engine.ts'
+
+const readBytes = 1024 * 1024
+const names = <T>(connection: Sqlite, table: string, query: string): T[] => {
+  const found = connection.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table)
+  return found ? connection.query<T, []>(query).all() : []
+}
+
+/** The files that a database names; none where it is of a version that knew no documents. */
+export const documentsIn = (connection: Sqlite): NamedDocument[] =>
+  names<NamedDocument>(
+    connection,
+    'lending_documents',
+    'SELECT store, storage_name AS storageName, size FROM lending_documents ORDER BY storage_name',
+  )
+
+/** How many rows each table has. */
+export function rowsIn(connection: Sqlite): Record<string, number> {
+  const tables = connection
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+    )
+    .all()
+  return Object.fromEntries(
+    tables.map(({ name }) => [name, connection.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${name}"`).get()?.n ?? 0]),
+  )
+}
+
+/** What a file holds to which nobody writes. */
+export function figuresOf(connection: Sqlite): Omit<FileFigures, 'bytes' | 'sha256'> {
+  const keys = names<{ version: string; retired: number | null }>(
+    connection,
+    'encryption_keys',
+    'SELECT version, retired_at AS retired FROM encryption_keys ORDER BY created_at, version',
+  )
+  return {
+    rows: rowsIn(connection),
+    migrations: names<{ tag: string }>(connection, 'souk_migrations', 'SELECT tag FROM souk_migrations ORDER BY tag').map(({ tag }) => tag),
+    keys: keys.filter(({ retired }) => retired === null).map(({ version }) => version),
+    // The first key that a database knew stays in it for ever, whichever took its place.
+    instance: keys[0]?.version ?? 'none',
+    documents: documentsIn(connection),
+  }
+}
+
+/** SHA-256 in hex, and the length, of a file that no connection of this process has open. */
+export function digestOf(file: string): { sha256: string; bytes: number } {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(readBytes)
+  const descriptor = openSync(file, 'r')
+  try {
+    for (let bytes = 0; ; ) {
+      const read = readSync(descriptor, buffer)
+      if (read === 0) return { sha256: hash.digest('hex'), bytes }
+      hash.update(buffer.subarray(0, read))
+      bytes += read
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}

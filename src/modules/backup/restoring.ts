@@ -1,0 +1,56 @@
+/** Finding a backup and reading it back. */
+import { createHash } from 'node:crypto'
+import { OperatorError } from '../../core/errors.ts'
+import { databaseOf, keysOf, type Manifest } from './domain.ts'
+import { listBackups, readManifest } from './service.ts'
+import { type BackupTarget, textOf } from './targets.ts'
+
+/**
+ * A backup by its name, or the last one that is not from the future.
+ * @param name as `souk backup --list` shows it, or `latest`
+ * @throws OperatorError when there is none, or when nobody can say whose is meant
+ */
+export async function findBackup(target: BackupTarget, name: string, now: number): Promise<Manifest> {
+  const { place } = target.store
+  if (name !== 'latest') {
+    const manifest = await readManifest(target.store, name)
+    if (!manifest) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
+    return manifest
+  }
+  const { backups, isAll } = await listBackups(target)
+  if (backups.length === 0)
+    throw new OperatorError(
+      isAll ? `There is no backup in ${place}` : `The backups in ${place} cannot be read: the passphrase is another, or they are damaged`,
+    )
+  if (new Set(backups.map(({ instance }) => instance)).size > 1)
+    throw new OperatorError(`${place} has backups of several instances: name one, as \`souk backup --list\` shows it`)
+  const last = backups.find(({ at }) => at <= now) ?? backups.at(-1)
+  return readManifest(target.store, last?.name ?? '').then((manifest) => {
+    if (!manifest) throw new OperatorError(`There is no backup in ${place}`)
+    return manifest
+  })
+}
+
+/**
+ * The database of a backup. That it is whole is known at the end.
+ * @throws OperatorError when it is not what is on record; SealBroken
+ */
+export async function* fetchDatabase({ store }: BackupTarget, { name, database }: Manifest): AsyncGenerator<Uint8Array> {
+  const found = await store.get(databaseOf(name))
+  if (!found) throw new OperatorError(`The database of backup ${name} is gone from ${store.place}`)
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of found.chunks()) {
+    hash.update(chunk)
+    bytes += chunk.length
+    yield chunk
+  }
+  if (bytes !== database.bytes || hash.digest('hex') !== database.sha256)
+    throw new OperatorError(
+      `The database of backup ${name} in ${store.place} is not what was put there: it was changed, or its disk has damaged it`,
+    )
+}
+
+/** The text of the key file that is in a backup; undefined where there is none. */
+export const readKeys = ({ store }: BackupTarget, { name, withKeys }: Manifest): Promise<string | undefined> =>
+  withKeys ? textOf(store, keysOf(name)) : Promise.resolve(undefined)

@@ -1,0 +1,244 @@
+/** Making backups: a copy of the database, put with its documents into every place that the settings name. */
+import type { DatabaseFile, FileCopy } from '../../../db/engine.ts'
+import type { BackupStore, ListedCopy } from '../../core/backup-store.ts'
+import type { DocumentStore } from '../../core/documents.ts'
+import { OperatorError } from '../../core/errors.ts'
+import { type Copied, copyFiles, type NamedFile } from '../lending-document/index.ts'
+import {
+  type Backup,
+  backupName,
+  databaseOf,
+  documentOf,
+  documentsFolder,
+  isNameOfBackup,
+  kept,
+  keysOf,
+  type Manifest,
+  manifestOf,
+  nameStart,
+  parseManifest,
+} from './domain.ts'
+import { type BackupDeps, backupsDirectory } from './parts.ts'
+import { type BackupPlace, type BackupTarget, chunkOf, openTarget, textOf } from './targets.ts'
+
+/** What a crash left is removed once it is so old: until then it may be at work elsewhere. */
+const settlesMs = 24 * 60 * 60 * 1000
+/** Between two pauses. */
+const pacedBytes = 1024 * 1024
+
+export type MakingDeps = Pick<
+  BackupDeps,
+  'config' | 'clock' | 'log' | 'sleep' | 'randomBytes' | 'build' | 'diskFree' | 'documentStores' | 'backupPlaces' | 'backupTargets'
+> & {
+  readonly keyring: Pick<BackupDeps['keyring'], 'secretsText'>
+}
+
+export type MakingOptions = {
+  readonly file: DatabaseFile
+  /** Gives whoever is served as much time as is taken. */
+  readonly isPaced: boolean
+  readonly onBytes?: (bytes: number) => void
+}
+
+/** What came of it in each place: its manifest, or what it failed with. */
+export type Made = { readonly place: BackupPlace } & ({ readonly manifest: Manifest } | { readonly error: unknown })
+
+/** The place, opened once a process. @throws OperatorError, AppError UNAVAILABLE */
+export async function targetOf(
+  deps: Pick<MakingDeps, 'config' | 'randomBytes' | 'backupTargets'>,
+  place: BackupPlace,
+): Promise<BackupTarget> {
+  const known = deps.backupTargets.get(place)
+  if (known) return known
+  const target = await openTarget(place, deps.config.backupPassphrase, { randomBytes: deps.randomBytes, mayCreate: true })
+  deps.backupTargets.set(place, target)
+  return target
+}
+
+/**
+ * Makes a backup in every place. One that fails holds up no other; what is begun and not whole has no manifest, and is removed a day later.
+ * @throws OperatorError when there is no room for the copy; DatabaseRefused when the database is damaged
+ */
+export async function makeBackup(deps: MakingDeps, { file, isPaced, onBytes }: MakingOptions): Promise<Made[]> {
+  const at = deps.clock.now()
+  const targets = await Promise.all(
+    deps.backupPlaces.map(async (place) => {
+      try {
+        const target = await targetOf(deps, place)
+        await makeRoom(deps, target, file)
+        // Those of now first: what is replaced while the database is copied would be missing.
+        await putDocuments(deps, target, await file.documents())
+        return { place, target }
+      } catch (error) {
+        return { place, error }
+      }
+    }),
+  )
+  if (targets.every((one) => one.error !== undefined)) return targets.map(({ place, error }) => ({ place, error }))
+  const copy = await file.copy(`${backupsDirectory(deps.config)}/copying.db`, onBytes)
+  try {
+    const made: Made[] = []
+    for (const { place, target, error } of targets)
+      made.push(
+        target === undefined
+          ? { place, error }
+          : await put(deps, target, copy, { at, isPaced }).then(
+              (manifest) => ({ place, manifest }),
+              (failed: unknown) => ({ place, error: failed }),
+            ),
+      )
+    return made
+  } finally {
+    copy.drop()
+  }
+}
+
+async function put(
+  deps: MakingDeps,
+  target: BackupTarget,
+  copy: FileCopy,
+  { at, isPaced }: { at: number; isPaced: boolean },
+): Promise<Manifest> {
+  const { store, isSealed } = target
+  const name = backupName(at)
+  const { missing } = await putDocuments(deps, target, copy.documents)
+  if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
+  const isTaken = await store.adopt?.(databaseOf(name), copy.path)
+  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks())
+  const manifest: Manifest = {
+    format: 'souk backup',
+    version: 1,
+    name,
+    at,
+    souk: deps.build.version,
+    instance: copy.instance,
+    database: { bytes: copy.bytes, sha256: copy.sha256, rows: copy.rows, migrations: copy.migrations },
+    keys: copy.keys,
+    withKeys: isSealed,
+    documents: copy.documents.map(({ storageName }) => storageName),
+    missing,
+  }
+  await store.put(manifestOf(name), chunkOf(`${JSON.stringify(manifest, null, 1)}\n`))
+  await removeOthers(deps, target, manifest).catch((error: unknown) => deps.log.warn('backup.not_tidied', { place: store.place, error }))
+  return manifest
+}
+
+/** Lets whoever is served have as much time as the copying takes. */
+async function* paced(
+  { clock, sleep }: Pick<MakingDeps, 'clock' | 'sleep'>,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let [bytes, since] = [0, clock.monotonic()]
+  for await (const chunk of chunks) {
+    yield chunk
+    bytes += chunk.length
+    if (bytes < pacedBytes) continue
+    await sleep(clock.monotonic() - since)
+    bytes = 0
+    since = clock.monotonic()
+  }
+}
+
+/** Copies what is not there yet. @returns names of those that could not be read */
+async function putDocuments({ documentStores }: MakingDeps, { raw }: BackupTarget, documents: readonly NamedFile[]): Promise<Copied> {
+  if (documents.length === 0) return { files: 0, bytes: 0, missing: [] }
+  const into = documentsOf(raw)
+  return copyFiles(documents, { from: documentStores, to: { of: () => into } })
+}
+
+/** The documents of a place, as a store of documents. */
+export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'put' | 'delete'> => ({
+  get: (name) => store.get(documentOf(name)),
+  put: (name, chunks) => store.put(documentOf(name), chunks),
+  delete: (name) => store.delete(documentOf(name)),
+})
+
+/** Every backup that is whole, newest first, and whether each of those that are there could be read. */
+export async function listBackups({
+  store,
+  raw,
+}: BackupTarget): Promise<{ backups: (Backup & { documents: readonly string[] })[]; isAll: boolean }> {
+  const listed: ListedCopy[] = []
+  for await (const one of raw.list(nameStart)) listed.push(one)
+  const names = listed.flatMap(({ name: path }) => {
+    const name = path.slice(0, path.indexOf('/'))
+    return isNameOfBackup(name) && path === manifestOf(name) ? [name] : []
+  })
+  const manifests: Manifest[] = []
+  for (const name of names) {
+    const manifest = await readManifest(store, name).catch(() => undefined)
+    if (manifest) manifests.push(manifest)
+  }
+  const backups = manifests.map(({ name, at, instance, keys, missing, documents, database: { bytes } }) => ({
+    ...{ name, at, instance, keys, missing, documents, bytes },
+  }))
+  return { backups: backups.sort((a, b) => b.at - a.at), isAll: manifests.length === names.length }
+}
+
+/** The record of a backup; undefined where there is none of that name. @throws SealBroken, AppError UNAVAILABLE, OperatorError */
+export async function readManifest(store: BackupStore, name: string): Promise<Manifest | undefined> {
+  const text = await textOf(store, manifestOf(name))
+  if (text === undefined) return undefined
+  const manifest = parseManifest(text)
+  if (manifest?.name !== name)
+    throw new OperatorError(`${manifestOf(name)} in ${store.place} is no record of a backup that this souk knows`)
+  return manifest
+}
+
+/**
+ * Removes what the rule of retention does not keep, then documents that no backup names, then what a crash left. Touches nothing of another
+ * instance, nothing that this souk has not made, and no document while there is a backup that cannot be read.
+ */
+async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTarget, { instance }: Manifest): Promise<void> {
+  const { backups, isAll } = await listBackups(target)
+  const own = backups.filter((backup) => backup.instance === instance)
+  const keeps = kept(own, { daily: config.backupKeepDaily, weekly: config.backupKeepWeekly, monthly: config.backupKeepMonthly })
+  const gone = own.filter(({ name }) => !keeps.has(name))
+  for (const { name } of gone) await removeBackup(target, name)
+  if (gone.length > 0) log.info('backup.removed', { place: target.store.place, backups: gone.map(({ name }) => name) })
+  const isOld = ({ at }: ListedCopy) => at < clock.now() - settlesMs
+  if (!isAll) return
+  const names = new Set(backups.filter(({ name }) => !gone.some((one) => one.name === name)).flatMap(({ documents }) => documents))
+  for await (const one of target.raw.list(documentsFolder))
+    if (isOld(one) && !names.has(one.name.slice(documentsFolder.length))) await target.raw.delete(one.name)
+  const whole = new Set(backups.map(({ name }) => name))
+  for await (const one of target.raw.list(nameStart)) {
+    const name = one.name.slice(0, one.name.indexOf('/'))
+    if (isNameOfBackup(name) && !whole.has(name) && isOld(one)) await target.raw.delete(one.name)
+  }
+}
+
+/** The record goes first: what is left of a removal that breaks off is no backup any more. */
+async function removeBackup({ raw }: BackupTarget, name: string): Promise<void> {
+  for (const path of [manifestOf(name), databaseOf(name), keysOf(name)]) await raw.delete(path)
+}
+
+/**
+ * Sees that a copy of the database has room, here and in a folder. On the disk of the data, where the operator has named no other place, older
+ * backups make room for a new one; the last one never.
+ * @throws OperatorError
+ */
+async function makeRoom(deps: MakingDeps, target: BackupTarget, file: DatabaseFile): Promise<void> {
+  const { bytes, logBytes } = file.sizes()
+  const needed = bytes + logBytes
+  const floor = 2 * deps.config.diskFreeMinBytes
+  const hasRoom = () => (deps.diskFree() ?? Number.POSITIVE_INFINITY) - needed >= floor
+  if (!target.isNamed && !hasRoom()) {
+    const { backups } = await listBackups(target)
+    const own = backups.filter(({ instance }) => instance === backups[0]?.instance)
+    for (const { name } of own.slice(1).reverse()) {
+      if (hasRoom()) break
+      await removeBackup(target, name)
+      deps.log.warn('backup.thinned', {
+        place: target.store.place,
+        backup: name,
+        advice: 'the disk has no room for more: name another by BACKUP_DIR',
+      })
+    }
+  }
+  if (!hasRoom())
+    throw new OperatorError(`There is no room for a copy of the database (${needed} bytes) in ${backupsDirectory(deps.config)}`)
+  const free = target.isNamed ? await target.raw.free() : undefined
+  if (free !== undefined && free < needed)
+    throw new OperatorError(`There is no room for a backup (${needed} bytes) in ${target.store.place}`)
+}

@@ -1,0 +1,77 @@
+/** Where backups go, and the keys that they are sealed under there. */
+import type { BackupStore } from '../../core/backup-store.ts'
+import { OperatorError } from '../../core/errors.ts'
+import { type BackupKey, type BackupKeys, createSealedStore } from '../../core/sealed-store.ts'
+import { openWithPassphrase, sealUnderPassphrase } from '../../lib/passphrase.ts'
+import { keyId, keysFolder } from './domain.ts'
+
+/** A place for backups, as the settings name it. Nothing is opened, made or called. */
+export type BackupPlace = {
+  readonly store: BackupStore
+  /** Whether the operator has named it: without a word, backups lie on the disk of the data. */
+  readonly isNamed: boolean
+}
+
+/** A place whose copies can be read and written. */
+export type BackupTarget = BackupPlace & {
+  /** As the place is: documents are sealed by themselves. */
+  readonly raw: BackupStore
+  readonly isSealed: boolean
+}
+
+/** A text of a few kilobytes; undefined where there is none. */
+export async function textOf(store: BackupStore, name: string): Promise<string | undefined> {
+  const found = await store.get(name)
+  if (!found) return undefined
+  const pieces: Buffer[] = []
+  for await (const piece of found.chunks()) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+export async function* chunkOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+/**
+ * Opens a place: under a passphrase, everything in it but documents is sealed under a random key, which lies there sealed under the
+ * passphrase. Whoever has both can read all of it, on any machine.
+ * @param mayCreate makes a key where the passphrase opens none that is there; else that is refused
+ * @throws OperatorError, AppError UNAVAILABLE
+ */
+export async function openTarget(
+  place: BackupPlace,
+  passphrase: string | undefined,
+  { randomBytes, mayCreate }: { randomBytes: (count: number) => Uint8Array; mayCreate: boolean },
+): Promise<BackupTarget> {
+  const { store } = place
+  if (passphrase === undefined) return { ...place, raw: store, isSealed: false }
+  const opened: BackupKey[] = []
+  const names: string[] = []
+  for await (const { name } of store.list(keysFolder)) names.push(name)
+  for (const name of names) {
+    const text = (await textOf(store, name)) ?? ''
+    const found = await openWithPassphrase(text, passphrase)
+    if (found.kind !== 'opened') continue
+    const secret = Buffer.from(found.plain, 'base64')
+    opened.push({ id: keyId(secret), secret })
+  }
+  if (opened.length === 0) {
+    if (!mayCreate)
+      throw new OperatorError(
+        names.length === 0
+          ? `Nothing in ${store.place} is sealed: unset BACKUP_PASSPHRASE to read it`
+          : `The passphrase is not the one that the backups in ${store.place} are sealed under`,
+      )
+    opened.push(await makeKey(store, passphrase, randomBytes))
+  }
+  const keys: BackupKeys = { current: opened[0] as BackupKey, of: (id) => opened.find((key) => key.id === id) }
+  return { ...place, raw: store, store: createSealedStore(store, keys, randomBytes), isSealed: true }
+}
+
+async function makeKey(store: BackupStore, passphrase: string, randomBytes: (count: number) => Uint8Array): Promise<BackupKey> {
+  const secret = randomBytes(32)
+  const key = { id: keyId(secret), secret }
+  const sealed = await sealUnderPassphrase(Buffer.from(secret).toString('base64'), passphrase, randomBytes)
+  await store.put(`${keysFolder}${key.id}.json`, chunkOf(sealed))
+  return key
+}

@@ -1,5 +1,17 @@
 /** What a builder comes to, worked out once: its text, the order of its parameters, and what its rows need before they are handed out. */
-import { Column, type DriverValueDecoder, getTableColumns, is, noopDecoder, Param, Placeholder, SQL, sql, Table } from 'drizzle-orm'
+import {
+  Column,
+  type DriverValueDecoder,
+  getTableColumns,
+  getTableName,
+  is,
+  noopDecoder,
+  Param,
+  Placeholder,
+  SQL,
+  sql,
+  Table,
+} from 'drizzle-orm'
 import { PgBigInt53, PgCustomColumn } from 'drizzle-orm/pg-core'
 import type { Compiled, Values } from './engine.ts'
 
@@ -11,7 +23,7 @@ type Field = Column | SQL | SQL.Aliased
 type Selected = { path: string[]; field: Field; alias: string }
 type Ordered = { path: string[]; field: Field }[]
 /** What of a builder its types keep to themselves. */
-type Config = { fields?: Record<string, unknown>; fieldsFlat?: Ordered; returning?: Ordered; joins?: { joinType: string }[] }
+type Config = { fields?: Record<string, unknown>; fieldsFlat?: Ordered; returning?: Ordered; joins?: { joinType: string }[]; table?: Table }
 type Row = Record<string, unknown>
 
 /**
@@ -39,6 +51,13 @@ export const nameOf = (text: string): string => Bun.hash(text).toString(36)
 
 /** Whether a query that is built reads more tables than one. */
 export const hasJoins = (builder: Builder): boolean => ((builder as unknown as { config: Config }).config.joins?.length ?? 0) > 0
+
+/** The table that a builder changes, or reads. */
+export function tableOf(builder: Builder): string {
+  const { table } = (builder as unknown as { config: Config }).config
+  if (!table || !is(table, Table)) throw new Error('a query of no table')
+  return getTableName(table)
+}
 
 /** Every field of a selection: a table stands for all its columns. */
 function fieldsOf(fields: Record<string, unknown>, under: string[] = []): Selected[] {

@@ -24,7 +24,16 @@ export type Compiled<Row> = {
   readonly sure?: boolean
   /** A change that has no rows: `first` gives an empty one when it has changed any, and nothing else runs it. */
   readonly told?: boolean
+  readonly together?: Together | undefined
 }
+/** How a statement goes into one transaction with those of other works, for works of one line. One that does not say so is of none. */
+export type Together =
+  /** It locks, or changes, the row of a table that the value named `by` tells: rows are taken in one order. */
+  | { readonly kind: 'row'; readonly table: string; readonly by: string }
+  /** It inserts new rows: those of all works go by one statement, `many`, whose value `rows` they are. */
+  | { readonly kind: 'new'; readonly table: string; readonly many: Compiled<never> }
+  /** It goes behind what its work has sent before, and takes nothing that others may have. */
+  | { readonly kind: 'behind' }
 
 type Runs<Kind extends 'read' | 'change'> = {
   /** The first row of a prepared query. */
@@ -58,7 +67,14 @@ export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
  * - `locking`: the work names what it decides on: it locks each such row by `prepareLocking` before it reads it, in the order that
  *   docs/architecture.md gives. Whoever else locks or changes one of them waits; what it reads otherwise is as of each statement.
  */
-export type WriteOptions = { readonly isolation?: 'serializable' | 'locking' }
+export type WriteOptions = {
+  readonly isolation?: 'serializable' | 'locking'
+  /**
+   * For a locking work that waits for nothing and is done often: those of one line that come while another is under way go together when it
+   * has ended, in one transaction. One that cannot, or with which they cannot, is run by itself.
+   */
+  readonly line?: string
+}
 
 export interface Database {
   /** Sees committed data only. */

@@ -2,12 +2,13 @@
  * Queries that are built once and run often: building one with drizzle costs some ten times what it takes to run it, and drizzle's
  * mapping of a row more than the read. They belong to no database: whatever reads or writes runs them, by `first`, `all` and `run`.
  */
-import { and, asc, eq, getTableColumns, getTableName, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core'
 import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { insertArrays, withMany } from './arrays.ts'
 import { engine } from './columns.ts'
-import { type Builder, compile, hasJoins, nameOf } from './compile.ts'
-import type { Answer, Compiled, Prepared, Queries, Values, Writer } from './engine.ts'
+import { type Builder, compile, hasJoins, nameOf, tableOf } from './compile.ts'
+import type { Answer, Compiled, Prepared, Queries, Together, Values, Writer } from './engine.ts'
 
 type RowsOf<B> = B extends { readonly _: { readonly result: (infer Row)[] } } ? Row : never
 /** Only a select has a mode. */
@@ -23,16 +24,28 @@ const builders: Queries =
  * Prepares a query, which is built when it first runs.
  * @param build what a builder makes of it, with `sql.placeholder` for each value that it is given when it runs. A value that is
  *   inserted is encoded as its column has it; any other is handed to the driver as it is.
+ * @param within how it goes with the statements of other works of its line, if it may
  * @returns what `first`, `all` and `run` of a reader or a transaction take. Rows have the names and the types that the builder's have.
  */
-export function prepare<B extends Builder>(build: (queries: Queries) => B): Prepared<RowsOf<B>, KindOf<B>> {
+export function prepare<B extends Builder>(build: (queries: Queries) => B, within?: Within): Prepared<RowsOf<B>, KindOf<B>> {
   let compiled: Compiled<RowsOf<B>> | undefined
   return {
     get compiled() {
-      compiled ??= compile<RowsOf<B>>(build(builders))
+      if (!compiled) {
+        const builder = build(builders)
+        compiled = { ...compile<RowsOf<B>>(builder), together: togetherAs(within, builder) }
+      }
       return compiled
     },
   }
+}
+
+/** The name of the value that tells which row a change takes, or a lock; `behind`: it takes none, and stays behind what its work has sent before. */
+type Within = { readonly row: string } | 'behind' | undefined
+
+function togetherAs(within: Within, builder: Builder): Together | undefined {
+  if (within === 'behind') return { kind: 'behind' }
+  return within && { kind: 'row', table: tableOf(builder), by: within.row }
 }
 
 /**
@@ -54,15 +67,19 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
  * Prepares a change of which is asked only whether it has changed any row, and what those were is known: `first` gives something, or
  * nothing. SQLite would put what RETURNING says into a table of its own first, which takes as long as the change.
  * @param build without RETURNING
+ * @param within as for `prepare`
  */
-export function prepareTold(build: (queries: Queries) => Builder): Prepared<object, 'change'> {
+export function prepareTold(build: (queries: Queries) => Builder, within?: Within): Prepared<object, 'change'> {
   let compiled: Compiled<object> | undefined
   return {
     get compiled() {
-      compiled ??=
-        engine === 'postgres'
-          ? compile<object>(build(builders), ' returning 1 as "done"')
-          : { ...compile<object>(build(builders)), told: true }
+      if (!compiled) {
+        const builder = build(builders)
+        compiled =
+          engine === 'postgres'
+            ? { ...compile<object>(builder, ' returning 1 as "done"'), together: togetherAs(within, builder) }
+            : { ...compile<object>(builder), told: true }
+      }
       return compiled
     },
   }
@@ -72,12 +89,14 @@ export function prepareTold(build: (queries: Queries) => Builder): Prepared<obje
  * Prepares a change that must change a row, or a locking read that must find one, for a work that ends otherwise and need not wait to know:
  * what comes next, the commit too, is sent behind it. Where it does not, the write throws NothingChanged.
  * @param build an update or a delete without RETURNING, or a select from one table
+ * @param within as for `prepare`
  */
-export function prepareSure(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+export function prepareSure(build: (queries: Queries) => Builder, within?: Within): Prepared<never, 'change'> {
+  const plain = prepare(build, within) as Prepared<never>
   let compiled: Compiled<never> | undefined
   return {
     get compiled() {
-      compiled ??= compileSure(compile<never>(build(builders)))
+      compiled ??= compileSure(plain.compiled)
       return compiled
     },
   }
@@ -85,10 +104,11 @@ export function prepareSure(build: (queries: Queries) => Builder): Prepared<neve
 
 /** `prepareSure` of a read that locks nothing, and so may be of any tables. */
 export function prepareSureRead(build: (queries: Queries) => Builder): Prepared<never, 'change'> {
+  const plain = prepare(build, 'behind') as Prepared<never>
   let compiled: Compiled<never> | undefined
   return {
     get compiled() {
-      compiled ??= compileSure(compile<never>(build(builders)), '')
+      compiled ??= compileSure(plain.compiled, '')
       return compiled
     },
   }
@@ -147,20 +167,22 @@ export const lockedRowsOf = <Table extends SQLiteTable>(
 
 /**
  * Prepares the lock of a row that must be as it is known, which is by the values of some of its columns: see `prepareSure`.
- * @param which names it: those columns never change and hold no null
+ * @param which names it: that column never changes and holds no null
  */
 export function lockAsKnownOf<Table extends SQLiteTable>(
   table: Table,
-  which: readonly (keyof Row<Table> & string)[],
+  which: keyof Row<Table> & string,
   known: readonly (keyof Row<Table> & string)[],
 ): (tx: Writer, row: Row<Table>) => Answer<void> {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
   const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
-  const lock = prepareSure((queries) =>
-    queries
-      .select({ one: sql`1`.as('one') })
-      .from(table)
-      .where(and(valuesOf(table, which), ...same)),
+  const lock = prepareSure(
+    (queries) =>
+      queries
+        .select({ one: sql`1`.as('one') })
+        .from(table)
+        .where(and(valuesOf(table, [which]), ...same)),
+    { row: which },
   )
   return (tx, row) => tx.run(lock, row)
 }
@@ -226,24 +248,27 @@ export function valuesOf<Table extends SQLiteTable>(table: Table, names: readonl
 /**
  * Prepares the insert of one whole row.
  * @param onTaken `skip`: a row whose key is there already is left out; `leave`: so it is, and nobody asks whether it was
+ * @param row for `skip`, the column by which others may have that row
  * @returns whether the row was inserted, for `skip`; else it throws when it was not
  */
 export function insertOf<Table extends SQLiteTable>(
   table: Table,
   onTaken: 'throw' | 'skip' | 'leave' = 'throw',
+  row?: keyof Row<Table> & string,
 ): (tx: Writer, row: Row<Table>) => Promise<boolean> {
   const values = placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
   if (onTaken !== 'skip') {
-    const insert = prepare((queries) => {
+    const plain = prepare((queries) => {
       const inserting = queries.insert(table).values(values)
       return onTaken === 'leave' ? inserting.onConflictDoNothing() : inserting
     })
+    const insert = engine === 'postgres' ? withMany(plain, table, insertArrays(table, onTaken)) : plain
     return async (tx, row) => {
       await tx.run(insert, row)
       return true
     }
   }
-  const insert = prepareTold((queries) => queries.insert(table).values(values).onConflictDoNothing())
+  const insert = prepareTold((queries) => queries.insert(table).values(values).onConflictDoNothing(), row && { row })
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
@@ -272,7 +297,8 @@ const rowsMax = 16
  */
 export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Writer, rows: readonly Row<Table>[]) => Promise<void> {
   if (engine === 'postgres') {
-    const insert = insertArrays(table)
+    const many = insertArrays(table, 'throw')
+    const insert = withMany(many, table, many)
     return async (tx, rows) => {
       if (rows.length > 0) await tx.run(insert, { rows })
     }
@@ -296,22 +322,6 @@ export function insertAllOf<Table extends SQLiteTable>(table: Table): (tx: Write
       await tx.run(ofSoMany(some.length), values)
     }
   }
-}
-
-/** On Postgres one statement inserts any number of rows, which are its only value: an array a column. */
-function insertArrays(table: SQLiteTable): Prepared<never, 'change'> {
-  const columns = Object.entries(getTableColumns(table))
-  const names = columns.map(([, { name }]) => `"${name}"`).join(', ')
-  // A collation is no part of a type.
-  const arrays = columns.map(([, column], nth) => `$${nth + 1}::${column.getSQLType().replace(/ COLLATE .*/, '')}[]`).join(', ')
-  const text = `insert into "${getTableName(table)}" (${names}) select * from unnest(${arrays})`
-  const encoded = (column: SQLiteColumn, name: string, value: unknown) => {
-    if (value === undefined) throw new Error(`a prepared query was given no value for ${name}`)
-    return value === null ? null : column.mapToDriverValue(value)
-  }
-  const bind = ({ rows }: Values) =>
-    columns.map(([name, column]) => (rows as readonly Values[]).map((row) => encoded(column as SQLiteColumn, name, row[name])))
-  return { compiled: { text, name: nameOf(text), bind, finish: (row) => row as never } }
 }
 
 /**
@@ -360,18 +370,24 @@ export const changeOf = <Table extends SQLiteTable>(
     async (tx, query, values) => (await tx.first(query, values)) !== undefined,
   )
 
-/** `changeOf` where a row must be changed: see `prepareSure`. */
+/**
+ * `changeOf` where a row must be changed: see `prepareSure`.
+ * @param row the placeholder that tells which
+ */
 export const sureChangeOf = <Table extends SQLiteTable>(
   table: Table,
   where: SQL | undefined,
+  row = 'which',
 ): ((tx: Writer, change: Partial<Row<Table>>, values: Values) => Promise<void>) =>
   setting(
     (names) =>
-      prepareSure((queries) =>
-        queries
-          .update(table)
-          .set(placeholders(names) as never)
-          .where(where),
+      prepareSure(
+        (queries) =>
+          queries
+            .update(table)
+            .set(placeholders(names) as never)
+            .where(where),
+        { row },
       ),
     async (tx, query, values) => tx.run(query, values),
   )

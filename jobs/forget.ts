@@ -3,13 +3,14 @@ import { forgetExpiredSessions } from '../src/modules/auth/index.ts'
 import { forgetCarts } from '../src/modules/cart/index.ts'
 import { forgetExpiredKeys } from '../src/modules/idempotency/index.ts'
 import { forgetPaymentMessages } from '../src/modules/payment/index.ts'
+import { emptyOldMessages } from '../src/modules/service-provider/index.ts'
 import { forgetEndedKeys } from '../src/modules/shop/index.ts'
 import { forgetOldMessages } from '../src/modules/webhook/index.ts'
 import type { AppDeps } from '../src/parts.ts'
 
 /**
  * Removes what has run out: sessions, login attempts, idempotency keys, API keys that ended long ago, messages that went out long ago,
- * processors' messages of 90 days ago, carts that were over long ago, rows of the audit trail by its retention.
+ * processors' messages of 90 days ago, what messages of service providers said by its retention, carts that were over long ago, rows of the audit trail by its retention.
  */
 export async function forget(deps: AppDeps): Promise<void> {
   await forgetExpiredSessions(deps)
@@ -17,6 +18,7 @@ export async function forget(deps: AppDeps): Promise<void> {
   await forgetEndedKeys(deps)
   await forgetOldMessages(deps)
   await forgetPaymentMessages(deps)
+  await emptyOldMessages(deps)
   await forgetCarts(deps)
   await forgetOldAudit(deps)
 }

@@ -41,11 +41,12 @@ import type { AppDeps } from './parts.ts'
 
 /** The whole HTTP surface, in the order in which it applies. */
 export function createApp(deps: AppDeps) {
+  const inBothPlaces = twice(deps)
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
     .use(errors(deps))
     .use(unreadBodies())
-    .use(twice(deps))
-    .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(twice(deps)))
+    .use(inBothPlaces)
+    .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
     .use(authRoutes(deps))
     .use(accountRoutes(deps))
     .use(merchantRoutes(deps))
@@ -80,29 +81,29 @@ export function createApp(deps: AppDeps) {
 }
 
 /** What answers at its own path and under API_V3_PREFIX: login, public reads, lending and the trust fabric. */
-const twice = (deps: AppDeps) =>
-  new Elysia()
-    .use(loginRoutes(deps))
-    .use(customerLoginRoutes(deps))
-    .use(publicShopRoutes(deps))
-    .use(publicCatalogRoutes(deps))
-    .use(publicCollectionRoutes(deps))
-    .use(publicBlogRoutes(deps))
-    .use(lendingRoutes(deps))
-    .use(lendingAdminRoutes(deps))
-    .use(creditAdminRoutes(deps))
-    .use(upgradePreviewRoutes(deps))
-    .use(lenderRoutes(deps))
-    .use(methodologyRoutes(deps))
-    .use(publicMethodologyRoutes(deps))
-    .use(platformWalletRoutes(deps))
-    .use(serviceProviderRoutes(deps))
-    .use(recommendationRoutes(deps))
-    .use(ingestionRoutes(deps))
-    .use(trustRoutes(deps))
-    .use(repaymentRoutes(deps))
-    .use(lendingDocumentRoutes(deps))
-    .use(lendingDocumentAdminRoutes(deps))
+const twice = (deps: AppDeps): AnyElysia[] => [
+  loginRoutes(deps),
+  customerLoginRoutes(deps),
+  publicShopRoutes(deps),
+  publicCatalogRoutes(deps),
+  publicCollectionRoutes(deps),
+  publicBlogRoutes(deps),
+  lendingRoutes(deps),
+  lendingAdminRoutes(deps),
+  creditAdminRoutes(deps),
+  upgradePreviewRoutes(deps),
+  lenderRoutes(deps),
+  methodologyRoutes(deps),
+  publicMethodologyRoutes(deps),
+  platformWalletRoutes(deps),
+  serviceProviderRoutes(deps),
+  recommendationRoutes(deps),
+  ingestionRoutes(deps),
+  trustRoutes(deps),
+  repaymentRoutes(deps),
+  lendingDocumentRoutes(deps),
+  lendingDocumentAdminRoutes(deps),
+]
 
 const preflightHeaders = {
   'access-control-allow-origin': '*',

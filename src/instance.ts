@@ -40,6 +40,7 @@ export type InstanceOptions = {
   passwords?: Passwords
   safeFetch?: SafeFetch
   lookUpTxt?: TxtLookup
+  countryOf?: (address: string) => string | undefined
   /** How long Redis has for an answer, where that is not for `openRedis` to say. */
   redisTimeoutMs?: number
   diskFree?: () => number | undefined
@@ -52,7 +53,8 @@ export type InstanceOptions = {
 
 export type Instance = {
   deps: AppDeps
-  edge: Edge
+  /** What answers requests: put together when it is first asked for, which most commands never do. */
+  readonly edge: Edge
   migrated: string[]
   backup: string | undefined
   close(): Promise<void>
@@ -117,6 +119,7 @@ export async function openInstance({
         createPasswords((retryAfterSeconds) => new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds })),
       safeFetch: given.safeFetch ?? createSafeFetch({ allowedNetworks: config.outgoingAllowedNetworks }),
       lookUpTxt: given.lookUpTxt ?? createTxtLookup({ server: config.dnsServer }),
+      countryOf: given.countryOf ?? (as === 'server' ? await countriesOf(config, log, clock) : () => undefined),
       shared,
       sleep,
       diskFree: given.diskFree ?? (() => freeBytes(config)),
@@ -125,30 +128,13 @@ export async function openInstance({
     }
     const peers: Peers = new WeakMap()
     const appDeps = compose(deps, { peers, processors: given.processors ?? [] })
-    const app = createApp(appDeps)
-    const edge = createEdge({
-      handle: notingLimits(appDeps, (request) => app.fetch(request)),
-      hot: createHotReads({
-        records: appDeps.documents,
-        orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
-        answers: appDeps.answers,
-        statsNow: () => statsNow(appDeps),
-        resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
-        now: clock.now,
-        routeTable: appDeps.routeTable,
-      }),
-      log,
-      requestCounts: appDeps.requestCounts,
-      routeTable: appDeps.routeTable,
-      allowedHosts: config.allowedHosts,
-      monotonicMs: () => performance.now(),
-      newRequestId: createRequestIds(),
-      peers,
-      deadline: given.deadline ?? answerDeadline,
-    })
+    let edge: Edge | undefined
     return {
       deps: appDeps,
-      edge,
+      get edge() {
+        edge ??= edgeOf(appDeps, peers, given.deadline)
+        return edge
+      },
       migrated,
       backup,
       close: async () => {
@@ -163,6 +149,47 @@ export async function openInstance({
     await db.close()
     throw error
   }
+}
+
+/** What the operator's file says of addresses, where there is one; said at the start, where nothing could tell a country that is asked for. */
+async function countriesOf({ geoDatabase, geoCountryHeader, operatorCountries, trustedProxies }: Config, log: Log, { monotonic }: Clock) {
+  if (geoCountryHeader !== undefined && trustedProxies.length === 0)
+    log.warn('operators.header_not_believed', {
+      advice: 'GEO_COUNTRY_HEADER is believed from the proxies of TRUSTED_PROXIES, and there are none',
+    })
+  if (geoDatabase !== undefined) return (await import('./clients/countries.ts')).openCountries(geoDatabase, log, monotonic)
+  const isTold = geoCountryHeader !== undefined && trustedProxies.length > 0
+  if (operatorCountries.length > 0 && !isTold)
+    log.warn('operators.no_geography', {
+      advice:
+        'OPERATOR_COUNTRIES is set and nothing says which country an address is in: operators get in from loopback and private addresses only. Set GEO_DATABASE, or GEO_COUNTRY_HEADER with TRUSTED_PROXIES',
+    })
+  return () => undefined
+}
+
+/** The routes, and what stands before them. */
+function edgeOf(appDeps: AppDeps, peers: Peers, deadline: () => Deadline = answerDeadline): Edge {
+  const app = createApp(appDeps)
+  return createEdge({
+    handle: notingLimits(appDeps, (request) => app.fetch(request)),
+    hot: createHotReads({
+      records: appDeps.documents,
+      orders: { keyNow: appDeps.identity.keyNow, textNow: appDeps.orderDocuments.textNow },
+      answers: appDeps.answers,
+      statsNow: () => statsNow(appDeps),
+      resolver: { answers: appDeps.resolverAnswers, limit: appDeps.resolverLimit, limitKey: appDeps.limitKeyFrom },
+      now: appDeps.clock.now,
+      routeTable: appDeps.routeTable,
+    }),
+    log: appDeps.log,
+    requestCounts: appDeps.requestCounts,
+    routeTable: appDeps.routeTable,
+    allowedHosts: appDeps.config.allowedHosts,
+    monotonicMs: () => performance.now(),
+    newRequestId: createRequestIds(),
+    peers,
+    deadline,
+  })
 }
 
 /** Whether there is no database file, or one without a byte. */

@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
   {
     what: 'clients',
     files: /^src\/clients\//,
-    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/],
+    may: [/^src\/clients\//, ...core, /^(bun|node:.+)$/, /^@elysiajs\/jwt$/, /^viem(\/accounts)?$/, /^mmdb-lib$/],
   },
   { what: 'the composition', files: /^src\/parts\.ts$/, may: [...core, processorPort, http, /^src\/modules\/[^/]+\/parts\.ts$/] },
   {

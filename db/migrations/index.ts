@@ -15,6 +15,7 @@ import postgresLending from './postgres/0011_lending.sql' with { type: 'text' }
 import postgresCredit from './postgres/0012_credit.sql' with { type: 'text' }
 import postgresLendingKept from './postgres/0013_lending_kept.sql' with { type: 'text' }
 import postgresTrust from './postgres/0014_trust.sql' with { type: 'text' }
+import postgresTrustKept from './postgres/0015_trust_kept.sql' with { type: 'text' }
 import sqliteFirst from './sqlite/0000_first.sql' with { type: 'text' }
 import sqliteSearch from './sqlite/0001_search.sql' with { type: 'text' }
 import sqliteSelling from './sqlite/0002_selling.sql' with { type: 'text' }
@@ -30,6 +31,7 @@ import sqliteLending from './sqlite/0011_lending.sql' with { type: 'text' }
 import sqliteCredit from './sqlite/0012_credit.sql' with { type: 'text' }
 import sqliteLendingKept from './sqlite/0013_lending_kept.sql' with { type: 'text' }
 import sqliteTrust from './sqlite/0014_trust.sql' with { type: 'text' }
+import sqliteTrustKept from './sqlite/0015_trust_kept.sql' with { type: 'text' }
 
 export const sqliteMigrations: readonly Migration[] = [
   { tag: '0000_first', statements: sqliteFirst },
@@ -47,6 +49,7 @@ export const sqliteMigrations: readonly Migration[] = [
   { tag: '0012_credit', statements: sqliteCredit },
   { tag: '0013_lending_kept', statements: sqliteLendingKept },
   { tag: '0014_trust', statements: sqliteTrust },
+  { tag: '0015_trust_kept', statements: sqliteTrustKept },
 ]
 
 export const postgresMigrations: readonly Migration[] = [
@@ -65,4 +68,5 @@ export const postgresMigrations: readonly Migration[] = [
   { tag: '0012_credit', statements: postgresCredit },
   { tag: '0013_lending_kept', statements: postgresLendingKept },
   { tag: '0014_trust', statements: postgresTrust },
+  { tag: '0015_trust_kept', statements: postgresTrustKept },
 ]

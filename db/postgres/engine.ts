@@ -10,6 +10,7 @@ import {
 } from '../engine.ts'
 import { assertOpen, asWork, newWork, refuseNestedWrite, type Work } from '../work.ts'
 import { isRetryable, refusalOf } from './errors.ts'
+import { linesOn } from './lines.ts'
 import { openPool, plain, type Query, type Timeouts, unhurried } from './pool.ts'
 import { boundTo, buildersOn, readerOn, readingOn } from './reader.ts'
 import { begin, commit, type Transaction, unawaited } from './transaction.ts'
@@ -100,6 +101,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
     }
   }
 
+  const inLine = linesOn(writers, stats, (work) => write(work, { isolation: 'locking' }))
+
   async function closeAll(): Promise<void> {
     await Promise.allSettled(underWay)
     await Promise.all([writers.end(), readers.end()])
@@ -112,7 +115,8 @@ export function openPostgres(url: string, random: () => number, { connections = 
       if (closing) throw new DatabaseUnavailable('the database is closed')
       if (stats.queued >= queueMax) throw new DatabaseUnavailable('too many writes are waiting')
       stats.queued++
-      const done = write(work, options)
+      const { line } = options
+      const done = line === undefined ? write(work, options) : (inLine(work, line) as ReturnType<typeof work>)
       underWay.add(done)
       try {
         return await done

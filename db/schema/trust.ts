@@ -75,10 +75,14 @@ export const ingestions = table(
     /** The sender's name of the message. */
     webhookId: text('webhook_id').notNull(),
     receivedAt: instant('received_at').notNull(),
-    /** As it was sent. */
+    /** As it was sent; empty once it was kept for long enough. */
     payload: text('payload').notNull(),
   },
-  (ingestion) => [primaryKey({ columns: [ingestion.serviceProviderId, ingestion.webhookId] })],
+  (ingestion) => [
+    primaryKey({ columns: [ingestion.serviceProviderId, ingestion.webhookId] }),
+    // What is to be emptied, the oldest first.
+    index('ingestions_kept').on(ingestion.receivedAt).where(sql`payload <> ''`),
+  ],
 )
 
 /** How a lender assesses, as a document that a hash names: one is active a lender. */

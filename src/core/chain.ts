@@ -1,8 +1,15 @@
 /** Nodes of chains: what they look like from here, and how they fail. `clients/chain/rpc.ts` asks them. Hex is in lower case, with 0x. */
 import type { Pace } from '../lib/pace.ts'
 
-/** A block, as far as we look at it. `at` is its time in milliseconds. */
-export type Header = { readonly number: number; readonly hash: string; readonly at: number }
+/** A block, as far as we look at it. */
+export type Header = {
+  readonly number: number
+  readonly hash: string
+  /** Milliseconds. */
+  readonly at: number
+  /** Of its logs, 512 hex digits; undefined where the node tells none. */
+  readonly bloom?: string | undefined
+}
 
 /** That an attestation was made, or revoked. */
 export type ChainLog = {
@@ -43,6 +50,8 @@ export type NodeAnswer = {
   readonly knowsNoFinality: boolean
   /** None where none were asked for. */
   readonly logs: readonly ChainLog[]
+  /** Blocks of `headers` that may hold such logs by their blooms, and of which none came: they were left out, or it is chance. */
+  readonly doubted: readonly number[]
   /** What the calls gave, as hex; undefined where one failed. */
   readonly results: readonly (string | undefined)[]
   /** How long the answer was. */

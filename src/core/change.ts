@@ -17,6 +17,8 @@ export type Write = <T>(work: (tx: Writer) => Promise<T>, options?: WriteOptions
 
 /** For works that lock what they decide on before they read it: the order of locks is in docs/architecture.md. */
 export const locking = { isolation: 'locking' } as const
+/** The same where it waits for nothing, and many do it at the same time: `what` they do, in the shop where they do it. */
+export const inLine = (what: string, shopId: string): WriteOptions => ({ ...locking, line: `${what} ${shopId}` })
 
 /** Who changes something, in which shop, and by which write; without one, by `db.write`. */
 export type Change<Shop = Pick<ShopContext, 'id'>> = {

@@ -37,6 +37,8 @@ export type Deps = {
   readonly passwords: Passwords
   readonly safeFetch: SafeFetch
   readonly lookUpTxt: TxtLookup
+  /** The two letters of the country that an address is in, as the operator's file says; undefined where it does not, or there is none. */
+  readonly countryOf: (address: string) => string | undefined
   /** What other processes of the instance know too. */
   readonly shared: Shared
   /** Resolves after so many milliseconds. */

@@ -1,4 +1,5 @@
 import type { Actor } from './change.ts'
+import type { WhereReason } from './operator-guard.ts'
 
 /** What the boundary puts on record of what it refuses. */
 export type Trail = {
@@ -7,4 +8,6 @@ export type Trail = {
    * @param route as it is declared: `POST /cart/:id/items`, since a path may hold a secret
    */
   limitHit(hit: { actor: Actor; route: string; shopId?: string | undefined }): Promise<void>
+  /** Somebody was refused at a route for operators. */
+  operatorRefused(refusal: { actor: Actor; route: string; reason: 'TOKEN' | 'ROLE' | WhereReason }): Promise<void>
 }

@@ -19,6 +19,8 @@ export type AccessRule = {
   readonly mayAskFor?: 'metricsToken'
   /** Pages of any origin may call, and read the answers; what a shop lists as its origins counts besides. */
   readonly browsers?: true
+  /** Super admins only from the addresses and countries that the settings name, and what is refused goes on record. */
+  readonly whereAllowed?: true
   /** Of merchants only those whose KYB record is approved. */
   readonly approvedKyb?: true
   /**
@@ -79,6 +81,11 @@ const rules = {
     limitsWrites: true,
   },
   superAdmin: { who: 'super admins', tokens: ['superAdmin'] },
+  operator: {
+    who: 'super admins, whose address OPERATOR_IP_ALLOWLIST holds, and whose country OPERATOR_COUNTRIES names where that is set (a 403 each, in this order, which says which of the three it was)',
+    tokens: ['superAdmin'],
+    whereAllowed: true,
+  },
   integration: { who: 'the integration layer', integrationKey: true },
   processor: { who: 'payment processors, by their signature', unguarded: true, raw: true },
   provider: { who: 'service providers, by their signature', unguarded: true, raw: true, limitsWrites: true },

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../core/errors.ts'
+import { whereMessages } from '../core/operator-guard.ts'
 import { type Admitted, anonymous, type KeyPrincipal, type Principal, type ShopContext } from '../core/principal.ts'
 import { networkOf, siteOf, siteTimes } from '../lib/networks.ts'
 import { sameSecret } from '../lib/seal.ts'
@@ -35,6 +36,8 @@ const bearerOf = (headers: Headers): string | undefined =>
 export const keyHeader = 'x-service-api-key'
 const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER', superAdmin: 'SUPER_ADMIN' })[kind]
 
+const needsRole = (kinds: readonly TokenKind[]) => new AppError('FORBIDDEN', `This needs the ${kinds.map(roleOf).join(' or ')} role`)
+
 /**
  * Each route states who may call it: `{ access: 'management' }`. With `{ by: 'management', while: () => boolean }` there is no such
  * route while the switch is off, whoever asks and whatever they send. `largeJson` lets its body be a megabyte, `exactNumbers`
@@ -44,10 +47,20 @@ const roleOf = (kind: TokenKind) => ({ merchant: 'MERCHANT', customer: 'CUSTOMER
 export const access = (
   deps: Pick<
     HttpDeps,
-    'identity' | 'isApproved' | 'keyring' | 'routeTable' | 'bodyRoom' | 'limitKey' | 'writeLimit' | 'callers' | 'originOf'
+    | 'identity'
+    | 'isApproved'
+    | 'keyring'
+    | 'routeTable'
+    | 'bodyRoom'
+    | 'limitKey'
+    | 'writeLimit'
+    | 'callers'
+    | 'originOf'
+    | 'whereRefused'
+    | 'trail'
   >,
 ) => {
-  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers } = deps
+  const { identity, isApproved, keyring, routeTable, bodyRoom, limitKey, writeLimit, callers, whereRefused, trail } = deps
   const place: InRoom = { room: bodyRoom, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<Principal | undefined> {
@@ -58,14 +71,26 @@ export const access = (
   async function asToken(headers: Headers, kinds: readonly TokenKind[], refusal: () => AppError): Promise<Admitted> {
     const principal = await ofToken(headers)
     if (!principal) throw refusal()
-    if (!kinds.some((kind) => kind === principal.kind))
-      throw new AppError('FORBIDDEN', `This needs the ${kinds.map(roleOf).join(' or ')} role`)
+    if (!kinds.some((kind) => kind === principal.kind)) throw needsRole(kinds)
     if (principal.kind === 'superAdmin') return { principal, shop: undefined }
     const shop =
       principal.kind === 'customer'
         ? await identity.shop(principal.shopId)
         : await identity.shopOf(principal.id, headers.get('x-shop-id') ?? undefined)
     return { principal, shop, shopIsMissing: shop === undefined }
+  }
+
+  /** Super admins from where the settings let them call: token, role, address, country, the first that fails, which goes on record. */
+  async function asOperator(request: Request, route: string): Promise<Admitted> {
+    const principal = (await ofToken(request.headers)) ?? anonymous
+    const refuse = async (reason: Parameters<typeof trail.operatorRefused>[0]['reason'], refusal: AppError): Promise<never> => {
+      await trail.operatorRefused({ actor: actorOf(deps, principal, request), route: `${request.method} ${route}`, reason })
+      throw refusal
+    }
+    if (principal.kind === 'anonymous') return refuse('TOKEN', needsToken())
+    if (principal.kind !== 'superAdmin') return refuse('ROLE', needsRole(['superAdmin']))
+    const reason = whereRefused(request)
+    return reason === undefined ? { principal, shop: undefined } : refuse(reason, new AppError('FORBIDDEN', whereMessages[reason]))
   }
 
   async function asKey(
@@ -189,9 +214,9 @@ export const access = (
   }
 
   function guard(rule: AccessRule, isOn: Switch) {
-    return async ({ request }: { request: Request }): Promise<void> => {
+    return async ({ request, route }: { request: Request; route: string }): Promise<void> => {
       assertOn(isOn)
-      const caller = await authenticate(rule, request.headers)
+      const caller = await (rule.whereAllowed ? asOperator(request, route) : authenticate(rule, request.headers))
       // Before anything else refuses: the trail says whom.
       callers.set(request, caller)
       if (rule.browsers) assertShopperOrigin(request.headers, caller)

@@ -50,6 +50,8 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   of: ClientAddress
   /** For what is guarded by address: forwarding headers from a peer that we do not trust leave no address at all. */
   strictly: ClientAddress
+  /** Whether a peer is one of the proxies. */
+  isProxy: (peer: string | undefined) => boolean
 } {
   const trusted = blockList(trustedProxies)
   let last: { peer: string; socket: string; isTrusted: boolean } | undefined
@@ -80,5 +82,5 @@ export function createClientAddress(trustedProxies: readonly string[]): {
     const readable = trusted(plain(peer)) && request.headers.has('x-forwarded-for')
     return isForwarded(request) && !readable ? undefined : of(request, peer)
   }
-  return { of, strictly }
+  return { of, strictly, isProxy: (peer) => peer !== undefined && known(peer).isTrusted }
 }

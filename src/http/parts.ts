@@ -2,6 +2,7 @@ import type { Caller } from '../core/caller.ts'
 import type { Origin } from '../core/change.ts'
 import type { Deps } from '../core/deps.ts'
 import { createImportSlots } from '../core/import-slots.ts'
+import { createOperatorGuard, type WhereReason } from '../core/operator-guard.ts'
 import type { Admitted } from '../core/principal.ts'
 import { limitKeyOf, networkOf } from '../lib/networks.ts'
 import { createPace } from '../lib/pace.ts'
@@ -38,7 +39,7 @@ const badMessagesPerMinute = 30
 type Given = Deps & { readonly breakers: { version(): number } }
 
 /** What the HTTP layer keeps of an instance. */
-export function httpParts({ db, clock, config, shared, breakers }: Given, peers: Peers) {
+export function httpParts({ db, clock, config, shared, breakers, countryOf }: Given, peers: Peers) {
   const address = createClientAddress(config.trustedProxies)
   const peerOf = (request: Request) => peers.get(request)?.requestIP(request)?.address
   const limitKey = (request: Request): string => limitKeyOf(address.of(request, peerOf(request)))
@@ -49,6 +50,9 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
     requestId: request.headers.get('x-request-id') ?? undefined,
     address: address.of(request, peerOf(request)),
   })
+  const guardedAddress = (request: Request): string | undefined => address.strictly(request, peerOf(request))
+  const judge = createOperatorGuard(config, countryOf)
+  const { geoCountryHeader } = config
   const requestCounts = createRequestCounts()
   return {
     /** Whole public answers, kept while the database does not change. */
@@ -75,7 +79,16 @@ export function httpParts({ db, clock, config, shared, breakers }: Given, peers:
     /** Writes of shoppers and strangers; see write-limit.ts. */
     writeLimit: createSharedLimit({ name: 'write', most: config.storefrontWritesPerMinute, now: clock.now, shared }),
     /** The caller's address, for what is guarded by address; undefined when it cannot be believed. */
-    guardedAddress: (request: Request): string | undefined => address.strictly(request, peerOf(request)),
+    guardedAddress,
+    /** Why operators may not call from where this request comes from; undefined: they may. */
+    whereRefused: (request: Request): WhereReason | undefined =>
+      judge({
+        address: guardedAddress(request),
+        proxyCountry:
+          geoCountryHeader !== undefined && address.isProxy(peerOf(request))
+            ? (request.headers.get(geoCountryHeader) ?? undefined)
+            : undefined,
+      }),
     /** Holds what has arrived of bodies that are not whole. */
     bodyRoom: createBodyRoom(),
     uploading: {

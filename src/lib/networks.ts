@@ -134,6 +134,18 @@ const isSpecial = containing([
 /** All that is given out to anybody so far: what is outside is local, multicast, embeds IPv4, or nobody's. */
 const isGlobalUnicast = containing(['2000::/3'])
 
+/** Where no country is: this machine, and networks that are somebody's own (RFC 1918, RFC 4193, link-local). */
+const isOwnNetwork = containing([
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'],
+  ...['::1', 'fc00::/7', 'fe80::/10'],
+])
+
+/** Whether an address is this machine's or of a private network, whatever its spelling. */
+export function isPrivate(text: string): boolean {
+  const address = addressOf(text)
+  return address !== undefined && isOwnNetwork(address)
+}
+
 /** The address of a URL's host when that is one and no name, in its one spelling; `localhost` and what is under it are one too. */
 export function literalAddressOf(url: URL): string | undefined {
   const host = hostOf(url)

@@ -131,6 +131,13 @@ export const instance = {
     'Days after which rows of the audit trail are removed; unset: they are kept for ever',
     integer(1, 36_500),
   ),
+  INGESTION_RETENTION_DAYS: setting(
+    'ingestionRetentionDays',
+    'integer',
+    '90',
+    'Days after which the content of messages of service providers is removed; that they came stays, so that none counts twice',
+    integer(1, 3_650),
+  ),
   UNPAID_ORDERS_PER_ADDRESS: setting(
     'unpaidOrdersPerAddress',
     'integer',

@@ -103,6 +103,12 @@ export const secretKey = (text: string) => {
   return token(text)
 }
 
+/** As HTTP names headers, in small letters. */
+export const headerName = (text: string) => {
+  if (!/^[a-z][a-z0-9-]{0,99}$/i.test(text)) throw new Error('the name of a header, as cf-ipcountry')
+  return text.toLowerCase()
+}
+
 /** As S3 takes names of buckets and regions. */
 export const bucketName = (text: string) => {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new Error('3 to 63 small letters, digits, dots and hyphens')

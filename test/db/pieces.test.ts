@@ -12,7 +12,7 @@ const insert = insertOf(attempts)
 const found = rowsOf(attempts, ['id'])
 const ofBucket = rowsOf(attempts, ['bucket'])
 const setAt = sureChangeOf(attempts, eq(attempts.id, sql.placeholder('which')))
-const lockAsKnown = lockAsKnownOf(attempts, ['id'], ['bucket', 'at'])
+const lockAsKnown = lockAsKnownOf(attempts, 'id', ['bucket', 'at'])
 const thereIs = prepareSureRead((queries) =>
   queries
     .select({ one: sql`1`.as('one') })

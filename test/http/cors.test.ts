@@ -122,7 +122,7 @@ describe('across origins', () => {
     const routes = app2.routes.filter(({ method }) => method !== 'OPTIONS')
     const asking = { ...origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
     const open = new Set(
-      routes.filter(({ method, path }) => isForBrowsers(app.deps.routeTable.get(method, path)?.access)).map(({ path }) => path),
+      routes.filter(({ method, path }) => isForBrowsers(app.routeTable.get(method, path)?.access)).map(({ path }) => path),
     )
     expect(open.has('/merchant/login')).toBe(true)
     expect(open.has('/shops/v2/private-key')).toBe(false)

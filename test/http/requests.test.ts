@@ -249,7 +249,7 @@ describe('checks come in this order', () => {
 describe('how much JSON a route takes', () => {
   test('how much JSON a route takes is no more than its fields can hold, and little besides: it is refused before it is parsed', async () => {
     await using app = await testApp()
-    const shapes = (method: string, path: string) => app.deps.routeTable.get(method, path)?.shapes()
+    const shapes = (method: string, path: string) => app.routeTable.get(method, path)?.shapes()
     expect(shapes('POST', '/merchant/login')?.valuesMax).toBe(1_006)
     expect(shapes('POST', '/cart/:id/complete')?.valuesMax).toBe(1_002)
     expect(shapes('PUT', '/collection-v2/:id/products')?.valuesMax).toBe(1_000 + 2 * 5_002)

@@ -45,11 +45,8 @@ test('two apps in one process do not see each other’s routes', async () => {
   await using one = await testApp({ API_V3_PREFIX: '/one' })
   await using two = await testApp({ API_V3_PREFIX: '/two' })
   const path = '/merchant/login'
-  expect([one.deps.routeTable.get('POST', `/one${path}`)?.access, two.deps.routeTable.get('POST', `/two${path}`)?.access]).toEqual([
-    'login',
-    'login',
-  ])
-  expect([one.deps.routeTable.get('POST', `/two${path}`), two.deps.routeTable.get('POST', `/one${path}`)]).toEqual([undefined, undefined])
+  expect([one.routeTable.get('POST', `/one${path}`)?.access, two.routeTable.get('POST', `/two${path}`)?.access]).toEqual(['login', 'login'])
+  expect([one.routeTable.get('POST', `/two${path}`), two.routeTable.get('POST', `/one${path}`)]).toEqual([undefined, undefined])
   // Refused before a route is looked for, which is when the edge asks the table.
   const tooLarge = { body: {}, headers: { 'content-length': '99999999' } }
   for (const [app, own, foreign] of [

@@ -67,8 +67,8 @@ describe('a route that takes files', () => {
     await using app = await testApp()
     const { routeTable } = withUploads(app)
     expect(routeTable.match('PUT', '/documents/some')?.upload).toEqual(rule)
-    expect(app.deps.routeTable.match('POST', '/product-v2/import')?.upload).toEqual({ types: ['text/csv'], bytesMax: 20 * 1024 * 1024 })
-    expect(app.deps.routeTable.match('POST', '/product-v2')?.upload).toBeUndefined()
+    expect(app.routeTable.match('POST', '/product-v2/import')?.upload).toEqual({ types: ['text/csv'], bytesMax: 20 * 1024 * 1024 })
+    expect(app.routeTable.match('POST', '/product-v2')?.upload).toBeUndefined()
   })
 })
 

@@ -83,7 +83,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     ...(realPasswords ? {} : { passwords: cheapPasswords }),
     ...rest,
   })
-  const { deps, edge } = instance
+  const { deps } = instance
 
   async function call(
     method: string,
@@ -100,7 +100,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       },
       ...(body === undefined ? (raw === undefined ? {} : { body: raw as string }) : { body: JSON.stringify(body) }),
     })
-    const response = await edge.fetch(request, { requestIP: () => ({ address: from }) })
+    const response = await instance.edge.fetch(request, { requestIP: () => ({ address: from }) })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
@@ -141,7 +141,14 @@ export async function testApp(settings: Record<string, string> = {}, { database:
 
   return {
     deps,
-    edge,
+    get edge() {
+      return instance.edge
+    },
+    /** Filled, whether anything was asked of the app before or not. */
+    get routeTable() {
+      void instance.edge
+      return deps.routeTable
+    },
     clock,
     logged,
     slept,

@@ -25,6 +25,7 @@ export const refused: Record<
   secretKeyOrCustomer: { unknown: ['integration'], forbidden: ['merchant', 'superAdmin', 'publishable'] },
   order: { unknown: ['integration'], forbidden: ['superAdmin', 'publishable'] },
   superAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['merchant', 'customer'] },
+  operator: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['merchant', 'customer'] },
   integration: { unknown: ['merchant', 'customer', 'superAdmin', 'secret', 'publishable'], forbidden: [] },
 }
 

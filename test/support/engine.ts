@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import './compiled-once.ts'
+import './validated-once.ts'
 
 /** Loaded before any test: which engine the suite runs on is decided before the first column is built. */
 if (Bun.env['TEST_DATABASE_URL']) Bun.env['DATABASE_URL'] = Bun.env['TEST_DATABASE_URL']

@@ -4,6 +4,7 @@ import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 
 const hash = /^0x[0-9a-f]{64}$/
 const anyHash = /^0x[0-9a-f]{64}$/i
+const bloom = /^0x[0-9a-f]{512}$/i
 const quantity = /^0x[0-9a-f]{1,14}$/i
 /** The last moment that `Date` can say, in milliseconds. */
 const timeMax = 8_640_000_000_000_000
@@ -40,8 +41,11 @@ export function headerOf(result: unknown, asked: Block): Header | undefined {
   if (typeof asked === 'number' && number !== asked) fault('another block')
   const at = numberOf(result['timestamp'], 'a block without a time') * 1_000
   if (at > timeMax) fault('a block without a time')
-  return { number, hash: hashOf(result['hash'], 'a block without a hash'), at }
+  const { logsBloom } = result
+  return { number, hash: hashOf(result['hash'], 'a block without a hash'), at, bloom: isBloom(logsBloom) ? logsBloom : undefined }
 }
+
+const isBloom = (value: unknown): value is string => typeof value === 'string' && bloom.test(value)
 
 /** What is asked of a node for these logs. */
 export const filterOf = ({ contract, schemaUids, attesters, from, to }: LogFilter) => ({

@@ -2,6 +2,7 @@
 import { type Block, type ChainLog, type ChainNode, type Header, type NodeAnswer, NodeError, type Question } from '../../core/chain.ts'
 import { OutgoingError, type SafeAnswer, type SafeFetch } from '../../core/outgoing.ts'
 import { errorIn, filterOf, headerOf, hexOf, inOrder, logReader, numberOf, type RpcError } from './answers.ts'
+import { doubtedOf } from './bloom.ts'
 import { failureOf, statusFailure } from './failures.ts'
 
 /** More than this and the range is made smaller. Of each block fifty kilobytes are room for the names of what is in it. */
@@ -147,7 +148,8 @@ async function answerOf(
     else return headerAt(results[nth], block)
     return undefined
   })
-  if (!logs) return { headers, knowsNoFinality, logs: [], results: calls.map((_, nth) => viewOf(results[blocks.length + nth])), bytes }
+  if (!logs)
+    return { headers, knowsNoFinality, logs: [], doubted: [], results: calls.map((_, nth) => viewOf(results[blocks.length + nth])), bytes }
   const before = headers[blocks.indexOf(logs.to)]
   const after = headerAt(results[blocks.length + 1], logs.to)
   if (!after) throw new NodeError('BEHIND', 'it does not have the blocks yet')
@@ -159,7 +161,7 @@ async function answerOf(
     checked.push(read(log))
     if (checked.length % pieceLogs === 0) await rest()
   }
-  return { headers, knowsNoFinality, logs: checked, results: [], bytes }
+  return { headers, knowsNoFinality, logs: checked, doubted: doubtedOf(headers, logs, checked), results: [], bytes }
 }
 
 /** A block that a node does not have may be an error of it. */

@@ -2,6 +2,7 @@
 import { NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { type Backfill, Contradiction, nextOfBackfills } from './domain.ts'
+import { hasAll } from './doubting.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode } from './nodes.ts'
 
@@ -81,6 +82,7 @@ async function readRange(
     await behind(deps, reading, node, `it does not have the blocks up to ${sync.countedTo} that are counted`)
     return again
   }
+  if (answer && !(await hasAll(deps, reading, node, question.logs, answer))) return again
   const logs = answer && end ? await timed(deps, reading, node, answer.logs, [end]) : []
   if (!logs) return again
   const registry = await registryNow(deps)

@@ -3,12 +3,15 @@ import { isUniqueViolation } from '../../../db/engine.ts'
 import { type Block, NodeError } from '../../core/chain.ts'
 import { again, ask, behind, filterOf, note, type Reading, refused, registryNow, type Step, type SyncDeps, timed } from './asking.ts'
 import { Contradiction } from './domain.ts'
+import { hasAll } from './doubting.ts'
 import { onOtherFork } from './forks.ts'
 import { keep, keepLogs } from './keeping.ts'
 import type { KnownNode, Tip } from './nodes.ts'
 
 /** So often at most is a range filtered anew because the registry has changed meanwhile. */
 const registryTries = 5
+/** Of a range of at most so many blocks each header is asked, whose blooms tell what was left out: of a longer one that of its last alone. */
+const headersMax = 16
 /** Of so many chunks, after one the checkpoints are thinned. */
 const thinEvery = 64
 
@@ -80,21 +83,27 @@ async function readRange(deps: SyncDeps, reading: Reading, node: KnownNode, { ta
   const { chain, nodes, sync } = reading
   const [from, to] = [sync.countedTo + 1, Math.min(target, sync.countedTo + nodes.reach().blocks)]
   const startedAt = deps.clock.monotonic()
-  const cursor = sync.countedToHash === null ? [] : [sync.countedTo]
-  const answer = await ask(deps, reading, node, { blocks: [nodes.tag(), to, ...cursor], logs: filterOf(chain, from, to) })
+  const isShort = to - from < headersMax
+  const before = isShort ? Array.from({ length: to - from }, (_, nth) => from + nth) : []
+  const blocks = [nodes.tag(), to, ...before, ...(sync.countedToHash === null ? [] : [sync.countedTo])]
+  const logsAsked = filterOf(chain, from, to)
+  const answer = await ask(deps, reading, node, { blocks, logs: logsAsked })
   if (!answer) return again
-  const [tagged, end, counted] = answer.headers
+  const [tagged, end] = answer.headers
+  const counted = answer.headers[2 + before.length]
+  const within = answer.headers.slice(1, 2 + before.length).filter((header) => header !== undefined)
   if (answer.knowsNoFinality) return knowsNoFinality(deps, reading, node)
   if (sync.countedToHash !== null && counted && counted.hash !== sync.countedToHash) return onOtherFork(deps, reading, node)
-  if (!tagged || !end || (sync.countedToHash !== null && !counted))
+  if (!tagged || !end || within.length <= before.length || (sync.countedToHash !== null && !counted))
     return behindAt(deps, reading, node, `it does not have blocks that it had before, up to ${to}`)
   const tip = nodes.tipOf(node, tagged, undefined)
   if (!tip || tip.target < to) return behindAt(deps, reading, node, `of its blocks, those up to ${tip?.target ?? 'none'} may be counted`)
+  if (!(await hasAll(deps, reading, node, logsAsked, answer))) return again
 
   for (let nth = 0; nth < registryTries; nth++) {
     const registry = await registryNow(deps)
     const ours = answer.logs.filter(({ attester }) => registry.addresses.has(attester))
-    const logs = await timed(deps, reading, node, ours, [end])
+    const logs = await timed(deps, reading, node, ours, within)
     if (!logs) return again
     const paced = await deps.pace.enter()
     try {

@@ -85,7 +85,13 @@ const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 
 /** What anybody may cause a row of, without an account: these are bounded, so that nobody fills the disk with them. */
-export const outsiders = { failed: 'login.failed', limited: 'login.limited', limit: 'limit.hit', suppressed: 'audit.suppressed' } as const
+export const outsiders = {
+  failed: 'login.failed',
+  limited: 'login.limited',
+  limit: 'limit.hit',
+  refused: 'operator.refused',
+  suppressed: 'audit.suppressed',
+} as const
 export const outsideActions: readonly string[] = Object.values(outsiders)
 /** Of an hour, the narrowest first. The one that would be the first too many says so, and the rest is left to the log. */
 export const outsideRowsPerHour = { address: 30, network: 100, instance: 300 } as const

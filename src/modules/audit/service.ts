@@ -167,6 +167,10 @@ export function createTrail(deps: NotingDeps): Trail {
       if (isLookedAt(`${action} ${actor.id} ${route} ${limitKeyOf(actor.address)}`)) return
       await noteOutside(deps, { actor, action, subject: route, shopId }, true)
     },
+    async operatorRefused({ actor, route, reason }) {
+      if (isLookedAt(`${outsiders.refused} ${actor.id} ${reason} ${limitKeyOf(actor.address)}`)) return
+      await noteOutside(deps, { actor, action: outsiders.refused, subject: reason, after: { route } }, true)
+    },
   }
 }
 

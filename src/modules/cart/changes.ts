@@ -1,5 +1,5 @@
 import { NothingChanged, type Writer } from '../../../db/engine.ts'
-import { locking, type Write } from '../../core/change.ts'
+import { inLine, type Write } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { newCartId } from '../../lib/ids.ts'
 import type { Optional } from '../../lib/records.ts'
@@ -54,7 +54,7 @@ export async function createCart(deps: CartDeps, { shop: met, principal }: CartC
   }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf(blank, input, shop, now) }
   const view = cartView({ cart, shop, items: [], giftCards: [], provinces: await provincesFor(shop) }, now)
-  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), locking)
+  await deps.db.write((tx) => deps.cartStore.insert(tx, { ...cart, ...shownBy(view) }), inLine('begin', shop.id))
   return view
 }
 
@@ -144,11 +144,14 @@ export async function changing(
     const cart = { ...snapshot.cart, expiresAt: now + cartLifeMs, updatedAt: changeAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
     try {
-      return await write(async (tx) => {
-        await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
-        await store?.(tx)
-        return view
-      }, locking)
+      return await write(
+        async (tx) => {
+          await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
+          await store?.(tx)
+          return view
+        },
+        inLine('change', before.shopId),
+      )
     } catch (error) {
       // Somebody else's change came between: nothing of this one is kept, and it is decided anew.
       if (!(error instanceof NothingChanged)) throw error

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../db/engine.ts'
-import { changeOf, insertOf, lockedRowsOf, rowsOf, sureChangeOf } from '../../../db/prepared.ts'
+import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orders } from '../../../db/schema/selling.ts'
 import { moveOf } from '../../lib/transitions.ts'
 import { type Cart, type CartLine, cartTransitions, type Reach, type Sold } from './domain.ts'
@@ -14,6 +14,17 @@ const orderOfCart = rowsOf(orders, ['cartId'], desc(orders.number))
 const giftCardsOfOrder = rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId))
 const insertCart = insertOf(carts)
 const insertCartLine = insertOf(cartLines)
+// Whoever changes a line has its cart.
+const lineById = eq(cartLines.id, sql.placeholder('which'))
+const changeCartLine = prepare(
+  (queries) =>
+    queries
+      .update(cartLines)
+      .set({ quantity: sql.placeholder('quantity'), unitPrice: sql.placeholder('unitPrice') } as never)
+      .where(lineById),
+  'behind',
+)
+const removeCartLine = prepare((queries) => queries.delete(cartLines).where(lineById), 'behind')
 const seenCart = and(eq(carts.id, sql.placeholder('which')), eq(carts.updatedAt, sql.placeholder('seen')))
 const saveCart = changeOf(carts, and(seenCart, eq(carts.status, 'OPEN')))
 
@@ -130,10 +141,10 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       await insertCartLine(tx, line)
     },
     async changeLine(tx: Writer, { id, quantity, unitPrice }: CartLine): Promise<void> {
-      await tx.update(cartLines).set({ quantity, unitPrice }).where(eq(cartLines.id, id))
+      await tx.run(changeCartLine, { which: id, quantity, unitPrice })
     },
     async removeLine(tx: Writer, id: string): Promise<void> {
-      await tx.delete(cartLines).where(eq(cartLines.id, id))
+      await tx.run(removeCartLine, { which: id })
     },
     async addGiftCard(tx: Writer, cartId: string, giftCardId: string, appliedAt: number): Promise<void> {
       await tx.insert(cartGiftCards).values({ cartId, giftCardId, appliedAt })

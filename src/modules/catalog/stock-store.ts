@@ -75,11 +75,13 @@ const changeStock = (
 const enough = or(eq(variants.allowBackorder, true), gte(sql`${variants.onHand} - ${variants.reserved}`, quantity))
 const counts = or(eq(variants.trackInventory, true), gte(variants.onHand, quantity))
 const some = or(eq(variants.allowBackorder, true), gt(sql`${variants.onHand} - ${variants.reserved}`, quantity))
-const reserveSome = prepareSure((queries) =>
-  queries
-    .update(variants)
-    .set({ reserved: sql`${variants.reserved} + ${quantity}` })
-    .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), some)),
+const reserveSome = prepareSure(
+  (queries) =>
+    queries
+      .update(variants)
+      .set({ reserved: sql`${variants.reserved} + ${quantity}` })
+      .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, true), some)),
+  { row: 'id' },
 )
 const uncounted = prepareSureRead((queries) =>
   queries
@@ -87,18 +89,20 @@ const uncounted = prepareSureRead((queries) =>
     .from(variants)
     .where(and(eq(variants.id, sql.placeholder('id')), eq(variants.trackInventory, false))),
 )
-const commitPromised = prepareSure((queries) =>
-  queries
-    .update(variants)
-    .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
-    .where(
-      and(
-        eq(variants.id, sql.placeholder('id')),
-        eq(variants.trackInventory, true),
-        gte(variants.onHand, quantity),
-        gte(variants.reserved, quantity),
+const commitPromised = prepareSure(
+  (queries) =>
+    queries
+      .update(variants)
+      .set({ onHand: sql`${variants.onHand} - ${quantity}`, reserved: sql`${variants.reserved} - ${quantity}` })
+      .where(
+        and(
+          eq(variants.id, sql.placeholder('id')),
+          eq(variants.trackInventory, true),
+          gte(variants.onHand, quantity),
+          gte(variants.reserved, quantity),
+        ),
       ),
-    ),
+  { row: 'id' },
 )
 /** Variants as they are sold, and changes of their stock: relative, so that no two writes can undo each other, and undefined when nothing was changed. */
 export const stockStore = {

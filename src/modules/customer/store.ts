@@ -123,16 +123,19 @@ const countedIn = {
 } as const
 const none = { orders: 0, spent: 0, liveOrders: 0, liveSpent: 0 }
 const adding = (mode: Mode, orders: 'orders' | 'liveOrders', spent: 'spent' | 'liveSpent') =>
-  prepare((queries) => {
-    const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
-    return queries
-      .insert(customerTotals)
-      .values({ ...none, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
-      .onConflictDoUpdate({
-        target: [customerTotals.customerId, customerTotals.currency],
-        set: { [orders]: sql`${countedIn[mode].orders} + ${more[orders]}`, [spent]: sql`${countedIn[mode].spent} + ${more[spent]}` },
-      })
-  })
+  prepare(
+    (queries) => {
+      const more = { [orders]: sql.placeholder('orders'), [spent]: sql.placeholder('spent') }
+      return queries
+        .insert(customerTotals)
+        .values({ ...none, ...more, customerId: sql.placeholder('customerId'), currency: sql.placeholder('currency') } as never)
+        .onConflictDoUpdate({
+          target: [customerTotals.customerId, customerTotals.currency],
+          set: { [orders]: sql`${countedIn[mode].orders} + ${more[orders]}`, [spent]: sql`${countedIn[mode].spent} + ${more[spent]}` },
+        })
+    },
+    { row: 'customerId' },
+  )
 const addingIn = { TEST: adding('TEST', 'orders', 'spent'), LIVE: adding('LIVE', 'liveOrders', 'liveSpent') } as const
 
 export const customerTotalsStore = {

@@ -1,5 +1,5 @@
 import { DatabaseOutcomeUnknown, DatabaseUnavailable, type Writer } from '../../../db/engine.ts'
-import { locking } from '../../core/change.ts'
+import { inLine, locking } from '../../core/change.ts'
 import type { Deps } from '../../core/deps.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Claim, Idempotency } from '../../core/idempotency.ts'
@@ -74,7 +74,7 @@ export function createIdempotency({
       // Before the others can find its row.
       atWork.add(attempt)
       // As most are: a key that nobody has used.
-      const claim = await db.write((tx) => store.insertAlone(tx, row), locking).catch(lost)
+      const claim = await db.write((tx) => store.insertAlone(tx, row), inLine('claim', scope)).catch(lost)
       if (await claim.known) return claimed(mine, false)
       const found = await db.write(takeKey, locking).catch(lost)
       if (!found) return claimed(mine, resumed)

@@ -10,10 +10,10 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
 /** What was stored stays: a refusal that comes after it must not deny it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
-const insert = insertOf(idempotencyKeys, 'skip')
+const insert = insertOf(idempotencyKeys, 'skip', 'key')
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)
-const answerSurely = sureChangeOf(idempotencyKeys, unanswered)
+const answerSurely = sureChangeOf(idempotencyKeys, unanswered, 'key')
 const handOver = changeOf(idempotencyKeys, unanswered)
 const renew = changeOf(idempotencyKeys, and(unanswered, gt(idempotencyKeys.leaseUntil, sql.placeholder('now'))))
 const release = prepare((queries) => queries.delete(idempotencyKeys).where(unanswered))

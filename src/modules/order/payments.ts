@@ -1,5 +1,5 @@
 import { isDatabaseAway, NothingChanged, type Writer } from '../../../db/engine.ts'
-import { locking } from '../../core/change.ts'
+import { inLine, locking } from '../../core/change.ts'
 import { hasFailed, hasPaid, isUnderWay, movesOn, type Payment, type PaymentStatus } from '../payment/domain.ts'
 import {
   abandonPayment,
@@ -115,20 +115,23 @@ async function noteOnMade(deps: OrderDeps, made: Made, answered: Answered): Prom
   drive.made = undefined
   if (made.payments.length !== 1 || made.payments[0]?.id !== payment.id || answered.answer.captured > payment.amount) return undefined
   try {
-    return await deps.db.write(async (tx) => {
-      // An authorization changes both rows, which find out by that whether they are as they are known. All have the order first.
-      const changesOrder = answered.answer.state === 'AUTHORIZED' && answered.answer.captured === 0
-      if (!changesOrder) await deps.orderStore.lockAsKnown(tx, made.order)
-      const trail = [...made.events]
-      const { saga, refunds } = await noteOn(tx, deps, { ...answered, saga: made, parts: made, trail })
-      if (saga.payments[0] === made.payments[0]) await lockPaymentsAsKnown(tx, deps, made.payments)
-      if (changesOrder && saga.order === made.order) throw new NothingChanged('an order that is not changed is locked first')
-      if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
-      tx.afterCommit(() => {
-        drive.made = { ...made, ...saga, events: trail }
-      })
-      return saga
-    }, locking)
+    return await deps.db.write(
+      async (tx) => {
+        // An authorization changes both rows, which find out by that whether they are as they are known. All have the order first.
+        const changesOrder = answered.answer.state === 'AUTHORIZED' && answered.answer.captured === 0
+        if (!changesOrder) await deps.orderStore.lockAsKnown(tx, made.order)
+        const trail = [...made.events]
+        const { saga, refunds } = await noteOn(tx, deps, { ...answered, saga: made, parts: made, trail })
+        if (saga.payments[0] === made.payments[0]) await lockPaymentsAsKnown(tx, deps, made.payments)
+        if (changesOrder && saga.order === made.order) throw new NothingChanged('an order that is not changed is locked first')
+        if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
+        tx.afterCommit(() => {
+          drive.made = { ...made, ...saga, events: trail }
+        })
+        return saga
+      },
+      inLine(answered.answer.captured > 0 ? 'take' : 'note', made.order.shopId),
+    )
   } catch (error) {
     if (isDatabaseAway(error)) throw error
     return undefined

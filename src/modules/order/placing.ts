@@ -1,5 +1,5 @@
 import { isNullViolation, NothingChanged, type Writer } from '../../../db/engine.ts'
-import { locking } from '../../core/change.ts'
+import { inLine, locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
 import { pick } from '../../lib/records.ts'
 import { type CartSnapshot, convertCart, convertCartSurely, type Priced } from '../cart/index.ts'
@@ -55,18 +55,21 @@ export async function placeOrder(
 ): Promise<Saga> {
   const purchase = { snapshot, mode, priced, email, placedFrom }
   const place = (isKnown: boolean) =>
-    deps.db.write(async (tx) => {
-      const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
-      const { id, total, currency } = draft
-      const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
-      const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
-      const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
-      if (isKnown) await assertWithinBounds(tx, deps, draft)
-      const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
-      const events: OrderEvent[] = []
-      await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
-      return { draft, payments, inserted, lines, giftCards, events }
-    }, locking)
+    deps.db.write(
+      async (tx) => {
+        const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
+        const { id, total, currency } = draft
+        const reserved = await (isKnown ? takeAsKnown : takeAsFound)(tx, deps, purchase, draft)
+        const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
+        const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
+        if (isKnown) await assertWithinBounds(tx, deps, draft)
+        const payments = draft.amountDue > 0 ? [await beginPayment(tx, deps, { order: draft, choice, holder: drive.holder })] : []
+        const events: OrderEvent[] = []
+        await appendEvent(tx, deps, { orderId: id, type: 'PLACED', detail: { total, currency } }, events)
+        return { draft, payments, inserted, lines, giftCards, events }
+      },
+      isKnown ? inLine('place', snapshot.cart.shopId) : locking,
+    )
   // What a card still covers is asked before anything else is done.
   const placing =
     priced.draws.length > 0

@@ -80,26 +80,30 @@ const prepared = {
       .values({ shopId: sql.placeholder('shopId'), last: 0 })
       .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last}` } }),
   ),
-  drawNumber: prepare((queries) =>
-    queries
-      .insert(orderNumbers)
-      .values({ shopId: sql.placeholder('shopId'), last: 1 })
-      .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
+  drawNumber: prepare(
+    (queries) =>
+      queries
+        .insert(orderNumbers)
+        .values({ shopId: sql.placeholder('shopId'), last: 1 })
+        .onConflictDoUpdate({ target: orderNumbers.shopId, set: { last: sql`${orderNumbers.last} + 1` } }),
+    { row: 'shopId' },
   ),
 }
 const locked = lockedRowsOf(orders, ['id'])
 const { number: _number, ...orderColumns } = getTableColumns(orders)
 /** Under the number that was drawn before it in the same write. */
-const insertOrder = prepare((queries) =>
-  queries
-    .insert(orders)
-    .values({
-      ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
-      number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
-      // Going live has that number's row to itself: what a shop was when the request came in, it need not be any more. Null is refused.
-      mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
-    })
-    .returning({ number: orders.number }),
+const insertOrder = prepare(
+  (queries) =>
+    queries
+      .insert(orders)
+      .values({
+        ...(Object.fromEntries(Object.keys(orderColumns).map((name) => [name, sql.placeholder(name)])) as unknown as Order),
+        number: sql`(select last from order_numbers where shop_id = ${sql.placeholder('shopId')})`,
+        // Going live has that number's row to itself: what a shop was when the request came in, it need not be any more. Null is refused.
+        mode: sql`(select mode from shops where id = ${sql.placeholder('shopId')} and mode = ${sql.placeholder('mode')})`,
+      })
+      .returning({ number: orders.number }),
+  'behind',
 )
 const lockedRefund = lockedRowsOf(refunds, ['id'])
 const inserts = {
@@ -127,7 +131,7 @@ const known = [
   'resumeAt',
   'updatedAt',
 ] as const
-const lockAsKnown = lockAsKnownOf(orders, ['id'], known)
+const lockAsKnown = lockAsKnownOf(orders, 'id', known)
 const resting = updateOf(
   orders,
   and(

@@ -17,7 +17,7 @@ const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 /** What of a payment may be another once somebody else has had it. */
 const known = ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'] as const
-const lockAsKnown = lockAsKnownOf(payments, ['id'], known)
+const lockAsKnown = lockAsKnownOf(payments, 'id', known)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
 const which = sql.placeholder('which')
 const asked = updateOf(

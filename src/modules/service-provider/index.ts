@@ -1,3 +1,3 @@
-export { ingest } from './ingesting.ts'
+export { emptyOldMessages, ingest } from './ingesting.ts'
 export type { ServiceProviderDeps } from './parts.ts'
 export { changeProvider, createProvider, listProviders, readProvider, recommend, rotateSecret } from './service.ts'

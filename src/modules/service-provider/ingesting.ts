@@ -1,5 +1,7 @@
 import { locking } from '../../core/change.ts'
 import { AppError } from '../../core/errors.ts'
+import { inBatches } from '../../lib/batches.ts'
+import { dayMs } from '../../lib/day.ts'
 import { idOfSigned, type SignedHeaders } from '../../lib/standard-webhooks.ts'
 import { heardSecrets, providerSecretSeal } from './domain.ts'
 import type { ServiceProviderDeps } from './parts.ts'
@@ -46,4 +48,15 @@ export async function ingest(
 
 function assertActive(status: string | undefined): void {
   if (status !== 'ACTIVE') throw new AppError('FORBIDDEN', 'The service provider is not active')
+}
+
+const emptiedAtOnce = 500
+
+/**
+ * Removes what messages of service providers said once they were kept for as long as the setting says. That each came stays: senders repeat
+ * messages under the same id, and none may count twice.
+ */
+export async function emptyOldMessages({ db, clock, config, serviceProviderStore: store }: ServiceProviderDeps): Promise<void> {
+  const before = clock.now() - config.ingestionRetentionDays * dayMs
+  await inBatches(emptiedAtOnce, () => db.write((tx) => store.empty(tx, before, emptiedAtOnce)))
 }

@@ -105,6 +105,15 @@ export const createServiceProviderStore = ({ read }: Pick<Database, 'read'>) => 
   async keep(tx: Writer, ingestion: Ingestion): Promise<boolean> {
     return insertIngestion(tx, ingestion)
   },
+  /** Empties the oldest messages that came before a moment and are not yet. Returns how many. */
+  async empty(tx: Writer, before: number, limit: number): Promise<number> {
+    const rows = await tx.rows(
+      sql`update ingestions set payload = '' where (service_provider_id, webhook_id) in
+          (select service_provider_id, webhook_id from ingestions where payload <> '' and received_at < ${before}
+            order by received_at limit ${limit}) returning 1 as done`,
+    )
+    return rows.length
+  },
   /** One more message, at that time. */
   async count(tx: Writer, which: string, at: number): Promise<void> {
     await tx.run(countOne as never, { which, at })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { describeChain } from '../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../support/chain/eas.ts'
-import { type Fault, faults, startProxy } from '../../support/chain/proxy.ts'
+import { type Fault, faults, type RpcCall, startProxy } from '../../support/chain/proxy.ts'
 import { everybody, syncing, wallets } from '../../support/chain/syncing.ts'
 
 const { platform, lender, provider, stranger } = wallets
@@ -46,7 +46,7 @@ describeChain('the sync of attestations', () => {
     expect(rows.map(({ attester }) => attester)).not.toContain(stranger)
   })
 
-  test('a run that finds nothing new asks one batch, and a header a block that holds logs of ours is all that is asked besides', async () => {
+  test('a run that finds nothing new asks one batch, and one that finds some blocks one more', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])
@@ -55,8 +55,9 @@ describeChain('the sync of attestations', () => {
     await chain.attest([{ schema: 'A', attester: stranger }])
     await chain.mine(4)
     await souk.run()
-    // How far it has come, the range, one header, and how far again; with each of them, which chain it is of.
-    expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 5, 2, 4])
+    // How far it has come, the range with all headers of so few blocks, and how far again; with each of them, which chain it is of.
+    const { startBlock, countedTo } = await souk.sync(chain.chainId)
+    expect(proxy.batches.map((calls) => calls.length)).toEqual([3, 5 + countedTo - startBlock, 4])
     proxy.batches.length = 0
     await souk.run()
     expect(proxy.batches.map((calls) => calls.length)).toEqual([4])
@@ -174,6 +175,71 @@ describeChain('the sync of attestations', () => {
     quick.forget()
     await souk.run()
     expect((await souk.sync(chain.chainId)).provider).toBe(quick.host)
+    await souk.expectTruth(chain)
+  })
+
+  test('logs that a node leaves out are missed by the blooms of its own headers, and read from another one', async () => {
+    await using chain = await startChain()
+    await using lying = startProxy(chain.url)
+    await using honest = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [lying.url, honest.url], confirmations: 3 }])
+    await souk.grant(everybody)
+    const [made = '0x'] = await oneOfEach(chain)
+    await chain.mine(3)
+    await souk.run()
+    const before = await souk.sync(chain.chainId)
+    lying.always(faults.noLogs())
+    await chain.revoke([made])
+    await oneOfEach(chain)
+    await chain.mine(4)
+    expect((await souk.step()).kind).toBe('AGAIN')
+    const after = await souk.sync(chain.chainId)
+    expect(after.countedTo).toBe(before.countedTo)
+    expect(after.lastError).toBe(`${lying.host}: it left out logs of block ${before.countedTo + 4}, which its header shows`)
+    expect(souk.deps.chainFailures.all()).toEqual([[`${chain.chainId} FAULT`, 1]])
+    expect(souk.deps.chainNodes.get(chain.chainId)?.all[0]?.breaker).toEqual({ state: 'CLOSED', failures: 1 })
+    await souk.run()
+    expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 2, C: 2, D: 2 })
+    await souk.expectTruth(chain)
+  })
+
+  test('a block that is said to hold logs by two nodes, and by one that is asked twice, and of which nobody gives any, is empty', async () => {
+    await using chain = await startChain()
+    await using one = startProxy(chain.url)
+    await using other = startProxy(chain.url)
+    for (const urls of [[one.url, other.url], [one.url]]) {
+      await using souk = await syncing([{ chain, urls }])
+      await souk.grant(everybody)
+      await souk.run()
+      await oneOfEach(chain)
+      await chain.mine(8)
+      for (const proxy of [one, other]) {
+        proxy.always(faults.fullBlooms())
+        proxy.batches.length = 0
+      }
+      await souk.run()
+      expect((await souk.sync(chain.chainId)).lastError).toBeNull()
+      await souk.expectTruth(chain)
+      // How far it has come, the range, those of its blocks of which none came, and how far again.
+      const asked = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
+      expect(asked.toSorted()).toEqual([0, 0, 1, 1])
+    }
+  })
+
+  test('a node that leaves logs out once and is the only one gives them when it is asked again', async () => {
+    await using chain = await startChain()
+    await using proxy = startProxy(chain.url)
+    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await souk.grant(everybody)
+    await souk.run()
+    await oneOfEach(chain)
+    await chain.mine(2)
+    const logsAsked = (calls: readonly RpcCall[]) => calls.some(({ method }) => method === 'eth_getLogs')
+    let left = 1
+    proxy.always((calls, forward) => (logsAsked(calls) && left-- > 0 ? faults.noLogs()(calls, forward) : forward()))
+    expect((await souk.step()).kind).toBe('AGAIN')
+    expect((await souk.sync(chain.chainId)).lastError).toContain('it left out logs')
+    await souk.run()
     await souk.expectTruth(chain)
   })
 

@@ -2,8 +2,10 @@
 import { expect, test } from 'bun:test'
 import { ingestions } from '../../../db/schema/trust.ts'
 import { system } from '../../../src/core/change.ts'
+import { dayMs } from '../../../src/lib/day.ts'
 import { startSession } from '../../../src/modules/auth/service.ts'
 import { countSealed, faultySeals } from '../../../src/modules/master-key/index.ts'
+import { emptyOldMessages } from '../../../src/modules/service-provider/index.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ok } from '../../support/selling.ts'
 import { sendingIn, signedBy } from '../../support/trust.ts'
@@ -41,6 +43,37 @@ test('a message is 202 once it is stored, and sent again under its id it is answ
   expect(await countersOf(app, token, id)).toEqual([2, new Date(app.clock.now()).toISOString()])
   // What is counted is no version: nobody who changes the record is in the way of who sends.
   expect((await app.call('GET', `/admin/service-providers/${id}`, { token })).headers.get('etag')).toBe(etag)
+})
+
+test('what a message says is removed when its time is over, and that it came is not: it is counted, and counts once for ever', async () => {
+  await using app = await testApp({ INGESTION_RETENTION_DAYS: '2' })
+  const { token } = await app.superAdmin()
+  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const now = app.clock.now()
+  const old = Array.from({ length: 501 }, (_, nth) => ({
+    serviceProviderId: id,
+    webhookId: `old_${nth}`,
+    receivedAt: now - nth,
+    payload: message,
+  }))
+  await app.deps.db.write((tx) => tx.insert(ingestions).values(old))
+  app.clock.advance(dayMs)
+  ok(await send(app, id, { secret }), 202)
+  app.clock.advance(dayMs)
+  const kept = async () => (await stored(app)).filter(({ payload }) => payload !== '').map(({ webhookId }) => webhookId)
+  await emptyOldMessages(app.deps)
+  // The newest of the old ones is two days old to the millisecond, and no older.
+  expect((await kept()).sort()).toEqual(['msg_1', 'old_0'])
+  app.clock.advance(dayMs)
+  await emptyOldMessages(app.deps)
+  expect(await kept()).toEqual(['msg_1'])
+  app.clock.advance(1)
+  await emptyOldMessages(app.deps)
+  expect(await stored(app)).toHaveLength(502)
+  expect(await kept()).toEqual([])
+  ok(await send(app, id, { secret }), 202)
+  expect((await app.deps.serviceProviderStore.find(id))?.successfulIngestionCount).toBe(1)
+  expect(await stored(app)).toHaveLength(502)
 })
 
 test('a message that is sent many times at once counts once, and as many different ones at once count each', async () => {

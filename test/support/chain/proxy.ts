@@ -83,6 +83,14 @@ const withLogs =
   }
 const firstLog = (change: (log: Any) => Any) => withLogs((logs) => logs.map((log, nth) => (nth === 0 ? change(log) : log)))
 
+const withBlooms =
+  (digit: string): Fault =>
+  async (calls, forward) => {
+    const answers = await forward()
+    for (const answer of of(calls, answers, 'eth_getBlockByNumber')) if (answer.result) answer.result.logsBloom = `0x${digit.repeat(512)}`
+    return answers
+  }
+
 export const faults = {
   limited:
     (retryAfter?: string): Fault =>
@@ -109,6 +117,11 @@ export const faults = {
       return answers
     },
   noLogs: () => withLogs(() => []),
+  /** Of every block it says that it may hold whatever there is. */
+  fullBlooms: () => withBlooms('f'),
+  /** As of a chain that knows of no blooms. */
+  noLogsNorBlooms: (): Fault => (calls, forward) =>
+    withBlooms('0')(calls, async () => (await faults.noLogs()(calls, forward)) as RpcAnswer[]),
   withoutFirst: () => withLogs((logs) => logs.slice(1)),
   removed: () => firstLog((log) => ({ ...log, removed: true })),
   otherAddress: () => firstLog((log) => ({ ...log, address: `0x${'12'.repeat(20)}` })),

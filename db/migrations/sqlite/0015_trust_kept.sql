@@ -1,0 +1,1 @@
+CREATE INDEX `ingestions_kept` ON `ingestions` (`received_at`) WHERE payload <> '';

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { createOperatorGuard, whereMessages } from '../../src/core/operator-guard.ts'
+
+const guard = createOperatorGuard(
+  {
+    operatorIpAllowlist: ['127.0.0.0/8', '::1', '10.0.0.0/8', '203.0.113.0/24', '2001:db8::/32', 'fd00::/8'],
+    operatorCountries: ['AE', 'MN'],
+  },
+  (address) => ({ '203.0.113.1': 'AE', '203.0.113.2': 'FR', '2001:db8::1': 'MN' })[address],
+)
+
+test('operators may call from an address of the list, whatever its spelling, in a country of the list', () => {
+  for (const [address, proxyCountry, reason] of [
+    [undefined, 'AE', 'NO_ADDRESS'],
+    ['198.51.100.1', 'AE', 'ADDRESS'],
+    ['::2', 'AE', 'ADDRESS'],
+    ['fe80::1%eth0', 'AE', 'ADDRESS'],
+    ['010.0.0.1', 'AE', 'ADDRESS'],
+    ['203.0.113.1', undefined, undefined],
+    ['2001:db8::1', undefined, undefined],
+    ['203.0.113.2', undefined, 'COUNTRY'],
+    ['203.0.113.3', undefined, 'COUNTRY_UNKNOWN'],
+    // A proxy's word goes before the file's; what is no country is none, and two of them neither.
+    ['203.0.113.2', 'ae', undefined],
+    ['203.0.113.1', 'FR', 'COUNTRY'],
+    ...['XX', 'T1', '', 'AE, FR', 'ARE'].map((word) => ['203.0.113.1', word, 'COUNTRY_UNKNOWN'] as const),
+    // No country there, whatever somebody says.
+    ...['127.9.9.9', '10.1.2.3', '::1', 'fd00::7', '::ffff:10.1.2.3'].map((private_) => [private_, 'FR', undefined] as const),
+  ] as const)
+    expect([address, proxyCountry, guard({ address, proxyCountry })]).toEqual([address, proxyCountry, reason])
+})
+
+test('operators may call from anywhere in the list of addresses while no country is named, and each refusal has words of its own', () => {
+  const anywhere = createOperatorGuard({ operatorIpAllowlist: ['203.0.113.0/24'], operatorCountries: [] }, () => undefined)
+  expect(anywhere({ address: '203.0.113.3', proxyCountry: undefined })).toBeUndefined()
+  expect(anywhere({ address: '127.0.0.1', proxyCountry: undefined })).toBe('ADDRESS')
+  expect(new Set(Object.values(whereMessages)).size).toBe(4)
+})

@@ -1,0 +1,38 @@
+/**
+ * Every app of the tests makes the validators of its routes anew, at each route's first request: here what was made of a schema stands for
+ * every later app that asks the same of it.
+ */
+import { mock } from 'bun:test'
+import { dirname, join } from 'node:path'
+
+type Options = Readonly<Record<string, unknown>> & {
+  readonly models?: object
+  readonly modules?: { readonly $defs?: object }
+  readonly validators?: readonly unknown[]
+  readonly sanitize?: () => unknown
+}
+type Make = (schema: unknown, options?: Options) => unknown
+
+const file = join(dirname(Bun.resolveSync('elysia', import.meta.dir)), 'schema.mjs')
+const real = { ...(await import(file)) }
+const make: Make = real.getSchemaValidator
+const known = new WeakMap<object, { asked: Readonly<Record<string, unknown>>; made: unknown }[]>()
+
+const isEmpty = (value: object | undefined) => Object.keys(value ?? {}).length === 0
+const isSame = (a: unknown, b: unknown) => a === b || (Array.isArray(a) && Array.isArray(b) && a.length === 0 && b.length === 0)
+
+function validatedOnce(schema: unknown, options: Options = {}): unknown {
+  const { models, modules, validators, sanitize, ...asked } = options
+  // What an app brings to it of its own; none of ours does.
+  const hasOwn = !isEmpty(models) || !isEmpty(modules?.$defs) || validators?.some(Boolean) || sanitize?.() !== undefined
+  if (typeof schema !== 'object' || schema === null || hasOwn) return make(schema, options)
+  const all = known.get(schema) ?? []
+  known.set(schema, all)
+  const found = all.find((one) => Object.keys({ ...one.asked, ...asked }).every((name) => isSame(one.asked[name], asked[name])))
+  if (found) return found.made
+  const made = make(schema, options)
+  all.push({ asked, made })
+  return made
+}
+
+mock.module(file, () => ({ ...real, getSchemaValidator: validatedOnce }))

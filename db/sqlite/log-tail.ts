@@ -205,7 +205,13 @@ const isSameLog = (one: LogHeader, other: LogHeader) => one.salt1 === other.salt
 
 function connect(file: string, readonly: boolean): Sqlite {
   const connection = readonly ? new Sqlite(file, { readonly }) : new Sqlite(file, { readwrite: true })
-  for (const pragma of [`busy_timeout = ${lockWaitMs}`, 'trusted_schema = 0', 'wal_autocheckpoint = 0', 'synchronous = FULL', 'cache_size = -64'])
+  for (const pragma of [
+    `busy_timeout = ${lockWaitMs}`,
+    'trusted_schema = 0',
+    'wal_autocheckpoint = 0',
+    'synchronous = FULL',
+    'cache_size = -64',
+  ])
     connection.run(`PRAGMA ${pragma}`)
   return connection
 }
@@ -264,7 +270,8 @@ function* readFrames(path: string, { header, from, to, sum }: LogRange): Generat
     for (let at = from; at < to; ) {
       const count = Math.min(pieceFrames, to - at)
       const piece = buffer.subarray(0, count * size)
-      if (readSync(descriptor, piece, 0, piece.length, logHeaderBytes + at * size) !== piece.length) throw new LogBroken('the log is cut off')
+      if (readSync(descriptor, piece, 0, piece.length, logHeaderBytes + at * size) !== piece.length)
+        throw new LogBroken('the log is cut off')
       for (let nth = 0; nth < count; nth++) {
         frame = frameOf(piece.subarray(nth * size, (nth + 1) * size), header, before)
         if (!frame) throw new LogBroken('a frame of the log is damaged')
@@ -279,4 +286,3 @@ function* readFrames(path: string, { header, from, to, sum }: LogRange): Generat
     closeSync(descriptor)
   }
 }
-

@@ -44,7 +44,8 @@ export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'sa
 export const isSame = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]
 
 /** The salts of the life that follows, as SQLite makes them: one more, and another one drawn. */
-export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 'salt1'>): boolean => next.salt1 === (before.salt1 + 1) >>> 0
+export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 'salt1'>): boolean =>
+  next.salt1 === (before.salt1 + 1) >>> 0
 
 /** SQLite's checksum: of pairs of words, each sum fed to the other. */
 export function sumOf(given: Uint8Array, [first, second]: Sum): Sum {

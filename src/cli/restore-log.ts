@@ -84,7 +84,9 @@ function nothingToGoBackTo(store: BackupStore, shipped: readonly Shipped[], note
   if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
   const range = reach(shipped)
   if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)
-  return new OperatorError(`What was shipped to ${store.place} reaches from ${timeText(range.from)} to ${timeText(range.to)}: choose a time in between`)
+  return new OperatorError(
+    `What was shipped to ${store.place} reaches from ${timeText(range.from)} to ${timeText(range.to)}: choose a time in between`,
+  )
 }
 
 /** @throws Damaged where the snapshot is of no use */
@@ -106,7 +108,8 @@ async function buildOrStop(
     return cut
   }
   let whole = plan
-  if (plan.missing !== undefined) whole = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
+  if (plan.missing !== undefined)
+    whole = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
   try {
     await build(store, whole, file, onBytes)
   } catch (error) {
@@ -131,7 +134,12 @@ async function buildOrStop(
 }
 
 /** @throws Damaged */
-async function build(store: BackupStore, { snapshot, segments }: RestorePlan, file: string, onBytes: (bytes: number) => void): Promise<void> {
+async function build(
+  store: BackupStore,
+  { snapshot, segments }: RestorePlan,
+  file: string,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
   const pages = openPages(file)
   try {
     await copyPages(store, snapshot, pages, onBytes)
@@ -146,7 +154,12 @@ async function build(store: BackupStore, { snapshot, segments }: RestorePlan, fi
 
 type Position = { readonly header: LogHeader; readonly frame: number; readonly sum: LogSum }
 
-async function copyPages(store: BackupStore, snapshot: RestorePlan['snapshot'], pages: Pages, onBytes: (bytes: number) => void): Promise<void> {
+async function copyPages(
+  store: BackupStore,
+  snapshot: RestorePlan['snapshot'],
+  pages: Pages,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
   const told = await store.get(snapshot.name)
   const head = told && (await soundly(undefined, () => headOf(told.chunks())))
   const kept = await store.get(pagesName(snapshot))
@@ -224,7 +237,8 @@ async function soundly<T>(segment: number | undefined, read: () => Promise<T>): 
 }
 
 /** Of the system or of SQLite: a disk that is full, say. */
-const hasCode = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'string' && !(error instanceof AppError)
+const hasCode = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && !(error instanceof AppError)
 
 /** No log beside it: the file alone is what is restored. */
 function settle(file: string): void {

@@ -4,6 +4,7 @@ import type { Processor } from '../clients/processors/processor.ts'
 import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
+import { shipLog } from '../modules/log-shipping/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { listen, type Serving } from '../server.ts'
@@ -70,6 +71,7 @@ export async function serve(
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   const jobs = startJobs(instance.deps)
+  const shipping = await shipLog(instance.deps)
   log.info('server.started', {
     url: serving.url,
     version: instance.deps.build.version,
@@ -81,6 +83,7 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
+    await shipping?.stop()
     await instance.close()
   }
   let stopping = false

@@ -26,9 +26,14 @@ const digits = 9
 const count = (value: number) => String(value + 1).padStart(digits, '0')
 const home = (generation: string) => `${shippedPrefix}${generation}`
 
-/** A name for a generation: those that begin later come later. @param at milliseconds since the epoch @param random a few bytes */
-export const generationName = (at: number, random: Uint8Array): string =>
-  `${new Date(at).toISOString().replace(/[-:.]/g, '')}-${Buffer.from(random).toString('hex')}`
+/**
+ * A name for a generation: of those of an instance, one that begins later comes later.
+ * @param instance eight hex digits that tell it from others with the same target
+ * @param at milliseconds since the epoch
+ * @param random a few bytes
+ */
+export const generationName = (instance: string, at: number, random: Uint8Array): string =>
+  `${instance}/${new Date(at).toISOString().replace(/[-:.]/g, '')}-${Buffer.from(random).toString('hex')}`
 
 export const begunName = (generation: string): string => `${home(generation)}/begun`
 export const segmentName = ({ generation, index, at }: Omit<Segment, 'kind'>): string => `${home(generation)}/segment-${count(index)}-${at}`
@@ -38,7 +43,8 @@ export const snapshotName = ({ generation, first, last, at, begunAt }: Omit<Snap
 
 /** What a name stands for; undefined of one that is none of ours. */
 export function shippedOf(name: string): Shipped | undefined {
-  const [, generation, kind, rest = ''] = /^wal\/(\d{8}T\d{9}Z-[0-9a-f]+)\/(begun|segment|pages|snapshot)((?:-\d+)*)$/.exec(name) ?? []
+  const [, generation, kind, rest = ''] =
+    /^wal\/([0-9a-f]{8}\/\d{8}T\d{9}Z-[0-9a-f]+)\/(begun|segment|pages|snapshot)((?:-\d+)*)$/.exec(name) ?? []
   if (generation === undefined) return undefined
   const [one = Number.NaN, two = Number.NaN, three = Number.NaN, four = Number.NaN] = rest.split('-').slice(1).map(Number)
   if (kind === 'begun') return { kind, name, generation }
@@ -109,7 +115,8 @@ export function segmentHeadOf(head: unknown, { generation, index, at }: Omit<Seg
   const found = head as Partial<SegmentHead> | undefined
   const header = found?.header as Partial<LogHeader> | undefined
   const isOurs = found?.format === 1 && found.generation === generation && found.index === index && found.at === at
-  const isWhole = isSum(found?.sum) && isSum(header?.sum) && [found.from, found.to, header.salt1, header.salt2, header.pageSize].every(Number.isInteger)
+  const isWhole =
+    isSum(found?.sum) && isSum(header?.sum) && [found.from, found.to, header.salt1, header.salt2, header.pageSize].every(Number.isInteger)
   return isOurs && isWhole ? (found as SegmentHead) : undefined
 }
 
@@ -141,7 +148,10 @@ export type RestorePlan = {
 export function planRestore(shipped: readonly Shipped[], to: number): RestorePlan | undefined {
   const snapshots = shipped
     .filter((one) => one.kind === 'snapshot')
-    .filter(({ at, generation, begunAt }) => at <= to && shipped.some((one) => one.kind === 'pages' && one.generation === generation && one.begunAt === begunAt))
+    .filter(
+      ({ at, generation, begunAt }) =>
+        at <= to && shipped.some((one) => one.kind === 'pages' && one.generation === generation && one.begunAt === begunAt),
+    )
     .sort((a, b) => b.at - a.at || b.begunAt - a.begunAt)
   for (const snapshot of snapshots) {
     const wanted = shipped
@@ -166,9 +176,12 @@ export function planRestore(shipped: readonly Shipped[], to: number): RestorePla
   return undefined
 }
 
+/** The instance that a generation is of. */
+export const instanceOf = ({ generation }: Pick<Shipped, 'generation'>): string => generation.slice(0, generation.indexOf('/'))
+
 /** When a generation began, by its name. */
 const begunAtOf = ({ generation }: Pick<Shipped, 'generation'>): number =>
-  Date.parse(generation.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
+  Date.parse(generation.replace(/^.*\/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
 
 /** The moments that can be gone back to, as far as the names tell. */
 export function reach(shipped: readonly Shipped[]): { from: number; to: number } | undefined {
@@ -188,7 +201,10 @@ export function removable(
   { keepFrom, current, begunAt }: { keepFrom: number; current: string; begunAt: number | undefined },
 ): string[] {
   const snapshots = shipped.filter((one) => one.kind === 'snapshot').sort((a, b) => a.at - b.at)
-  const firstKept = Math.max(0, snapshots.findLastIndex(({ at }) => at <= keepFrom))
+  const firstKept = Math.max(
+    0,
+    snapshots.findLastIndex(({ at }) => at <= keepFrom),
+  )
   const kept = snapshots.slice(firstKept)
   const needs = (generation: string) => kept.filter((one) => one.generation === generation)
   const goes = (one: Shipped): boolean => {

@@ -2,6 +2,7 @@
 export {
   goesOn,
   headAndRest,
+  instanceOf,
   pagesName,
   planRestore,
   type RestorePlan,
@@ -15,4 +16,4 @@ export {
 } from './domain.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './parts.ts'
-export { startShipping } from './service.ts'
+export { shipLog } from './start.ts'

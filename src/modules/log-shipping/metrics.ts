@@ -11,8 +11,16 @@ export function logShippingMetrics({ logShipping: { shippedAt, snapshotAt, gener
       'Everything that was committed by then is where the log is shipped to; 0: there is no snapshot yet to go on from.',
       seconds(shippedAt),
     ),
-    ...gauge('souk_log_snapshot_timestamp_seconds', 'When the last snapshot was begun that shipped commits go on from.', seconds(snapshotAt)),
-    ...counter('souk_log_generations_total', 'How often shipping began anew, with a snapshot: once a start, and where the log was lost.', generations),
+    ...gauge(
+      'souk_log_snapshot_timestamp_seconds',
+      'When the last snapshot was begun that shipped commits go on from.',
+      seconds(snapshotAt),
+    ),
+    ...counter(
+      'souk_log_generations_total',
+      'How often shipping began anew, with a snapshot: once a start, and where the log was lost.',
+      generations,
+    ),
     ...counter('souk_log_shipping_failures_total', 'Attempts to ship that failed.', failures),
   ]
 }

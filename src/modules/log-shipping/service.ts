@@ -7,18 +7,18 @@ import {
   generationName,
   pagesName,
   removable,
-  type Shipped,
   type SegmentHead,
+  type Shipped,
+  type SnapshotHead,
   segmentName,
   shippedOf,
   shippedPrefix,
-  type SnapshotHead,
   snapshotName,
   withHead,
 } from './domain.ts'
 import type { LogShippingDeps } from './parts.ts'
 
-export type ShippingDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
+export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
 
 /** Beyond that, the log is let go: the shop needs its disk more. */
 const logMaxBytes = 512 * 1024 * 1024
@@ -53,15 +53,20 @@ type Following = {
 /** The log was let go, since what takes it is too slow or does not answer. */
 class LetGo extends Error {}
 
+export type ShippingOptions = {
+  /** Asked again until it answers. */
+  readonly openStore: () => Promise<BackupStore>
+  readonly followLog: () => Promise<CommitLog>
+  readonly everyMs: number
+  /** Eight hex digits that tell it from others with the same target. */
+  readonly instance: string
+}
+
 /**
  * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
  * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
- * @param openStore asked again until it answers
  */
-export function startShipping(
-  deps: ShippingDeps,
-  { openStore, followLog, everyMs }: { openStore: () => Promise<BackupStore>; followLog: () => Promise<CommitLog>; everyMs: number },
-): { stop(): Promise<void> } {
+export function startShipping(deps: ShippingDeps, { openStore, followLog, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined
@@ -69,7 +74,7 @@ export function startShipping(
   let failed = 0
 
   async function begin(): Promise<Following> {
-    const generation = generationName(clock.now(), deps.randomBytes(4))
+    const generation = generationName(instance, clock.now(), deps.randomBytes(4))
     const begun = { version: deps.build.version }
     // Before the log is held: there is no sense in holding it while the store does not answer.
     const store = await openStore()
@@ -176,12 +181,13 @@ export function startShipping(
 
   async function forget(now: Following): Promise<void> {
     const shipped: Shipped[] = []
-    for await (const { name } of now.store.list(shippedPrefix)) {
+    for await (const { name } of now.store.list(`${shippedPrefix}${instance}/`)) {
       const one = shippedOf(name)
       if (one) shipped.push(one)
     }
     const keepFrom = clock.now() - deps.config.shipLogDays * dayMs
-    for (const name of removable(shipped, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt })) await now.store.delete(name)
+    for (const name of removable(shipped, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt }))
+      await now.store.delete(name)
   }
 
   async function round(): Promise<void> {
@@ -207,9 +213,11 @@ export function startShipping(
     if (now && (now.broken || error instanceof LetGo)) {
       following = undefined
       now.log.close()
-      const advice = 'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
+      const advice =
+        'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
       const isBroken = now.broken instanceof LogBroken
-      if (isBroken) log.warn('log_shipping.log_lost', { error: now.broken, advice: 'another program has moved the log: a new snapshot is made' })
+      if (isBroken)
+        log.warn('log_shipping.log_lost', { error: now.broken, advice: 'another program has moved the log: a new snapshot is made' })
       else log.error('log_shipping.gave_up', { error: now.broken ?? error, advice })
     } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
     failed++

@@ -4,6 +4,7 @@ import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
 import { type BackupDeps, backupMetrics } from '../backup/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
 
@@ -19,9 +20,9 @@ export async function readiness({
   shared,
   storeVerdicts,
   backupState,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>): Promise<
-  Check[]
-> {
+}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> &
+  Pick<LendingDocumentDeps, 'storeVerdicts'> &
+  Pick<BackupDeps, 'backupState'>): Promise<Check[]> {
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -37,7 +38,8 @@ export async function readiness({
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }
 
-type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
+type MetricsDeps = LogShippingDeps &
+  Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
   Pick<BackupDeps, 'backupState' | 'clock' | 'config'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
@@ -96,6 +98,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
           ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
         ]),
     ...backupMetrics(deps),
+    ...logShippingMetrics(deps),
     ...chainMetrics(deps, chains),
     '# HELP souk_build_info What runs here.',
     '# TYPE souk_build_info gauge',

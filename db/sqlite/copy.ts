@@ -34,8 +34,7 @@ export function problemsOf(connection: Sqlite): string[] {
  * @returns the path of the copy, to be handed to `publish`
  */
 export function copyInto(connection: Sqlite, target: string, onCopied: () => void = () => undefined): string {
-  removeAbandoned(target)
-  const temporary = temporaryOf(target)
+  const temporary = beginCopy(target)
   // VACUUM INTO takes an empty file, which keeps the mode that it was made with.
   closeSync(openSync(temporary, 'wx', 0o600))
   try {
@@ -87,6 +86,12 @@ export function syncPath(path: string): void {
 
 /** Named by its process, so that two at work never write to one file. */
 const temporaryOf = (target: string) => `${target}.${process.pid}.tmp`
+
+/** The name of a file that is to become `target` once it is whole. What processes that are gone have left is removed. */
+export function beginCopy(target: string): string {
+  removeAbandoned(target)
+  return temporaryOf(target)
+}
 
 /** Removes the unfinished copies of processes that are gone. */
 function removeAbandoned(target: string): void {

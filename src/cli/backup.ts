@@ -13,6 +13,7 @@ import type { Input } from './command.ts'
 import { copyWithProgress } from './copying.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { backUpDocuments, documentsBeside, dropOtherDocuments, namedFiles } from './documents.ts'
+import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { bytesText } from './progress.ts'
 
@@ -21,9 +22,22 @@ const incompleteStatus = 1
 /** Long enough that nobody tries all of them against a copy that went astray. */
 const passphraseLength = { minLength: 12, maxLength: 1_000 }
 
-/** `souk backup FILE`: a checked copy of the database and of its documents, made beside a running server. */
-export async function backup({ config: settings, positionals: [target = ''], switches }: Input): Promise<number> {
+/** `souk backup [FILE]`: a checked copy of the database and of its documents, made beside a running server. */
+export async function backup({ config: settings, positionals: [target], switches }: Input): Promise<number> {
   const config = settings()
+  const flags = ['force', 'with-keys'].filter((flag) => switches.has(flag))
+  if (switches.has('list')) {
+    if (target !== undefined || flags.length > 0) throw new UsageError('--list goes alone: `souk backup --help` shows how it is called')
+    return (await import('./backup-places.ts')).listAll(config)
+  }
+  if (target === undefined) {
+    if (flags.length > 0) throw new UsageError(`--${flags[0]} needs FILE: \`souk backup --help\` shows how it is called`)
+    return (await import('./backup-places.ts')).backUpNow(config)
+  }
+  return backUpInto(config, target, switches)
+}
+
+async function backUpInto(config: Config, target: string, switches: ReadonlySet<string>): Promise<number> {
   const file = embeddedFile(config, 'back it up with pg_dump')
   const { bytes } = inspectFile(file)
   const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined

@@ -74,14 +74,18 @@ was sold since. Variants that the file does not name always stay. --dry-run says
     run: async (input) => (await import('./import.ts')).importFile(input),
   },
   backup: {
-    summary: 'Copy the database into FILE and its documents beside it, beside a running server',
-    positionals: ['FILE'],
+    summary: 'Back up the database and its documents, beside a running server',
+    positionals: ['[FILE]'],
     flags: {
+      list: { meaning: 'Show the backups that there are where the settings put them' },
       force: { meaning: 'Replace FILE when it exists' },
       'with-keys': { meaning: 'Also write FILE.keys: the keys, sealed under a passphrase' },
       'data-dir': dataDir,
     },
-    details: `The copy is whole, checked and on the disk before it gets its name. Documents of lending applications are copied into
+    details: `Without FILE it is put where the settings say (BACKUP_DIR, BACKUP_S3_…, else DATA_DIR/backups), as a server does by itself every
+night, and older ones are removed by the rule of the settings.
+
+With FILE the copy is whole, checked and on the disk before it gets its name. Documents of lending applications are copied into
 FILE.documents as they are, sealed; those that are there from an earlier backup are not copied again. The keys are not in it, and without them the
 secrets in it cannot be read: keep a copy of DATA_DIR/keys.json elsewhere, or use --with-keys. The passphrase (12
 characters or more) is asked for on a terminal, or else is the first line of standard input. For the embedded
@@ -89,14 +93,16 @@ database only; on Postgres use pg_dump.`,
     run: async (input) => (await import('./backup.ts')).backup(input),
   },
   restore: {
-    summary: 'Put the database of a backup in place',
-    positionals: ['FILE'],
+    summary: 'Put a backup in place: a FILE, a NAME of `souk backup --list`, or the latest',
+    positionals: ['FILE|NAME|latest'],
     flags: {
       force: { meaning: 'Replace the database that is there; it is kept in DATA_DIR/backups' },
       keys: { value: 'FILE.keys', meaning: 'Restore the keys of `souk backup --with-keys` as well' },
+      check: { meaning: 'Run `souk check` on it afterwards' },
       'data-dir': dataDir,
     },
-    details: `Needs the server stopped. FILE is checked first and stays as it is. The documents in FILE.documents are put where the settings
+    details: `Needs the server stopped. A NAME is looked for where the settings say, and held against its record: length, hash and rows. The
+keys that are in a sealed one are put in place where they are missing. FILE is checked first and stays as it is. The documents in FILE.documents are put where the settings
 say. The passphrase of --keys is asked for on a
 terminal, or else is the first line of standard input.`,
     run: async (input) => (await import('./restore.ts')).restore(input),

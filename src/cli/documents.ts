@@ -26,6 +26,9 @@ const port = { log: { warn: () => undefined }, sleep: Bun.sleep }
 /** Where the documents lie that belong to a copy of a database. */
 export const documentsBeside = (file: string): string => `${file}.documents`
 
+/** What gives back the documents of a backup. */
+export type DocumentSource = Pick<ReturnType<typeof createFileStore>, 'get'>
+
 /** The files that a database names; none where it is of a version that knew no documents. */
 export const namedFiles = (file: string): NamedFile[] => withReader(file, documentsIn)
 
@@ -34,11 +37,10 @@ export const namedFiles = (file: string): NamedFile[] => withReader(file, docume
  * the settings do not name, in the data directory, as far as the backup has them.
  * @param copy a file that nobody else has open
  */
-export function rehouse(config: Config, source: string, copy: string): void {
+export async function rehouse(config: Config, source: DocumentSource, copy: string): Promise<void> {
   if (documentStores(config, port).of('S3')) return
-  const names = namedFiles(copy).flatMap(({ store, storageName }) =>
-    store === 'S3' && isThere(join(documentsBeside(source), storageName)) ? [storageName] : [],
-  )
+  const names: string[] = []
+  for (const { store, storageName } of namedFiles(copy)) if (store === 'S3' && (await source.get(storageName))) names.push(storageName)
   if (names.length === 0) return
   using connection = new Sqlite(copy)
   // No log beside it: the file alone takes the place.
@@ -66,9 +68,8 @@ export const dropOtherDocuments = (target: string, files: readonly NamedFile[]):
  * altered it.
  * @param kept the file that the present database is kept as: what is replaced stays beside it
  */
-export function restoreDocuments(config: Config, source: string, kept: string, files: readonly NamedFile[]): Promise<Copied> {
-  const from = createFileStore(documentsBeside(source))
-  const plan = { from: { of: () => from }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
+export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<Copied> {
+  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsBeside(kept)) }
   return withProgress('Restoring documents', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 

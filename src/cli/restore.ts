@@ -4,17 +4,29 @@ import { dirname, join } from 'node:path'
 import { engineErrorCode } from '../../db/engine.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
 import { dropUnfinished, makeDirectory, publish, syncPath } from '../../db/sqlite/copy.ts'
+import { rowsIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
 import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
-import type { NamedFile } from '../modules/lending-document/index.ts'
+import { documentsOf as documentsIn, isNameOfBackup, readKeys, rowProblems } from '../modules/backup/index.ts'
+import { createFileStore, type NamedFile } from '../modules/lending-document/index.ts'
 import { askSecret } from './ask.ts'
+import { backupNamed, fetched } from './backup-places.ts'
 import type { Input } from './command.ts'
 import { copyWithProgress, problemsWithProgress } from './copying.ts'
-import { embeddedFile, type FileState, inspectFile } from './database-file.ts'
-import { documentsBeside, keepAs, keepDocuments, markStores, namedFiles, rehouse, restoreDocuments } from './documents.ts'
+import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
+import {
+  type DocumentSource,
+  documentsBeside,
+  keepAs,
+  keepDocuments,
+  markStores,
+  namedFiles,
+  rehouse,
+  restoreDocuments,
+} from './documents.ts'
 import { onInterruption } from './interruption.ts'
 
 /** The database is in place, and not all of its documents. */
@@ -22,29 +34,48 @@ const incompleteStatus = 1
 /** What SQLite keeps beside a file, and would read again into another of the same name. */
 const companions = ['-wal', '-shm', '-journal']
 
-/** `souk restore FILE`: puts a backup in place of the database, with the server stopped. */
-export async function restore({ config: settings, positionals: [source = ''], switches, values }: Input): Promise<number> {
-  const config = settings()
+/** Where a backup comes from. */
+type Source = {
+  /** What is said of it. */
+  readonly what: string
+  readonly documents: DocumentSource
+  /** A checked copy of its database, to be handed to `publish`. */
+  copy(): Promise<string>
+  /** Keys that are in it. */
+  keys(): Promise<string | undefined>
+  readonly state: FileState | undefined
+}
+
+/** `souk restore FILE|NAME|latest`: puts a backup in place of the database, with the server stopped. */
+export async function restore(input: Input): Promise<number> {
+  const config = input.config()
+  const status = await restoreInto(config, input)
+  if (!input.switches.has('check')) return status
+  return Math.max(status, await (await import('./check.ts')).check(input))
+}
+
+async function restoreInto(config: Config, { positionals: [named = ''], switches, values }: Input): Promise<number> {
   const target = embeddedFile(config, 'restore it with pg_restore or psql')
   const directories = directoriesOf(config.databaseUrl, config.dataDir)
   for (const directory of directories) prepareDataDir(directory)
   const lock = lockAll(directories)
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
-    const state = inspectFile(source)
-    if (isThere(target) && !switches.has('force'))
-      throw new OperatorError(
-        `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
-      )
+    const isNamed = named === 'latest' || isNameOfBackup(named)
+    const present = isThere(target) && !switches.has('force')
+    if (present && isNamed) refusePresent(config)
+    const source = isNamed && !isThere(named) ? await sourceNamed(config, named, target) : sourceFile(named, target)
+    if (present) refusePresent(config)
     const keysSource = values.get('keys')
-    const secrets = keysSource === undefined ? undefined : await openKeys(keysSource)
+    const given = keysSource === undefined ? undefined : await openKeys(keysSource)
     const interruption = onInterruption(
       () => 'Stopped: nothing was restored, and what was there is as it was. Run it again',
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
-    const missing = await replaceDatabase(config, source, target, state, kept)
+    const { missing, state } = await replaceDatabase(config, source, target, kept)
     interruption.end()
+    const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
     return missing === 0 ? 0 : incompleteStatus
@@ -68,32 +99,85 @@ async function openKeys(file: string): Promise<Secrets> {
   return secrets
 }
 
+function refusePresent(config: Config): never {
+  throw new OperatorError(
+    `A database is in ${config.dataDir} already: --force puts the backup in its place and keeps the present one in ${backupsOf(config)}`,
+  )
+}
+
+const secretsIn = (text: string | undefined): Secrets | undefined => (text === undefined ? undefined : parseSecrets(text))
+
+function sourceFile(file: string, target: string): Source {
+  const state = inspectFile(file)
+  return {
+    what: documentsBeside(file),
+    documents: createFileStore(documentsBeside(file)),
+    async copy() {
+      await refuseDamage(file)
+      return copyWithProgress({ source: file, target }, state.bytes)
+    },
+    keys: async () => undefined,
+    state,
+  }
+}
+
+/** A backup of the places that the settings name: fetched, and held against its record. */
+async function sourceNamed(config: Config, name: string, target: string): Promise<Source> {
+  const found = await backupNamed(config, name)
+  const { manifest, raw } = found
+  process.stdout.write(`Backup ${manifest.name} of ${new Date(manifest.at).toISOString()} in ${raw.place}\n`)
+  return {
+    what: raw.place,
+    documents: documentsIn(raw),
+    async copy() {
+      const copy = await fetched(found, target)
+      try {
+        await refuseDamage(copy)
+        const problems = rowProblems(manifest.database.rows, withReader(copy, rowsIn))
+        if (problems.length > 0)
+          throw new OperatorError(`The backup is not what was put there, and nothing was restored: ${problems.join('; ')}`)
+        return copy
+      } catch (error) {
+        rmSync(copy, { force: true })
+        throw error
+      }
+    },
+    keys: () => readKeys(found),
+    state: undefined,
+  }
+}
+
 /**
  * The new file, and its documents, are whole and on the disk before the present one leaves its place.
  * @param kept the file that the present database is kept as
  * @returns how many documents the backup lacks
  */
-async function replaceDatabase(config: Config, source: string, target: string, { bytes }: FileState, kept: string): Promise<number> {
-  await refuseDamage(source)
-  const copy = await copyWithProgress({ source, target }, bytes)
+async function replaceDatabase(
+  config: Config,
+  source: Source,
+  target: string,
+  kept: string,
+): Promise<{ missing: number; state: FileState }> {
+  const copy = await source.copy()
   try {
-    rehouse(config, source, copy)
+    const state = source.state ?? inspectFile(copy)
+    await rehouse(config, source.documents, copy)
     const documents = namedFiles(copy)
     const lost = await keepDocuments(config, kept, documentsOf(target), documents)
     if (lost > 0)
       process.stderr.write(
         `${lost === 1 ? 'A document' : `${lost} documents`} of the present database alone could not be copied out of the bucket, and a server removes ${lost === 1 ? 'it' : 'them'} from there.\n`,
       )
-    const { files, missing } = await restoreDocuments(config, source, kept, documents)
-    await markStores(config, source)
+    const { files, missing } = await restoreDocuments(config, source.documents, kept, documents)
+    await markStores(config, copy)
     keepPresent(config, target, kept)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${files === 1 ? 'A document is' : `${files} documents are`} restored with it\n`)
     if (missing.length > 0)
       process.stderr.write(
-        `${missing.length === 1 ? 'A document of it is' : `${missing.length} documents of it are`} neither in ${documentsBeside(source)} nor in place, or the store that it was in is not in the settings.\n`,
+        `${missing.length === 1 ? 'A document of it is' : `${missing.length} documents of it are`} neither in ${source.what} nor in place, or the store that it was in is not in the settings.\n`,
       )
-    return missing.length
+    return { missing: missing.length, state }
   } catch (error) {
     rmSync(copy, { force: true })
     throw error
@@ -160,11 +244,10 @@ function replaceKeys(config: Config, secrets: Secrets): void {
   process.stdout.write(`The keys are restored into ${file}\n`)
 }
 
-function tellResult(config: Config, target: string, { keyVersions, pending }: FileState): void {
+function tellResult(config: Config, target: string, state: FileState): void {
   process.stdout.write(`The database is restored into ${target}\n`)
-  if (pending.length > 0) process.stdout.write('It is of an older version: the next start brings it up to date.\n')
-  const atHand = versionsAtHand(config)
-  const missing = keyVersions.filter((version) => !atHand.includes(version))
+  if (state.pending.length > 0) process.stdout.write('It is of an older version: the next start brings it up to date.\n')
+  const missing = missingKeys(config, state)
   if (missing.length === 0) return
   const what = `encryption key ${missing.join(', ')}, which is not at hand`
   process.stderr.write(
@@ -172,7 +255,9 @@ function tellResult(config: Config, target: string, { keyVersions, pending }: Fi
   )
 }
 
-function versionsAtHand(config: Config): string[] {
+/** Versions of the keys that the secrets of a database are sealed under and that nobody has here. */
+function missingKeys(config: Config, { keyVersions }: FileState): string[] {
   const secrets = config.encryptionKeys.length > 0 ? config.encryptionKeys : (readKeyFile(keyFile(config))?.encryption ?? [])
-  return secrets.map((secret) => masterKey(secret, 'encryption').version)
+  const atHand = secrets.map((secret) => masterKey(secret, 'encryption').version)
+  return keyVersions.filter((version) => !atHand.includes(version))
 }

@@ -1,6 +1,6 @@
 export { type Backup, isNameOfBackup, keysOf, type Manifest, rowProblems } from './domain.ts'
 export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory } from './parts.ts'
-export { fetchDatabase, findBackup, readKeys } from './restoring.ts'
+export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys } from './restoring.ts'
 export { documentsOf, listBackups, type Made, makeBackup, targetOf } from './service.ts'
 export { type BackupPlace, type BackupTarget, openTarget } from './targets.ts'
 export { backUp, backupMetrics, checkQuickly, watchBackups } from './tending.ts'

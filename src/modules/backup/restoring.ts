@@ -1,21 +1,31 @@
 /** Finding a backup and reading it back. */
 import { createHash } from 'node:crypto'
+import type { BackupStore } from '../../core/backup-store.ts'
 import { OperatorError } from '../../core/errors.ts'
-import { databaseOf, keysOf, type Manifest } from './domain.ts'
+import { databaseOf, keysFolder, keysOf, type Manifest } from './domain.ts'
 import { listBackups, readManifest } from './service.ts'
-import { type BackupTarget, textOf } from './targets.ts'
+import { type BackupPlace, type BackupTarget, textOf } from './targets.ts'
+
+/** A backup, and the store that gives back what it consists of. `raw`: where its documents are. */
+export type FoundBackup = { readonly manifest: Manifest; readonly store: BackupStore; readonly raw: BackupStore }
+
+/** Whether a place has anything that a passphrase opens. */
+export async function isSealedPlace({ store }: BackupPlace): Promise<boolean> {
+  for await (const _key of store.list(keysFolder)) return true
+  return false
+}
 
 /**
  * A backup by its name, or the last one that is not from the future.
  * @param name as `souk backup --list` shows it, or `latest`
  * @throws OperatorError when there is none, or when nobody can say whose is meant
  */
-export async function findBackup(target: BackupTarget, name: string, now: number): Promise<Manifest> {
+export async function findBackup(target: BackupTarget, name: string, now: number): Promise<FoundBackup> {
   const { place } = target.store
   if (name !== 'latest') {
-    const manifest = await readManifest(target.store, name)
-    if (!manifest) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
-    return manifest
+    const found = await readManifest(target, name)
+    if (!found) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
+    return { ...found, raw: target.raw }
   }
   const { backups, isAll } = await listBackups(target)
   if (backups.length === 0)
@@ -25,17 +35,14 @@ export async function findBackup(target: BackupTarget, name: string, now: number
   if (new Set(backups.map(({ instance }) => instance)).size > 1)
     throw new OperatorError(`${place} has backups of several instances: name one, as \`souk backup --list\` shows it`)
   const last = backups.find(({ at }) => at <= now) ?? backups.at(-1)
-  return readManifest(target.store, last?.name ?? '').then((manifest) => {
-    if (!manifest) throw new OperatorError(`There is no backup in ${place}`)
-    return manifest
-  })
+  return findBackup(target, last?.name ?? '', now)
 }
 
 /**
  * The database of a backup. That it is whole is known at the end.
  * @throws OperatorError when it is not what is on record; SealBroken
  */
-export async function* fetchDatabase({ store }: BackupTarget, { name, database }: Manifest): AsyncGenerator<Uint8Array> {
+export async function* fetchDatabase({ store, manifest: { name, database } }: FoundBackup): AsyncGenerator<Uint8Array> {
   const found = await store.get(databaseOf(name))
   if (!found) throw new OperatorError(`The database of backup ${name} is gone from ${store.place}`)
   const hash = createHash('sha256')
@@ -52,5 +59,5 @@ export async function* fetchDatabase({ store }: BackupTarget, { name, database }
 }
 
 /** The text of the key file that is in a backup; undefined where there is none. */
-export const readKeys = ({ store }: BackupTarget, { name, withKeys }: Manifest): Promise<string | undefined> =>
+export const readKeys = ({ store, manifest: { name, withKeys } }: FoundBackup): Promise<string | undefined> =>
   withKeys ? textOf(store, keysOf(name)) : Promise.resolve(undefined)

@@ -2,7 +2,8 @@
 import type { DatabaseFile, FileCopy } from '../../../db/engine.ts'
 import type { BackupStore, ListedCopy } from '../../core/backup-store.ts'
 import type { DocumentStore } from '../../core/documents.ts'
-import { OperatorError } from '../../core/errors.ts'
+import { AppError, OperatorError } from '../../core/errors.ts'
+import { SealBroken } from '../../lib/sealed-stream.ts'
 import { type Copied, copyFiles, type NamedFile } from '../lending-document/index.ts'
 import {
   type Backup,
@@ -154,20 +155,19 @@ export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'pu
 })
 
 /** Every backup that is whole, newest first, and whether each of those that are there could be read. */
-export async function listBackups({
-  store,
-  raw,
-}: BackupTarget): Promise<{ backups: (Backup & { documents: readonly string[] })[]; isAll: boolean }> {
+export async function listBackups(
+  target: BackupTarget,
+): Promise<{ backups: (Backup & { documents: readonly string[] })[]; isAll: boolean }> {
   const listed: ListedCopy[] = []
-  for await (const one of raw.list(nameStart)) listed.push(one)
+  for await (const one of target.raw.list(nameStart)) listed.push(one)
   const names = listed.flatMap(({ name: path }) => {
     const name = path.slice(0, path.indexOf('/'))
     return isNameOfBackup(name) && path === manifestOf(name) ? [name] : []
   })
   const manifests: Manifest[] = []
   for (const name of names) {
-    const manifest = await readManifest(store, name).catch(() => undefined)
-    if (manifest) manifests.push(manifest)
+    const found = await readManifest(target, name).catch(unlessAway)
+    if (found) manifests.push(found.manifest)
   }
   const backups = manifests.map(({ name, at, instance, keys, missing, documents, database: { bytes } }) => ({
     ...{ name, at, instance, keys, missing, documents, bytes },
@@ -175,14 +175,29 @@ export async function listBackups({
   return { backups: backups.sort((a, b) => b.at - a.at), isAll: manifests.length === names.length }
 }
 
-/** The record of a backup; undefined where there is none of that name. @throws SealBroken, AppError UNAVAILABLE, OperatorError */
-export async function readManifest(store: BackupStore, name: string): Promise<Manifest | undefined> {
-  const text = await textOf(store, manifestOf(name))
-  if (text === undefined) return undefined
-  const manifest = parseManifest(text)
-  if (manifest?.name !== name)
-    throw new OperatorError(`${manifestOf(name)} in ${store.place} is no record of a backup that this souk knows`)
-  return manifest
+/**
+ * The record of a backup, and the store that gives it back: those from before there was a passphrase are not sealed. Undefined where there is
+ * none of that name.
+ * @throws SealBroken, AppError UNAVAILABLE, OperatorError
+ */
+export async function readManifest(
+  { store, raw }: BackupTarget,
+  name: string,
+): Promise<{ readonly manifest: Manifest; readonly store: BackupStore } | undefined> {
+  const path = manifestOf(name)
+  const read = async (from: BackupStore) => {
+    const text = await textOf(from, path)
+    return text === undefined ? undefined : { text, store: from }
+  }
+  const found = await read(store).catch(async (error: unknown) => {
+    const plain = error instanceof SealBroken ? await read(raw) : undefined
+    if (!plain?.text.startsWith('{')) throw error
+    return plain
+  })
+  if (!found) return undefined
+  const manifest = parseManifest(found.text)
+  if (manifest?.name !== name) throw new OperatorError(`${path} in ${store.place} is no record of a backup that this souk knows`)
+  return { manifest, store: found.store }
 }
 
 /**
@@ -206,6 +221,11 @@ async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTa
     const name = one.name.slice(0, one.name.indexOf('/'))
     if (isNameOfBackup(name) && !whole.has(name) && isOld(one)) await target.raw.delete(one.name)
   }
+}
+
+/** A record that nobody can read is passed by; a store that does not answer is not. */
+function unlessAway(error: unknown): undefined {
+  if (error instanceof AppError) throw error
 }
 
 /** The record goes first: what is left of a removal that breaks off is no backup any more. */

@@ -47,6 +47,7 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
       const { name, at, database, documents, missing } = one.manifest
       const durationMs = clock.monotonic() - startedAt
       state.last = { at, bytes: database.bytes, durationMs }
+      state.lastIn.set(one.place, at)
       log.info('backup.made', { place, name, bytes: database.bytes, documents: documents.length, durationMs })
       if (missing.length > 0)
         log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
@@ -80,20 +81,20 @@ export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean 
 /** When the last backup was begun of the place that is behind the others; undefined where one has none, or nobody can tell. */
 async function lastOfAll(deps: BackupDeps): Promise<number | undefined> {
   const { backupState: state, clock, log } = deps
-  let oldest: number | undefined = Number.POSITIVE_INFINITY
   for (const place of deps.backupPlaces) {
     try {
       const { backups } = await listBackups(await targetOf(deps, place))
       // A clock that was ahead has made one that is from the future: no reason to go without.
-      const [last] = backups.filter(({ at }) => at <= clock.now())
+      const last = backups.find(({ at }) => at <= clock.now())
+      if (last) state.lastIn.set(place, last.at)
+      else state.lastIn.delete(place)
       if (last && (state.last === undefined || last.at > state.last.at)) state.last = { at: last.at, bytes: last.bytes }
-      oldest = last === undefined || oldest === undefined ? undefined : Math.min(oldest, last.at)
     } catch (error) {
       log.warn('backup.place_silent', { place: place.store.place, error })
-      oldest = oldest === undefined || state.last === undefined ? undefined : Math.min(oldest, state.last.at)
     }
   }
-  return oldest
+  const times = deps.backupPlaces.map((place) => state.lastIn.get(place))
+  return times.includes(undefined) ? undefined : Math.min(...times.filter((at) => at !== undefined))
 }
 
 /** Looks for damage of the database's file, without a look at what its indexes lack. What it finds is said as an error, and kept. */

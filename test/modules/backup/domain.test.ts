@@ -12,7 +12,12 @@ test('a backup is named by its time, in an order that is that of time', () => {
   const [first, second] = [at('2026-01-06T03:15:20.007Z'), at('2026-11-22T00:00:00.000Z')]
   expect(backupName(first)).toBe('20260106T031520007Z')
   expect(backupName(second) > backupName(first)).toBe(true)
-  expect([backupName(second), 'before-restore-1.db', '20260106', '../20260106T031520007Z'].map(isNameOfBackup)).toEqual([true, false, false, false])
+  expect([backupName(second), 'before-restore-1.db', '20260106', '../20260106T031520007Z'].map(isNameOfBackup)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
 })
 
 test('of nightly backups of a year, the last of seven days, four weeks and six months are kept', () => {
@@ -27,7 +32,10 @@ test('of nightly backups of a year, the last of seven days, four weeks and six m
 test('of several in a day the last one counts, and days without any do not count', () => {
   const noon = at('2026-05-05T12:00:00Z')
   const times = [noon, noon - hour, noon - 30 * day, noon - 30 * day + hour, noon - 300 * day]
-  expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 })]).toEqual([backupName(noon), backupName(noon - 30 * day + hour)])
+  expect([...kept(backupsAt(...times), { daily: 2, weekly: 0, monthly: 0 })]).toEqual([
+    backupName(noon),
+    backupName(noon - 30 * day + hour),
+  ])
 })
 
 test('the newest is kept by any rule, and of nothing nothing is', () => {
@@ -58,7 +66,14 @@ test('a backup is late after its hours, and where there is none, so long after t
 test('a record of another kind, of a later version or cut off is none', () => {
   const manifest = { format: 'souk backup', version: 1, name: '20260106T031520007Z', at: 1, database: { sha256: 'x', bytes: 1, rows: {} } }
   expect(parseManifest(JSON.stringify(manifest))).toMatchObject({ at: 1 })
-  for (const other of [{ ...manifest, version: 2 }, { ...manifest, format: 'x' }, { ...manifest, name: '../x' }, { ...manifest, at: null }, null, []])
+  for (const other of [
+    { ...manifest, version: 2 },
+    { ...manifest, format: 'x' },
+    { ...manifest, name: '../x' },
+    { ...manifest, at: null },
+    null,
+    [],
+  ])
     expect(parseManifest(JSON.stringify(other))).toBeUndefined()
   expect(parseManifest(JSON.stringify(manifest).slice(0, -1))).toBeUndefined()
 })

@@ -1,0 +1,268 @@
+/** Backups that a server makes by itself: whole, kept by a rule, and missed aloud. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { engine } from '../../../db/columns.ts'
+import { backUp } from '../../../jobs/back-up.ts'
+import { jobs, runJob } from '../../../jobs/index.ts'
+import { checkQuickly } from '../../../jobs/quick-check.ts'
+import { watchBackups } from '../../../jobs/watch-backups.ts'
+import type { Manifest } from '../../../src/modules/backup/index.ts'
+import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
+import { temporaryDir } from '../../support/database.ts'
+import { borrower, lendingOn, pathOf, pdf } from '../../support/lending-documents.ts'
+
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+const passphrase = 'twelve words that nobody guesses'
+
+const servers: S3Server[] = []
+const mounted: string[] = []
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]()
+  for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
+})
+function bucket() {
+  const server = startS3()
+  servers.push(server)
+  const settings = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
+  return { server, settings: { ...settings, BACKUP_PASSPHRASE: passphrase } as Record<string, string> }
+}
+const namesIn = (folder: string) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => /^\d{8}T/.test(name))
+        .sort()
+    : []
+const manifestIn = (folder: string, name = namesIn(folder).at(-1) ?? ''): Manifest =>
+  JSON.parse(readFileSync(join(folder, name, 'manifest.json'), 'utf8'))
+const events = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
+const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1]
+const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
+  app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
+
+test.skipIf(engine === 'sqlite')('on a database server nothing is backed up, and nothing is said of it', async () => {
+  const folder = join(temporaryDir(), 'copies')
+  await using app = await testApp({ BACKUP_DIR: folder })
+  for (const name of ['back-up', 'watch-backups', 'quick-check']) await runJob(jobs.find((job) => job.name === name) as never, app.deps)
+  expect([existsSync(folder), app.logged, (await app.call('GET', '/metrics')).text.includes('backup')]).toEqual([false, [], false])
+})
+
+describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => {
+  test('makes a backup that is a sound database of what was acknowledged, with a record of what is in it', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await app.merchant({ shopName: 'kept' })
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    const manifest = manifestIn(folder)
+    const file = join(folder, manifest.name, 'souk.db')
+    expect(manifest).toMatchObject({ souk: app.deps.build.version, at: app.clock.now(), missing: [], withKeys: false })
+    expect(manifest.keys).toEqual(app.deps.keyring.encryption().map(({ version }) => version))
+    expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([manifest.database.bytes, 0o600])
+    expect(new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex')).toBe(manifest.database.sha256)
+    using copy = new Sqlite(file, { readonly: true })
+    expect(copy.query<{ title: string }, []>('SELECT title FROM shops').get()?.title).toBe('kept')
+    expect(manifest.database.rows['shops']).toBe(1)
+    // Nothing else is left, here or there.
+    expect(readdirSync(folder)).toEqual([manifest.name])
+    expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
+    expect(await metricOf(app, 'souk_backup_last_success_timestamp_seconds')).toBe(String(app.clock.now() / 1000))
+    app.clock.advance(hour)
+    expect(await metricOf(app, 'souk_backup_age_seconds')).toBe('3600')
+    expect(await metricOf(app, 'souk_backup_bytes')).toBe(String(manifest.database.bytes))
+  })
+
+  test('copies each document once, however many backups name it, and removes it after the last of them', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({
+      ...lendingOn,
+      BACKUP_DIR: folder,
+      BACKUP_KEEP_DAILY: '1',
+      BACKUP_KEEP_WEEKLY: '0',
+      BACKUP_KEEP_MONTHLY: '0',
+    })
+    const { merchant, id } = await borrower(app)
+    expect((await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))).status).toBe(200)
+    await backUp(app.deps)
+    const [name = ''] = manifestIn(folder).documents
+    const inode = statSync(join(folder, 'documents', name)).ino
+    expect(readFileSync(join(folder, 'documents', name))).toEqual(readFileSync(join(app.deps.config.dataDir, 'documents', name)))
+    app.clock.advance(hour / 2)
+    await backUp(app.deps)
+    expect([namesIn(folder).length, statSync(join(folder, 'documents', name)).ino]).toEqual([1, inode])
+    // Another takes its place: the old one goes with the last backup that names it, once it is a day old.
+    expect((await upload(app, merchant.token, id, 'ein_letter', pdf(100_000))).status).toBe(200)
+    app.clock.set(Date.now() + 2 * day)
+    await backUp(app.deps)
+    expect(readdirSync(join(folder, 'documents'))).toEqual([...manifestIn(folder).documents])
+    expect(manifestIn(folder).documents).not.toContain(name)
+  })
+
+  test('says which documents are missing, and backs up the rest', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ ...lendingOn, BACKUP_DIR: folder })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf())
+    rmSync(join(app.deps.config.dataDir, 'documents'), { recursive: true })
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    expect(manifestIn(folder).missing).toEqual(manifestIn(folder).documents)
+    expect(events(app, 'backup.documents_missing').length).toBe(1)
+  })
+
+  test('removes what its rule does not keep, and nothing of another instance, of somebody else or that cannot be read', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const settings = { BACKUP_DIR: folder, BACKUP_KEEP_DAILY: '2', BACKUP_KEEP_WEEKLY: '0', BACKUP_KEEP_MONTHLY: '0' }
+    await using other = await testApp({ ...settings, ENCRYPTION_KEY: 'another-encryption-key-of-another-instance' })
+    await backUp(other.deps)
+    const [theirs = ''] = namesIn(folder)
+    for (const name of ['20200101T000000000Z', 'mine']) mkdirSync(join(folder, name))
+    writeFileSync(join(folder, '20200101T000000000Z', 'manifest.json'), 'not one of ours')
+    writeFileSync(join(folder, 'mine', 'notes'), 'mine')
+    await using app = await testApp(settings)
+    for (let nth = 0; nth < 4; nth++) {
+      app.clock.advance(day)
+      await backUp(app.deps)
+    }
+    const ours = namesIn(folder).filter((name) => name > theirs)
+    expect([ours.length, existsSync(join(folder, theirs)), readdirSync(join(folder, 'mine'))]).toEqual([2, true, ['notes']])
+    expect(existsSync(join(folder, '20200101T000000000Z', 'manifest.json'))).toBe(true)
+    expect(events(app, 'backup.removed').length).toBe(2)
+  })
+
+  test('seals all that goes into a bucket, and puts the keys beside it', async () => {
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...settings, ...lendingOn })
+    const { merchant, id } = await borrower(app)
+    await upload(app, merchant.token, id, 'ein_letter', pdf())
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+    const names = [...server.objects.keys()]
+    const parts = ['documents/', 'keys/', 'souk.db', 'manifest.json', 'keys.json']
+    expect(parts.filter((part) => !names.some((name) => name.startsWith('souk-backups/') && name.includes(part)))).toEqual([])
+    const all = Buffer.concat([...server.objects.values()].map(({ bytes }) => bytes)).toString('latin1')
+    for (const secret of ['SQLite format', 'merchant1@example.com', 'lending_documents', 'test-only-encryption', passphrase, '%PDF'])
+      expect([secret, all.includes(secret)]).toEqual([secret, false])
+  })
+
+  test('puts a backup where it can when another place is gone, says so, and tries again', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    const { server, settings } = bucket()
+    await using app = await testApp({ ...settings, BACKUP_DIR: folder })
+    server.fail('GET', 403)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    expect([namesIn(folder).length, server.objects.size]).toEqual([1, 0])
+    expect(events(app, 'backup.failed').length).toBe(1)
+    expect(await metricOf(app, 'souk_backup_failures_total')).toBe('1')
+    app.clock.advance(hour)
+    for (let nth = 0; nth < 4; nth++) server.fail('PUT', 500)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup in bucket')
+    // What is there in part is no backup.
+    expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json'))).toEqual([])
+    app.clock.advance(hour)
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect([...server.objects.keys()].filter((name) => name.endsWith('manifest.json')).length).toBe(1)
+    expect(namesIn(folder).length).toBe(1)
+  })
+
+  test('makes the first backup within the hour, and is late when none could be made for too long, until there is one', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
+    const state = async () => {
+      const ready = await app.call('GET', '/health/ready')
+      const shown = ready.body.checks.find(({ name }: { name: string }) => name === 'backupRecent').ok
+      return [ready.status, shown, await metricOf(app, 'souk_backup_late')]
+    }
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect(namesIn(folder).length).toBe(1)
+    app.clock.advance(29 * hour)
+    expect(await watchBackups(app.deps)).toEqual({ isLate: false })
+    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+    // The place is gone, and a file stands there.
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, '')
+    app.clock.advance(2 * hour)
+    await expect(watchBackups(app.deps)).rejects.toThrow()
+    expect([events(app, 'backup.late').length, await state()]).toEqual([1, [200, false, '1']])
+    rmSync(folder)
+    await watchBackups(app.deps)
+    app.clock.advance(2_000)
+    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+  })
+
+  test('makes one at a time, and none where that is switched off', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    expect(await Promise.all([backUp(app.deps), backUp(app.deps)])).toEqual([{ made: 1 }, { made: 0 }])
+    await using off = await testApp({ BACKUP_DIR: folder, BACKUP_ENABLED: 'false' })
+    expect([await backUp(off.deps), await watchBackups(off.deps)]).toEqual([{ made: 0 }, { isLate: false }])
+    expect(namesIn(folder).length).toBe(1)
+  })
+
+  test('leaves the disk of the data the room that it needs: older backups make way, the last one never, and then there is none', async () => {
+    let free = Number.POSITIVE_INFINITY
+    await using app = await testApp({ DISK_FREE_MIN_MB: '1' }, { diskFree: () => free })
+    const folder = join(app.deps.config.dataDir, 'backups')
+    for (let nth = 0; nth < 3; nth++) {
+      app.clock.advance(day)
+      await backUp(app.deps)
+    }
+    const before = namesIn(folder)
+    free = 0
+    app.clock.advance(day)
+    await expect(backUp(app.deps)).rejects.toThrow('no new backup')
+    expect(namesIn(folder)).toEqual(before.slice(-1))
+    expect(events(app, 'backup.thinned').length).toBe(2)
+  })
+
+  test('a place that is full keeps the backups from before, and has none that is not whole', async () => {
+    const disk = temporaryDir()
+    const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=6m', 'tmpfs', disk], {
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    if (exitCode !== 0) return void process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount one\n')
+    mounted.push(disk)
+    await using app = await testApp({ BACKUP_DIR: disk })
+    await backUp(app.deps)
+    const before = namesIn(disk)
+    // Room by the look beforehand, and none by the time that it is copied: somebody else fills the disk.
+    const { bytes = 0 } = app.deps.db.file?.sizes() ?? {}
+    const { bavail, bsize } = statfsSync(disk)
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes / 2)))
+    app.clock.advance(hour)
+    const full = {
+      ...app.deps,
+      backupPlaces: app.deps.backupPlaces.map((place) => ({ ...place, store: { ...place.store, free: async () => undefined } })),
+    }
+    await expect(backUp(full)).rejects.toThrow('no new backup')
+    expect(String(events(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
+    expect(namesIn(disk).filter((name) => existsSync(join(disk, name, 'manifest.json')))).toEqual(before)
+    rmSync(join(disk, 'ballast'))
+    app.clock.advance(hour)
+    expect(await backUp(app.deps)).toEqual({ made: 1 })
+  })
+
+  test('finds a damaged page before somebody reads it, says so, and makes no backup of it', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    expect(await checkQuickly(app.deps)).toEqual({ problems: 0 })
+    expect(await metricOf(app, 'souk_database_damaged')).toBe('0')
+    await app.deps.db.checkpoint()
+    const file = join(app.deps.config.dataDir, 'souk.db')
+    const { page, size } = await app.deps.db.read
+      .rows<{ page: number; size: number }>(
+        sql`select rootpage as page, (select page_size from pragma_page_size) as size from sqlite_master where name = 'blog_posts'`,
+      )
+      .then(([row]) => row as { page: number; size: number })
+    // Not by this process: to close a file drops the locks that its connections have.
+    Bun.spawnSync(['dd', 'if=/dev/urandom', `of=${file}`, `bs=${size}`, `seek=${page - 1}`, 'count=1', 'conv=notrunc'], {
+      stderr: 'ignore',
+    })
+    expect((await checkQuickly(app.deps)).problems).toBeGreaterThan(0)
+    expect([events(app, 'database.damaged').length, await metricOf(app, 'souk_database_damaged')]).toEqual([1, '1'])
+    await expect(backUp(app.deps)).rejects.toThrow()
+    expect(namesIn(folder)).toEqual([])
+  })
+})

@@ -10,6 +10,7 @@ import { AppError, OperatorError } from '../core/errors.ts'
 import {
   goesOn,
   headAndRest,
+  instanceOf,
   pagesName,
   planRestore,
   type RestorePlan,
@@ -28,6 +29,8 @@ export type FromLog = {
   readonly to: number | undefined
   /** A file that is not there. */
   readonly file: string
+  /** Whose log, where several instances share a store. */
+  readonly instance: string | undefined
   /** Stops where something is damaged or missing, instead of refusing. */
   readonly untilDamage: boolean
   readonly onBytes?: (bytes: number) => void
@@ -54,12 +57,15 @@ const timeText = (at: number) => new Date(at).toISOString()
  * commits were all made by then.
  * @throws OperatorError where nothing reaches back so far, or something is damaged and `untilDamage` is not set
  */
-export async function buildFromLog({ store, to, file, untilDamage, onBytes = () => undefined }: FromLog): Promise<BuiltFromLog> {
+export async function buildFromLog({ store, to, file, untilDamage, instance, onBytes = () => undefined }: FromLog): Promise<BuiltFromLog> {
   const shipped: Shipped[] = []
   for await (const { name } of store.list(shippedPrefix)) {
     const one = shippedOf(name)
-    if (one) shipped.push(one)
+    if (one && (instance === undefined || instanceOf(one) === instance)) shipped.push(one)
   }
+  const instances = [...new Set(shipped.map(instanceOf))]
+  if (instances.length > 1)
+    throw new OperatorError(`${store.place} has the logs of several instances: say which with --instance, one of ${instances.join(', ')}`)
   const notes: string[] = []
   const unusable = new Set<string>()
   for (;;) {
@@ -67,7 +73,7 @@ export async function buildFromLog({ store, to, file, untilDamage, onBytes = () 
       shipped.filter(({ name }) => !unusable.has(name)),
       to ?? Number.MAX_SAFE_INTEGER,
     )
-    if (!plan) throw nothingToGoBackTo(store, shipped, notes)
+    if (!plan) throw nothingToGoBackTo(store, shipped, to, notes)
     try {
       return await buildOrStop(store, plan, file, untilDamage, onBytes, notes)
     } catch (error) {
@@ -80,7 +86,7 @@ export async function buildFromLog({ store, to, file, untilDamage, onBytes = () 
   }
 }
 
-function nothingToGoBackTo(store: BackupStore, shipped: readonly Shipped[], notes: readonly string[]): OperatorError {
+function nothingToGoBackTo(store: BackupStore, shipped: readonly Shipped[], to: number | undefined, notes: readonly string[]): OperatorError {
   if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
   const range = reach(shipped)
   if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)

@@ -96,7 +96,10 @@ database only; on Postgres use pg_dump.`,
     summary: 'Put a backup in place: a FILE, a NAME of `souk backup --list`, or the latest; or go back to a moment',
     positionals: ['[FILE|NAME|latest]'],
     flags: {
-      to: { value: 'TIME', meaning: 'The moment to go back to, as 2026-01-31T12:00:00Z, or latest; where the log was shipped (SHIP_LOG_SECONDS)' },
+      to: {
+        value: 'TIME',
+        meaning: 'The moment to go back to, as 2026-01-31T12:00:00Z, or latest; where the log was shipped (SHIP_LOG_SECONDS)',
+      },
       'until-damage': { meaning: 'With --to: as far as what was shipped is sound, where some of it is not' },
       instance: { value: 'ID', meaning: 'With --to: whose log, where several instances share a target' },
       force: { meaning: 'Replace the database that is there; it is kept in DATA_DIR/backups' },

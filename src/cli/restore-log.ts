@@ -86,10 +86,17 @@ export async function buildFromLog({ store, to, file, untilDamage, instance, onB
   }
 }
 
-function nothingToGoBackTo(store: BackupStore, shipped: readonly Shipped[], to: number | undefined, notes: readonly string[]): OperatorError {
+function nothingToGoBackTo(
+  store: BackupStore,
+  shipped: readonly Shipped[],
+  to: number | undefined,
+  notes: readonly string[],
+): OperatorError {
   if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
   const range = reach(shipped)
   if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)
+  if (to === undefined || to >= range.from)
+    return new OperatorError(`Of what was shipped to ${store.place}, parts are missing that every snapshot needs: restore a backup instead`)
   return new OperatorError(
     `What was shipped to ${store.place} reaches from ${timeText(range.from)} to ${timeText(range.to)}: choose a time in between`,
   )

@@ -63,7 +63,8 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
     const to = values.get('to')
-    if ((to === undefined) === (named === '')) throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
+    if ((to === undefined) === (named === ''))
+      throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
     const isNamed = to !== undefined || named === 'latest' || isNameOfBackup(named)
     const present = isThere(target) && !switches.has('force')
     if (present && isNamed) refusePresent(config)

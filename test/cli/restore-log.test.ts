@@ -3,8 +3,8 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configure } from '../../db/sqlite/engine.ts'
 import { problemsOf } from '../../db/sqlite/copy.ts'
+import { configure } from '../../db/sqlite/engine.ts'
 import { buildFromLog } from '../../src/cli/restore-log.ts'
 import { createFolderStore } from '../../src/clients/backups/folder.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -40,7 +40,11 @@ async function countUntil(file: string, store: string, isEnough: (lines: number,
 
 type Restored = { n: number; problems: string[]; upTo: number; notes: readonly string[] }
 
-async function restored(folder: string, store: string, { to, untilDamage = false }: { to?: number; untilDamage?: boolean } = {}): Promise<Restored> {
+async function restored(
+  folder: string,
+  store: string,
+  { to, untilDamage = false }: { to?: number; untilDamage?: boolean } = {},
+): Promise<Restored> {
   const file = join(folder, `restored-${Math.random()}.db`)
   const built = await buildFromLog({ store: createFolderStore(store, Date.now), to, file, untilDamage, instance: undefined })
   using connection = new Sqlite(file, { readonly: true })

@@ -1,21 +1,19 @@
-import { createHash } from 'node:crypto'
 import { type CommitLog, LogBroken, type LogRange } from '../../../db/engine.ts'
 import type { BackupStore } from '../../core/backup-store.ts'
 import type { Deps } from '../../core/deps.ts'
+import { digested } from '../../lib/digest.ts'
 import {
   begunName,
   generationName,
   pagesName,
   removable,
-  type SegmentHead,
   type Shipped,
-  type SnapshotHead,
   segmentName,
   shippedOf,
   shippedPrefix,
   snapshotName,
-  withHead,
 } from './domain.ts'
+import { type SegmentHead, type SnapshotHead, withHead } from './head.ts'
 import type { LogShippingDeps } from './parts.ts'
 
 export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
@@ -146,16 +144,13 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
     const copying: Copying = { first: now.lifeBegan, begunAt: at }
     now.copying = copying
     now.bytesSince = 0
-    const hash = createHash('sha256')
-    async function* hashed() {
-      for await (const piece of now.log.file()) {
-        hash.update(piece)
-        yield piece
-      }
-    }
-    now.store.put(pagesName({ generation: now.generation, begunAt: at }), hashed()).then(
+    let sha256 = ''
+    const pages = digested(now.log.file(), (digest) => {
+      sha256 = digest
+    })
+    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages).then(
       (bytes) => {
-        copying.whole = { bytes, sha256: hash.digest('hex') }
+        copying.whole = { bytes, sha256 }
       },
       (error: unknown) => {
         Object.assign(now, { copying: undefined, copyAfter: clock.now() + retryMaxMs })

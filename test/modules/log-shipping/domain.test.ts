@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import {
   begunName,
   generationName,
-  headAndRest,
   pagesName,
   planRestore,
   removable,
@@ -11,8 +10,8 @@ import {
   segmentName,
   shippedOf,
   snapshotName,
-  withHead,
 } from '../../../src/modules/log-shipping/domain.ts'
+import { headAndRest, withHead } from '../../../src/modules/log-shipping/head.ts'
 
 const generationAt = (at: number) => generationName('0a1b2c3d', at, new Uint8Array([1, 2, 3, 4]))
 /** A generation that began at `at`: a segment each `10`, and snapshots at the ends of segments. */
@@ -30,13 +29,21 @@ function shipped(at: number, segments: number, snapshots: readonly { first: numb
 test('a name says what it stands for, and other names stand for nothing', () => {
   const generation = generationAt(1_000)
   expect(shippedOf(segmentName({ generation, index: 41, at: 7 }))).toMatchObject({ kind: 'segment', generation, index: 41, at: 7 })
-  expect(shippedOf(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({ first: 0, last: -1, at: 8, begunAt: 9 })
+  expect(shippedOf(snapshotName({ generation, first: 0, last: -1, at: 8, begunAt: 9 }))).toMatchObject({
+    first: 0,
+    last: -1,
+    at: 8,
+    begunAt: 9,
+  })
   for (const name of ['wal/x', 'wal/0a1b2c3d/begun', 'documents/segment-1-1', `${segmentName({ generation, index: 1, at: 1 })}.tmp`])
     expect(shippedOf(name)).toBeUndefined()
 })
 
 test('the last snapshot that was good by then is taken, and every segment from its first to the last whose commits were made by then', () => {
-  const all = shipped(1_000, 9, [{ first: 0, last: 1 }, { first: 4, last: 5 }])
+  const all = shipped(1_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
   const planAt = (to: number) => {
     const plan = planRestore(all, to)
     return plan && { from: plan.segments[0]?.index, to: plan.segments.at(-1)?.index, upTo: plan.upTo }
@@ -49,7 +56,10 @@ test('the last snapshot that was good by then is taken, and every segment from i
 })
 
 test('a segment that is missing ends what can be had; a snapshot that needs it is passed over for an earlier one', () => {
-  const all = shipped(1_000, 9, [{ first: 0, last: 1 }, { first: 4, last: 5 }])
+  const all = shipped(1_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
   const without = (index: number) => all.filter((one) => !(one.kind === 'segment' && one.index === index))
   expect(planRestore(without(7), 9_999)).toMatchObject({ missing: 7, upTo: 1_070 })
   expect(planRestore(without(5), 9_999)).toMatchObject({ missing: 5, snapshot: { first: 0 }, upTo: 1_050 })
@@ -67,7 +77,10 @@ test('where shipping began anew, going back to before it has a snapshot says wha
 
 test('what can be gone back to since the day that is kept stays, and so does the last snapshot, however old', () => {
   const old = shipped(1_000, 3, [{ first: 0, last: 0 }])
-  const now = shipped(5_000, 9, [{ first: 0, last: 1 }, { first: 4, last: 5 }])
+  const now = shipped(5_000, 9, [
+    { first: 0, last: 1 },
+    { first: 4, last: 5 },
+  ])
   const all = [...old, ...now]
   const current = generationAt(5_000)
   const left = (keepFrom: number, begunAt?: number) => {
@@ -82,8 +95,15 @@ test('what can be gone back to since the day that is kept stays, and so does the
   expect(planRestore(kept, 99_999)).toEqual(planRestore(all, 99_999) as never)
   // Until it has a snapshot of its own, what came before is all that there is.
   const begun = [...now, ...shipped(9_000, 2, [])]
-  expect(removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(begunName(generationAt(9_000)))
-  expect(planRestore(begun.filter(({ name }) => !removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name)), 9_999)).toMatchObject({ upTo: 5_090 })
+  expect(removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
+    begunName(generationAt(9_000)),
+  )
+  expect(
+    planRestore(
+      begun.filter(({ name }) => !removable(begun, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name)),
+      9_999,
+    ),
+  ).toMatchObject({ upTo: 5_090 })
 })
 
 test('a head comes off what it was put before, in whatever pieces it comes', async () => {

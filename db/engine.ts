@@ -150,6 +150,56 @@ export type DatabaseFile = {
   quickCheck(): Promise<string[]>
   /** Of the file and of the write-ahead log beside it. */
   sizes(): { bytes: number; logBytes: number }
+  /** Begins to follow what is committed, by this process and others. */
+  followLog(): Promise<CommitLog>
+}
+
+/** What the checksums of a write-ahead log have come to; each frame's goes on from the one before. */
+export type LogSum = readonly [number, number]
+
+/** One life of the write-ahead log: from its first frame until it is begun anew, under other salts. */
+export type LogHeader = { readonly salt1: number; readonly salt2: number; readonly pageSize: number; readonly sum: LogSum }
+
+/** Commits that follow each other in one life of the log. */
+export type LogRange = {
+  readonly header: LogHeader
+  /** Frames before it, and up to and with its last one. */
+  readonly from: number
+  readonly to: number
+  /** What the checksums come to before its first frame. */
+  readonly sum: LogSum
+  /** It was read some time ago, and more may have been committed since. */
+  readonly setAside?: true
+}
+
+/**
+ * What is committed, as it is written to the log. Nothing of it is written over before it was said to be kept elsewhere, so whoever follows
+ * it must keep up: the log grows meanwhile.
+ */
+export type CommitLog = {
+  /**
+   * The commits since the last that were kept, or those that were asked for before and not kept; undefined where there are none.
+   * @throws LogBroken
+   */
+  next(): Promise<LogRange | undefined>
+  /** Their frames, each held against the one before: pieces that are packed, to be kept one behind the other. @throws LogBroken */
+  pieces(): AsyncGenerator<Uint8Array>
+  /** What `next` gave is kept elsewhere. */
+  kept(): Promise<void>
+  /** Bytes of the log. */
+  bytes(): Promise<number>
+  /**
+   * The database file as it is being read, packed in pieces. With every commit applied to it that its log held when this began, and those
+   * that were made until it ended, it is the database as of the last of them.
+   */
+  file(): AsyncGenerator<Uint8Array>
+  /** Ends it: the log may be written over again. What is under way throws. */
+  close(): void
+}
+
+/** Commits are missing between what was read of a log and what is there, or what is there cannot be read. */
+export class LogBroken extends Error {
+  override readonly name = 'LogBroken'
 }
 
 export type DatabaseStats = { writes: number; commits: number; retries: number; queued: number }

@@ -16,8 +16,8 @@ const flags = [
   '--compile-jit-policy=100',
 ]
 
-/** souk and its worker. */
-export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts'] as const
+/** souk and its workers. */
+export const entries = ['src/main.ts', 'db/sqlite/copy-worker.ts', 'db/sqlite/log-worker.ts'] as const
 
 /**
  * Compiles a program of ours as the binary is compiled.

@@ -63,6 +63,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...halfStore(env, 'DOCUMENTS'),
     ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
     ...halfProviders(config, env),
+    ...nowhereToShip(config),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
@@ -73,6 +74,16 @@ function missingSecrets(env: Readonly<Record<string, string | undefined>>): stri
   return ['JWT_SECRET', 'ENCRYPTION_KEY', 'INTEGRATION_API_KEY']
     .filter((name) => !env[name]?.trim())
     .map((name) => `${name} must be set when DATABASE_URL names a Postgres server`)
+}
+
+/** A log on the disk of the data is lost with it; Postgres ships its own. */
+function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket }: Config): string[] {
+  if (shipLogSeconds === undefined) return []
+  if (databaseUrl && !databaseUrl.startsWith('file:'))
+    return ['SHIP_LOG_SECONDS must not be set with Postgres: have the server archive its own write-ahead log, see docs/operations.md']
+  if (backupDir === undefined && backupS3Bucket === undefined)
+    return ['SHIP_LOG_SECONDS must come with BACKUP_DIR or BACKUP_S3_BUCKET, best on another machine: there the log goes']
+  return []
 }
 
 /** Test money and real money never meet in one account: what its two keys say of themselves must agree. */

@@ -20,6 +20,7 @@ import { kybParts } from './modules/kyb/parts.ts'
 import { lenderParts } from './modules/lender/parts.ts'
 import { lendingParts } from './modules/lending/parts.ts'
 import { lendingDocumentParts } from './modules/lending-document/parts.ts'
+import { logShippingParts } from './modules/log-shipping/parts.ts'
 import { merchantParts } from './modules/merchant/parts.ts'
 import { methodologyParts } from './modules/methodology/parts.ts'
 import { orderCacheParts, orderParts } from './modules/order/parts.ts'
@@ -54,6 +55,7 @@ export const compose = (base: Deps, { peers, processors }: Given) =>
     .add(platformParts)
     .add(auditParts)
     .add(jobParts)
+    .add(logShippingParts)
     .add(instanceKeyParts)
     .add(idempotencyParts)
     .add(shopParts)

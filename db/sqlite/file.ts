@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseFile } from '../engine.ts'
 import { describedCopyInWorker, documentsInWorker, makeDirectory, problemsInWorker } from './copy.ts'
+import { followLog } from './follow.ts'
 
 const readBytes = 256 * 1024
 
@@ -15,6 +16,7 @@ export const databaseFileAt = (file: string): DatabaseFile => ({
   },
   documents: () => documentsInWorker(file),
   quickCheck: () => problemsInWorker(file, 'quick'),
+  followLog: () => followLog(file),
   sizes: () => ({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
 })
 

@@ -36,7 +36,8 @@ const log = { debug: () => undefined, info: () => undefined, warn: () => undefin
 const clock = { now: () => Date.now(), monotonic: () => performance.now() }
 const port = { log, sleep: Bun.sleep }
 
-const placesOf = (config: Config) => backupPlaces(config, { ...port, now: clock.now })
+/** Where backups go. */
+export const placesOf = (config: Config) => backupPlaces(config, { ...port, now: clock.now })
 
 /** `souk backup` without a file: one now, in every place that the settings name. */
 export async function backUpNow(config: Config): Promise<number> {
@@ -91,7 +92,7 @@ function tell(one: Made): boolean {
 }
 
 /** A place that is there already. The passphrase is asked for where it is sealed and the settings have none. */
-async function opened(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
+export async function opened(config: Config, place: ReturnType<typeof placesOf>[number]): Promise<BackupTarget> {
   const mustAsk = config.backupPassphrase === undefined && (await isSealedPlace(place))
   const passphrase = mustAsk
     ? await askSecret({ what: 'passphrase', twice: false, minLength: 1, maxLength: 1_000 })

@@ -93,15 +93,22 @@ database only; on Postgres use pg_dump.`,
     run: async (input) => (await import('./backup.ts')).backup(input),
   },
   restore: {
-    summary: 'Put a backup in place: a FILE, a NAME of `souk backup --list`, or the latest',
-    positionals: ['FILE|NAME|latest'],
+    summary: 'Put a backup in place: a FILE, a NAME of `souk backup --list`, or the latest; or go back to a moment',
+    positionals: ['[FILE|NAME|latest]'],
     flags: {
+      to: {
+        value: 'TIME',
+        meaning: 'The moment to go back to, as 2026-01-31T12:00:00Z, or latest; where the log was shipped (SHIP_LOG_SECONDS)',
+      },
+      'until-damage': { meaning: 'With --to: as far as what was shipped is sound, where some of it is not' },
+      instance: { value: 'ID', meaning: 'With --to: whose log, where several instances share a target' },
       force: { meaning: 'Replace the database that is there; it is kept in DATA_DIR/backups' },
       keys: { value: 'FILE.keys', meaning: 'Restore the keys of `souk backup --with-keys` as well' },
       check: { meaning: 'Run `souk check` on it afterwards' },
       'data-dir': dataDir,
     },
-    details: `Needs the server stopped. A NAME is looked for where the settings say, and held against its record: length, hash and rows. The
+    details: `Needs the server stopped. With --to everything is restored that was committed by the last shipment before that time, which is
+said: up to SHIP_LOG_SECONDS earlier. A NAME is looked for where the settings say, and held against its record: length, hash and rows. The
 keys that are in a sealed one are put in place where they are missing. FILE is checked first and stays as it is. The documents in FILE.documents are put where the settings
 say. The passphrase of --keys is asked for on a
 terminal, or else is the first line of standard input.`,

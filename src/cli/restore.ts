@@ -28,6 +28,7 @@ import {
   restoreDocuments,
 } from './documents.ts'
 import { onInterruption } from './interruption.ts'
+import { builtAsOf, keysBeside, type Moment, momentOf, shippedTarget } from './restore-moment.ts'
 
 /** The database is in place, and not all of its documents. */
 const incompleteStatus = 1
@@ -61,10 +62,18 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
   const lock = lockAll(directories)
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
-    const isNamed = named === 'latest' || isNameOfBackup(named)
+    const to = values.get('to')
+    if ((to === undefined) === (named === ''))
+      throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
+    const isNamed = to !== undefined || named === 'latest' || isNameOfBackup(named)
     const present = isThere(target) && !switches.has('force')
     if (present && isNamed) refusePresent(config)
-    const source = isNamed && !isThere(named) ? await sourceNamed(config, named, target) : sourceFile(named, target)
+    const moment = to === undefined ? undefined : { to, untilDamage: switches.has('until-damage'), instance: values.get('instance') }
+    const source = moment
+      ? await sourceAsOf(config, moment, target)
+      : isNamed && !isThere(named)
+        ? await sourceNamed(config, named, target)
+        : sourceFile(named, target)
     if (present) refusePresent(config)
     const keysSource = values.get('keys')
     const given = keysSource === undefined ? undefined : await openKeys(keysSource)
@@ -143,6 +152,29 @@ async function sourceNamed(config: Config, name: string, target: string): Promis
       }
     },
     keys: () => readKeys(found),
+    state: undefined,
+  }
+}
+
+/** What was shipped of the log, made into a database. */
+async function sourceAsOf(config: Config, moment: Moment, target: string): Promise<Source> {
+  const now = Date.now()
+  const to = momentOf(moment.to, now)
+  const shipped = await shippedTarget(config)
+  return {
+    what: shipped.raw.place,
+    documents: documentsIn(shipped.raw),
+    async copy() {
+      const copy = await builtAsOf(shipped, moment, to, target)
+      try {
+        await refuseDamage(copy)
+        return copy
+      } catch (error) {
+        rmSync(copy, { force: true })
+        throw error
+      }
+    },
+    keys: () => keysBeside(shipped, now),
     state: undefined,
   }
 }

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { type Instance, openInstance } from '../instance.ts'
 import { fillKpis } from '../modules/kpi/index.ts'
 import { confirmDocumentStores } from '../modules/lending-document/index.ts'
+import { shipLog } from '../modules/log-shipping/index.ts'
 import { hasSuperAdmin } from '../modules/merchant/index.ts'
 import { resumeOrders, workMessages } from '../modules/order/index.ts'
 import { noteEnd, noteStart } from '../modules/platform/index.ts'
@@ -76,6 +77,7 @@ export async function serve(
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
   await noteStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   const jobs = startJobs(instance.deps)
+  const shipping = await shipLog(instance.deps)
   log.info('server.started', {
     url: serving.url,
     version: instance.deps.build.version,
@@ -89,6 +91,7 @@ export async function serve(
     await jobsDone
     const noted = noteEnd(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
     await Promise.race([noted, Bun.sleep(endNotedMaxMs)])
+    await shipping?.stop()
     await instance.close()
   }
   let stopping = false

@@ -22,6 +22,14 @@ export const operations = {
     'When jobs run, where not as usual: `forget=0 0 3 * * *; recheck-hosts=off`. Six fields from second to weekday, UTC; `GET /admin/operations/jobs` names the jobs',
     Object.assign(readSchedules, { whenUnset: {} as JobSchedules }),
   ),
+  SHIP_LOG_SECONDS: setting(
+    'shipLogSeconds',
+    'integer',
+    undefined,
+    'Every so many seconds what was committed to the embedded database is shipped to where backups go, for `souk restore --to`; 1 to 3600. Unset: never',
+    integer(1, 3_600),
+  ),
+  SHIP_LOG_DAYS: setting('shipLogDays', 'integer', '7', 'Days that `souk restore --to` can go back to; 1 to 3650', integer(1, 3_650)),
   DISK_FREE_MIN_MB: setting(
     'diskFreeMinBytes',
     'integer',

@@ -452,6 +452,14 @@ const cases: Partial<Record<keyof typeof settings, Case>> = {
       ],
     ],
   },
+  SHIP_LOG_SECONDS: {
+    field: 'shipLogSeconds',
+    byDefault: undefined,
+    good: [['5', 5]],
+    bad: ['0', '3601', 'often'],
+    beside: { BACKUP_DIR: '/mnt/backups' },
+  },
+  SHIP_LOG_DAYS: { field: 'shipLogDays', byDefault: 7, good: [['30', 30]], bad: ['0', '3651'] },
   DISK_FREE_MIN_MB: {
     field: 'diskFreeMinBytes',
     byDefault: 104_857_600,
@@ -537,6 +545,13 @@ describe('the settings', () => {
     ])
     expect(problemsOf({ OPERATIONS_SERVICES: 'systemd' })).toEqual(['SYSTEMD_UNITS must be set when OPERATIONS_SERVICES is systemd'])
     for (const whole of [ecs, glitchtip, github, { OPERATIONS_SERVICES: 'swarm' }]) parseConfig(whole)
+  })
+
+  test('the log is shipped to where backups go, by an embedded database alone', () => {
+    expect(problemsOf({ SHIP_LOG_SECONDS: '5' })).toEqual([expect.stringContaining('BACKUP_DIR')])
+    expect(problemsOf({ SHIP_LOG_SECONDS: '5', DATABASE_URL: 'postgres://db.example/souk' })).toContainEqual(
+      expect.stringContaining('archive its own write-ahead log'),
+    )
   })
 
   test('the settings for a Postgres server need the three secrets, and the refusal shows nothing of the URL', () => {

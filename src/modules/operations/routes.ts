@@ -9,6 +9,7 @@ import type { AttestationDeps } from '../attestation/index.ts'
 import type { BackupDeps } from '../backup/index.ts'
 import type { JobDeps } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import type { LogShippingDeps } from '../log-shipping/index.ts'
 import type { PaymentMethodDeps } from '../payment-method/index.ts'
 import { type Check, metrics, readiness } from './index.ts'
 import { Live, Ready } from './model.ts'
@@ -20,7 +21,7 @@ const readinessKeptMs = 1_000
 /** Of no concern to those who ask whether to send requests here. */
 const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent'])
 
-type HealthDeps = HttpDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>
+type HealthDeps = HttpDeps & LogShippingDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>
 
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HealthDeps): () => Promise<Check[]> {

@@ -5,6 +5,7 @@ import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestatio
 import { type BackupDeps, backupMetrics } from '../backup/index.ts'
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
+import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
 import { isolatedProcessors, type PaymentMethodDeps } from '../payment-method/index.ts'
 import { operationsStore as store } from './store.ts'
 
@@ -38,7 +39,8 @@ export async function readiness({
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
 }
 
-type MetricsDeps = Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
+type MetricsDeps = LogShippingDeps &
+  Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
   Pick<BackupDeps, 'backupState' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &
@@ -98,6 +100,7 @@ export async function metrics(deps: MetricsDeps, requests: { lines(): string[] }
           ...counter('souk_redis_failures_total', 'Commands that Redis did not answer in time.', shared.failures()),
         ]),
     ...backupMetrics(deps),
+    ...logShippingMetrics(deps),
     ...chainMetrics(deps, chains),
     ...jobLines(deps),
     '# HELP souk_build_info What runs here.',

@@ -1,0 +1,106 @@
+/** Follows the log of a database file: the reading in a thread of its own, the copying of the file in a process of its own. */
+import { type CommitLog, LogBroken, type LogRange } from '../engine.ts'
+
+export type LogQuestion = { id: number; ask: 'open' | 'next' | 'piece' | 'kept' | 'bytes'; file: string }
+export type LogAnswer =
+  | { id: number; value: LogRange | Uint8Array | number | undefined }
+  | { id: number; failed: string; name: string; code: string | undefined }
+
+/** Begins to follow the log of a file that this process has open. */
+export async function followLog(file: string): Promise<CommitLog> {
+  const worker = new Worker(workerUrl())
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  const copies = new Set<{ kill(): void }>()
+  let asked = 0
+  let ended: Error | undefined
+
+  function end(error: Error): void {
+    ended ??= error
+    worker.terminate()
+    for (const copy of copies) copy.kill()
+    for (const { reject } of waiting.values()) reject(ended)
+    waiting.clear()
+  }
+  worker.onmessage = ({ data }: MessageEvent<LogAnswer>) => {
+    const { resolve, reject } = waiting.get(data.id) ?? {}
+    waiting.delete(data.id)
+    if (!('failed' in data)) return resolve?.(data.value as never)
+    const { failed, name, code } = data
+    reject?.(name === 'LogBroken' ? new LogBroken(failed) : Object.assign(new Error(failed), { code }))
+  }
+  worker.onerror = ({ message }) => end(new Error(message))
+
+  const ask = <T>(what: LogQuestion['ask']): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (ended) return reject(ended)
+      const id = asked++
+      waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, ask: what, file } satisfies LogQuestion)
+    })
+
+  try {
+    await ask('open')
+  } catch (error) {
+    end(new Error('the log is closed'))
+    throw error
+  }
+  return {
+    next: () => ask('next'),
+    async *pieces() {
+      for (let coming = ask<Uint8Array | undefined>('piece'); ; ) {
+        const piece = await coming
+        if (!piece) return
+        // The next one is read and packed meanwhile.
+        coming = ask<Uint8Array | undefined>('piece')
+        coming.catch(() => undefined)
+        yield piece
+      }
+    },
+    kept: () => ask('kept'),
+    bytes: () => ask('bytes'),
+    async *file() {
+      const copy = Bun.spawn([process.execPath, '-e', copying, file], {
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'ignore',
+        // Of the compiled program, too.
+        env: { BUN_BE_BUN: '1' },
+      })
+      copies.add(copy)
+      try {
+        yield* copy.stdout
+        if ((await copy.exited) !== 0) throw new Error('the database file could not be copied')
+      } finally {
+        copies.delete(copy)
+        copy.kill()
+      }
+    },
+    close: () => end(new Error('the log is closed')),
+  }
+}
+
+/**
+ * In a process of its own: a file that SQLite has open must not be opened and closed besides by the same process, which would drop its locks.
+ * It reads what a checkpoint may be writing; each such page comes again in the log. Its pieces are those of packing.ts.
+ */
+const copying = `
+const fs = require('fs'), zlib = require('zlib')
+try { require('os').setPriority(10) } catch {}
+const file = fs.openSync(process.argv[1], 'r')
+const bytes = Buffer.alloc(1048576)
+const write = (some) => { for (let at = 0; at < some.length; ) at += fs.writeSync(1, some, at) }
+for (let read; (read = fs.readSync(file, bytes, 0, bytes.length, null)) > 0; ) {
+  const packed = zlib.zstdCompressSync(bytes.subarray(0, read))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(packed.length)
+  write(length)
+  write(packed)
+}
+`
+
+/** In the compiled program the worker lies beside the entry, by its path in the source tree; see the build script. */
+const workerUrl = () =>
+  (import.meta.url.endsWith('/db/sqlite/follow.ts')
+    ? new URL('./log-worker.ts', import.meta.url)
+    : new URL('./db/sqlite/log-worker.js', import.meta.url)
+  ).href

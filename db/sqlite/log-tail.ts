@@ -1,0 +1,288 @@
+/** Follows the write-ahead log of a database that is in use, and sees that nothing of it is written over before it has been read. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { engineErrorCode, LogBroken, type LogHeader, type LogRange, type LogSum } from '../engine.ts'
+import { type Frame, follows, frameHeaderBytes, frameOf, headerOf, logHeaderBytes } from './log.ts'
+import { packed } from './packing.ts'
+
+export type LogTail = ReturnType<typeof openTail>
+
+type Position = { readonly header: LogHeader | undefined; readonly frame: number; readonly sum: LogSum }
+/** Read before it was asked for, so that the log may begin anew. */
+type Carried = { readonly range: LogRange; readonly pieces: readonly (() => Uint8Array)[] }
+
+export type TailOptions = {
+  /** From so many frames on, the log is made to begin anew. */
+  foldFrames?: number
+  /** What is read ahead at most, and what of it under the write lock. */
+  setAsideMaxBytes?: number
+  lockedMaxBytes?: number
+}
+
+const pieceFrames = 256
+/** Half of what has the writer itself move the log into the file: that seldom comes to it. */
+const foldFramesByDefault = 2_000
+const setAsideMaxByDefault = 64 * 1024 * 1024
+const lockedMaxByDefault = 4 * 1024 * 1024
+const lockWaitMs = 500
+const looksMax = 5
+/** A log that begins anew is unsettled for an instant. */
+const [unsettledMax, unsettledMs] = [100, 5]
+
+/**
+ * A reader of the log of `file`, beside whoever writes to it. SQLite may write over a frame only when it is in the file and nobody reads
+ * from the log; so there is always a read transaction that began no later than what is kept elsewhere ends, and the next one is begun before the
+ * last one ends. The log is opened as a plain file: SQLite's locks are on the database and its `-shm`, never on the log.
+ */
+export function openTail(
+  file: string,
+  { foldFrames = foldFramesByDefault, setAsideMaxBytes = setAsideMaxByDefault, lockedMaxBytes = lockedMaxByDefault }: TailOptions = {},
+) {
+  let held = connect(file, true)
+  let spare = connect(file, true)
+  const locker = connect(file, false)
+  const checkpointer = connect(file, false)
+  pin(held)
+  let position = beginning()
+  let pending: { range: LogRange; end?: Position } | undefined
+  let carried: Carried | undefined
+
+  function beginning(): Position {
+    const header = readHeader(`${file}-wal`)
+    return { header, frame: 0, sum: header?.sum ?? [0, 0] }
+  }
+
+  const counts = (mode: 'NOOP' | 'PASSIVE') => {
+    const found = checkpointer.query<{ busy: number; log: number; checkpointed: number }, []>(`PRAGMA wal_checkpoint(${mode})`).get()
+    return { frames: Math.max(0, found?.log ?? 0), inFile: Math.max(0, found?.checkpointed ?? 0) }
+  }
+
+  /** The log as it is, and how many of its frames are committed; undefined while it begins anew. */
+  function look(): { header: LogHeader | undefined; frames: number } | undefined {
+    for (let looks = 0; looks < looksMax; looks++) {
+      const before = readHeader(`${file}-wal`)
+      const { frames } = counts('NOOP')
+      const after = readHeader(`${file}-wal`)
+      if (before === undefined && after === undefined && frames === 0) return { header: undefined, frames }
+      if (before && after && isSameLog(before, after)) return { header: after, frames }
+    }
+    return undefined
+  }
+
+  /** What was committed since `position`. @throws LogBroken */
+  function rangeNow(waits = unsettledMax): LogRange | undefined {
+    const now = look()
+    const header = now?.header
+    const isSettled = now !== undefined && !(header && position.header && isSameLog(header, position.header) && now.frames < position.frame)
+    if (!isSettled) {
+      if (waits === 0) throw new LogBroken('the log cannot be read')
+      Bun.sleepSync(unsettledMs)
+      return rangeNow(waits - 1)
+    }
+    if (!header) return undefined
+    const known = position.header
+    if (known && isSameLog(header, known)) return rangeTo(position, header, now.frames)
+    // Its last frames were read before it could begin anew: that is what the read transaction was for.
+    if (known && !follows(header, known)) throw new LogBroken('the log began anew more than once')
+    return rangeTo({ header, frame: 0, sum: header.sum }, header, now.frames)
+  }
+
+  const rangeTo = ({ frame, sum }: Position, header: LogHeader, to: number): LogRange | undefined =>
+    to > frame ? { header, from: frame, to, sum } : undefined
+
+  /** A new read transaction before the last one ends; where none can be had, the last one goes on. */
+  function renew(): void {
+    if (!isLocked(spare, pin)) return
+    const last = held
+    held = spare
+    spare = last
+    unpin(spare)
+  }
+
+  /**
+   * Moves the log into the file and lets the next write begin it anew. Nobody writes for as long as it takes to read, and to move, what was
+   * written since the last look.
+   */
+  function fold(): void {
+    const { frames, inFile } = counts('PASSIVE')
+    // Where somebody else reads from the log, it would be for nothing.
+    if (frames < foldFrames || inFile < position.frame || !setAside(setAsideMaxBytes, ready)) return
+    if (!isLocked(locker, (connection) => connection.run('BEGIN IMMEDIATE'))) return
+    try {
+      if (!setAside(lockedMaxBytes, later)) return
+      renew()
+      const moved = counts('PASSIVE')
+      // Everything is in the file: a read transaction that begins now does not read from the log, and the next write may begin it anew.
+      if (moved.frames === position.frame && moved.inFile === moved.frames) renew()
+    } finally {
+      locker.run('ROLLBACK')
+    }
+  }
+
+  /** Reads what was committed meanwhile. False where that is more than is kept in memory, or the log is another one by now. */
+  function setAside(maxBytes: number, pack: (piece: Uint8Array) => () => Uint8Array): boolean {
+    const now = look()
+    if (!now?.header || !position.header || !isSameLog(now.header, position.header) || now.frames < position.frame) return false
+    const range = rangeTo(position, now.header, now.frames)
+    if (!range) return true
+    if ((range.to - range.from) * frameBytes(range.header) > maxBytes) return false
+    const reading = readFrames(`${file}-wal`, range)
+    const pieces: (() => Uint8Array)[] = []
+    for (;;) {
+      const { done, value } = reading.next()
+      if (done) {
+        position = value
+        break
+      }
+      pieces.push(pack(value))
+    }
+    carried = carried ? { range: { ...carried.range, to: range.to }, pieces: [...carried.pieces, ...pieces] } : { range, pieces }
+    return true
+  }
+
+  return {
+    /**
+     * The commits that were made since the last that were kept, or those that were asked for and not kept; undefined where there are none.
+     * @throws LogBroken
+     */
+    next(): LogRange | undefined {
+      if (carried) return { ...carried.range, setAside: true }
+      const range = pending?.range ?? rangeNow()
+      pending = range && { range }
+      return range
+    },
+    /** Their frames, each held against the one before, packed in pieces. @throws LogBroken */
+    *pieces(): Generator<Uint8Array> {
+      if (carried) {
+        for (const piece of carried.pieces) yield piece()
+        return
+      }
+      if (!pending) return
+      const reading = readFrames(`${file}-wal`, pending.range)
+      for (;;) {
+        const { done, value } = reading.next()
+        if (done) {
+          pending.end = value
+          return
+        }
+        yield packed(value)
+      }
+    },
+    /** What `next` gave is kept elsewhere: the log may be written over up to there. */
+    kept(): void {
+      if (carried) {
+        carried = undefined
+        return
+      }
+      if (!pending?.end) throw new Error('what was not read is not kept')
+      position = pending.end
+      pending = undefined
+      renew()
+      fold()
+    },
+    /** Bytes of the log. */
+    logBytes: () => counts('NOOP').frames * (position.header ? frameBytes(position.header) : 0),
+    close(): void {
+      for (const connection of [held, spare, locker, checkpointer]) connection.close()
+    },
+  }
+}
+
+function ready(piece: Uint8Array): () => Uint8Array {
+  const done = packed(piece)
+  return () => done
+}
+
+/** Packing takes longer than reading: not while others wait. */
+function later(piece: Uint8Array): () => Uint8Array {
+  const copy = new Uint8Array(piece)
+  return () => packed(copy)
+}
+
+const frameBytes = ({ pageSize }: Pick<LogHeader, 'pageSize'>) => frameHeaderBytes + pageSize
+
+const isSameLog = (one: LogHeader, other: LogHeader) => one.salt1 === other.salt1 && one.salt2 === other.salt2
+
+function connect(file: string, readonly: boolean): Sqlite {
+  const connection = readonly ? new Sqlite(file, { readonly }) : new Sqlite(file, { readwrite: true })
+  for (const pragma of [
+    `busy_timeout = ${lockWaitMs}`,
+    'trusted_schema = 0',
+    'wal_autocheckpoint = 0',
+    'synchronous = FULL',
+    'cache_size = -64',
+  ])
+    connection.run(`PRAGMA ${pragma}`)
+  return connection
+}
+
+function pin(connection: Sqlite): void {
+  connection.run('BEGIN')
+  // It begins with the first thing that is read.
+  connection.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+}
+
+const unpin = (connection: Sqlite) => void connection.run('COMMIT')
+
+/** Takes a lock; false where it cannot be had now. */
+function isLocked(connection: Sqlite, take: (connection: Sqlite) => void): boolean {
+  try {
+    take(connection)
+    return true
+  } catch (error) {
+    if (connection.inTransaction) connection.run('ROLLBACK')
+    if (engineErrorCode(error)?.startsWith('SQLITE_BUSY')) return false
+    throw error
+  }
+}
+
+function readHeader(path: string): LogHeader | undefined {
+  return withFile(path, (descriptor) => {
+    const bytes = Buffer.allocUnsafeSlow(logHeaderBytes)
+    return readSync(descriptor, bytes, 0, logHeaderBytes, 0) === logHeaderBytes ? headerOf(bytes) : undefined
+  })
+}
+
+function withFile<T>(path: string, use: (descriptor: number) => T): T | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, 'r')
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    return use(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Reads the frames of a range and holds each against the one before. Returns where it ends. */
+function* readFrames(path: string, { header, from, to, sum }: LogRange): Generator<Uint8Array, Position> {
+  const size = frameBytes(header)
+  const descriptor = openSync(path, 'r')
+  try {
+    if (fstatSync(descriptor).size < logHeaderBytes + to * size) throw new LogBroken('the log is cut off')
+    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceFrames, to - from) * size)
+    let frame: Frame | undefined
+    let before = sum
+    for (let at = from; at < to; ) {
+      const count = Math.min(pieceFrames, to - at)
+      const piece = buffer.subarray(0, count * size)
+      if (readSync(descriptor, piece, 0, piece.length, logHeaderBytes + at * size) !== piece.length)
+        throw new LogBroken('the log is cut off')
+      for (let nth = 0; nth < count; nth++) {
+        frame = frameOf(piece.subarray(nth * size, (nth + 1) * size), header, before)
+        if (!frame) throw new LogBroken('a frame of the log is damaged')
+        before = frame.sum
+      }
+      at += count
+      yield piece
+    }
+    if (!frame || frame.pagesAfter === 0) throw new LogBroken('the log ends within a commit')
+    return { header, frame: to, sum: before }
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,260 @@
+/** Makes a database file of what was shipped of its log. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import type { LogHeader, LogSum } from '../../db/engine.ts'
+import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
+import { unpacked } from '../../db/sqlite/packing.ts'
+import type { BackupStore } from '../core/backup-store.ts'
+import { AppError, OperatorError } from '../core/errors.ts'
+import {
+  goesOn,
+  headAndRest,
+  instanceOf,
+  pagesName,
+  planRestore,
+  type RestorePlan,
+  reach,
+  type SegmentHead,
+  type Shipped,
+  type SnapshotHead,
+  segmentHeadOf,
+  shippedOf,
+  shippedPrefix,
+} from '../modules/log-shipping/index.ts'
+
+export type FromLog = {
+  readonly store: BackupStore
+  /** Milliseconds since the epoch; undefined: as far as the log goes. */
+  readonly to: number | undefined
+  /** A file that is not there. */
+  readonly file: string
+  /** Whose log, where several instances share a store. */
+  readonly instance: string | undefined
+  /** Stops where something is damaged or missing, instead of refusing. */
+  readonly untilDamage: boolean
+  readonly onBytes?: (bytes: number) => void
+}
+
+/** `upTo`: the moment up to which commits are in the file; `notes`: what whoever asked for it should know. */
+export type BuiltFromLog = { readonly upTo: number; readonly notes: readonly string[] }
+
+/** What was shipped and cannot be used. */
+class Damaged extends Error {
+  constructor(
+    /** Undefined: the snapshot. */
+    readonly segment: number | undefined,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+const timeText = (at: number) => new Date(at).toISOString()
+
+/**
+ * The database as it was at a moment, in a file of its own: a snapshot, and what was committed after it, up to the last shipped segment whose
+ * commits were all made by then.
+ * @throws OperatorError where nothing reaches back so far, or something is damaged and `untilDamage` is not set
+ */
+export async function buildFromLog({ store, to, file, untilDamage, instance, onBytes = () => undefined }: FromLog): Promise<BuiltFromLog> {
+  const shipped: Shipped[] = []
+  for await (const { name } of store.list(shippedPrefix)) {
+    const one = shippedOf(name)
+    if (one && (instance === undefined || instanceOf(one) === instance)) shipped.push(one)
+  }
+  const instances = [...new Set(shipped.map(instanceOf))]
+  if (instances.length > 1)
+    throw new OperatorError(`${store.place} has the logs of several instances: say which with --instance, one of ${instances.join(', ')}`)
+  const notes: string[] = []
+  const unusable = new Set<string>()
+  for (;;) {
+    const plan = planRestore(
+      shipped.filter(({ name }) => !unusable.has(name)),
+      to ?? Number.MAX_SAFE_INTEGER,
+    )
+    if (!plan) throw nothingToGoBackTo(store, shipped, to, notes)
+    try {
+      return await buildOrStop(store, plan, file, untilDamage, onBytes, notes)
+    } catch (error) {
+      rmSync(file, { force: true })
+      if (!(error instanceof Damaged)) throw error
+      // An earlier snapshot with more commits behind it comes to the same.
+      unusable.add(plan.snapshot.name)
+      notes.push(`The snapshot of ${timeText(plan.snapshot.at)} was not used: ${error.message}`)
+    }
+  }
+}
+
+function nothingToGoBackTo(
+  store: BackupStore,
+  shipped: readonly Shipped[],
+  to: number | undefined,
+  notes: readonly string[],
+): OperatorError {
+  if (notes.length > 0) return new OperatorError(`Nothing was restored:\n${notes.map((note) => `  - ${note}`).join('\n')}`)
+  const range = reach(shipped)
+  if (!range) return new OperatorError(`No log was shipped to ${store.place}, or none with a snapshot: restore a backup instead`)
+  if (to === undefined || to >= range.from)
+    return new OperatorError(`Of what was shipped to ${store.place}, parts are missing that every snapshot needs: restore a backup instead`)
+  return new OperatorError(
+    `What was shipped to ${store.place} reaches from ${timeText(range.from)} to ${timeText(range.to)}: choose a time in between`,
+  )
+}
+
+/** @throws Damaged where the snapshot is of no use */
+async function buildOrStop(
+  store: BackupStore,
+  plan: RestorePlan,
+  file: string,
+  untilDamage: boolean,
+  onBytes: (bytes: number) => void,
+  notes: readonly string[],
+): Promise<BuiltFromLog> {
+  const stop = (segment: number, reason: string): RestorePlan => {
+    const segments = plan.segments.slice(0, segment - plan.snapshot.first)
+    const cut = { ...plan, segments, upTo: Math.max(plan.snapshot.at, segments.at(-1)?.at ?? 0) }
+    if (!untilDamage)
+      throw new OperatorError(
+        `${reason}, so nothing was restored. Everything up to ${timeText(cut.upTo)} is sound: --until-damage restores that, and --to an earlier time as well`,
+      )
+    return cut
+  }
+  let whole = plan
+  if (plan.missing !== undefined)
+    whole = stop(plan.missing, `Segment ${plan.missing + 1} of the log is missing, though later ones are there`)
+  try {
+    await build(store, whole, file, onBytes)
+  } catch (error) {
+    if (!(error instanceof Damaged) || error.segment === undefined || error.segment <= plan.snapshot.last) throw error
+    whole = stop(error.segment, error.message)
+    // Some of its pages are in the file already.
+    rmSync(file, { force: true })
+    await build(store, whole, file, onBytes)
+  }
+  const isCut = whole !== plan
+  const { resumedAt } = plan
+  return {
+    upTo: whole.upTo,
+    notes: [
+      ...notes,
+      ...(isCut ? [`What was committed after ${timeText(whole.upTo)} is damaged or missing, and is not in it.`] : []),
+      ...(resumedAt !== undefined
+        ? [`Shipping began anew at ${timeText(resumedAt)}: what was committed between ${timeText(whole.upTo)} and then is not in it.`]
+        : []),
+    ],
+  }
+}
+
+/** @throws Damaged */
+async function build(
+  store: BackupStore,
+  { snapshot, segments }: RestorePlan,
+  file: string,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const pages = openPages(file)
+  try {
+    await copyPages(store, snapshot, pages, onBytes)
+    let before: Position | undefined
+    for (const segment of segments) before = await applySegment(store, segment, pages, before, onBytes)
+    pages.finish()
+  } finally {
+    pages.close()
+  }
+  settle(file)
+}
+
+type Position = { readonly header: LogHeader; readonly frame: number; readonly sum: LogSum }
+
+async function copyPages(
+  store: BackupStore,
+  snapshot: RestorePlan['snapshot'],
+  pages: Pages,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const told = await store.get(snapshot.name)
+  const head = told && (await soundly(undefined, () => headOf(told.chunks())))
+  const kept = await store.get(pagesName(snapshot))
+  if (!kept || head?.format !== 1) throw new Damaged(undefined, 'it is not whole, or of a newer version')
+  const hash = createHash('sha256')
+  let bytes = 0
+  async function* hashed(chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      bytes += chunk.length
+      onBytes(chunk.length)
+      yield chunk
+    }
+  }
+  await soundly(undefined, async () => {
+    let at = 0
+    for await (const piece of unpacked(hashed(kept.chunks()))) {
+      pages.write(at, piece)
+      at += piece.length
+    }
+  })
+  if (bytes !== head.bytes || hash.digest('hex') !== head.sha256) throw new Damaged(undefined, 'its pages are damaged')
+}
+
+async function headOf(chunks: AsyncIterable<Uint8Array>): Promise<Partial<SnapshotHead> | undefined> {
+  const found = await headAndRest(chunks)
+  for await (const _ of found?.rest ?? []);
+  return found?.head as Partial<SnapshotHead> | undefined
+}
+
+async function applySegment(
+  store: BackupStore,
+  segment: RestorePlan['segments'][number],
+  pages: Pages,
+  before: Position | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<Position> {
+  const { index } = segment
+  const what = `segment ${index + 1} of the log`
+  const kept = await store.get(segment.name)
+  if (!kept) throw new Damaged(index, `${what} is missing`)
+  return soundly(index, async () => {
+    const found = await headAndRest(kept.chunks())
+    const head = segmentHeadOf(found?.head, segment)
+    if (!found || !head) throw new Damaged(index, `${what} is damaged, or of a newer version`)
+    if (!goesOn(head, before)) throw new Damaged(index, `${what} does not go on where the one before ends`)
+    const end = await applyFrames(head, found.rest, pages)
+    if (!end) throw new Damaged(index, `${what} is damaged`)
+    onBytes(kept.bytes)
+    return end
+  })
+}
+
+async function applyFrames(head: SegmentHead, packed: AsyncIterable<Uint8Array>, pages: Pages): Promise<Position | undefined> {
+  const { header, from, to } = head
+  let [frame, sum, endsCommit]: [number, LogSum, boolean] = [from, head.sum, false]
+  for await (const piece of unpacked(packed)) {
+    const applied = pages.apply(piece, header, sum)
+    if (!applied) return undefined
+    sum = applied.sum
+    endsCommit = applied.endsCommit
+    frame += applied.frames
+  }
+  return frame === to && endsCommit ? { header, frame, sum } : undefined
+}
+
+/** Takes whatever does not open, unpack or decode for damage; that a store does not answer is none. */
+async function soundly<T>(segment: number | undefined, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof Damaged || (error instanceof AppError && error.code === 'UNAVAILABLE') || hasCode(error)) throw error
+    throw new Damaged(segment, segment === undefined ? 'it is damaged' : `segment ${segment + 1} of the log is damaged`)
+  }
+}
+
+/** Of the system or of SQLite: a disk that is full, say. */
+const hasCode = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && !(error instanceof AppError)
+
+/** No log beside it: the file alone is what is restored. */
+function settle(file: string): void {
+  using connection = new Sqlite(file)
+  connection.run('PRAGMA journal_mode = DELETE')
+}

@@ -1,0 +1,68 @@
+/** The database as it was at a moment, of what was shipped of its log to where backups go. */
+import { dirname } from 'node:path'
+import { beginCopy, makeDirectory } from '../../db/sqlite/copy.ts'
+import type { Config } from '../config.ts'
+import { OperatorError } from '../core/errors.ts'
+import { instantPattern, parseInstant } from '../lib/instant.ts'
+import { findBackup, readKeys } from '../modules/backup/index.ts'
+import { opened, placesOf } from './backup-places.ts'
+import { createProgress } from './progress.ts'
+import { buildFromLog } from './restore-log.ts'
+
+export type Moment = {
+  /** As it was written: an instant with its zone, or `latest`. */
+  readonly to: string
+  readonly untilDamage: boolean
+  readonly instance: string | undefined
+}
+
+/** The target that the log is shipped to: the first that the settings name. @throws OperatorError */
+export async function shippedTarget(config: Config) {
+  const place = placesOf(config).find(({ isNamed }) => isNamed)
+  if (!place) throw new OperatorError('Set BACKUP_DIR or BACKUP_S3_ENDPOINT and its bucket: there the log was shipped to')
+  return opened(config, place)
+}
+
+/** Milliseconds since the epoch; undefined for `latest`. @throws OperatorError */
+export function momentOf(to: string, now: number): number | undefined {
+  if (to === 'latest') return undefined
+  const at = new RegExp(instantPattern).test(to) ? parseInstant(to) : Number.NaN
+  if (Number.isNaN(at)) throw new OperatorError('--to must be a time with its zone, as 2026-01-31T12:00:00Z, or latest')
+  if (at > now) throw new OperatorError('--to is a time that is yet to come: use latest')
+  return at
+}
+
+/**
+ * A file beside `target`, on the disk, with what was committed by then.
+ * @returns its path, and what is said of it
+ */
+export async function builtAsOf(
+  target: Awaited<ReturnType<typeof shippedTarget>>,
+  { untilDamage, instance }: Moment,
+  to: number | undefined,
+  beside: string,
+): Promise<string> {
+  makeDirectory(dirname(beside))
+  const file = beginCopy(beside)
+  const progress = createProgress({ total: 0, label: 'Fetching', stream: process.stderr, unit: 'bytes' })
+  let bytes = 0
+  const onBytes = (more: number) => {
+    bytes += more
+    progress.at(bytes)
+  }
+  const { upTo, notes } = await buildFromLog({ store: target.store, to, file, untilDamage, instance, onBytes }).finally(progress.end)
+  process.stdout.write(`What was committed up to ${new Date(upTo).toISOString()} is in it, of the log in ${target.store.place}\n`)
+  for (const note of notes) process.stderr.write(`${note}\n`)
+  return file
+}
+
+/** Keys lie in sealed backups: those of the last one. */
+export async function keysBeside(target: Awaited<ReturnType<typeof shippedTarget>>, now: number): Promise<string | undefined> {
+  try {
+    return await readKeys(await findBackup(target, 'latest', now))
+  } catch (error) {
+    // There is none. What cannot be read without them is said.
+    if (error instanceof OperatorError) return undefined
+    throw error
+  }
+}

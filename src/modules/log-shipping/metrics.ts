@@ -1,0 +1,26 @@
+import { counter, gauge } from '../../lib/prometheus.ts'
+import type { LogShippingDeps } from './parts.ts'
+
+/** Lines of Prometheus' text format; none where nothing is shipped. */
+export function logShippingMetrics({ logShipping: { shippedAt, snapshotAt, generations, failures } }: LogShippingDeps): string[] {
+  if (generations === 0 && failures === 0) return []
+  const seconds = (ms: number | undefined) => (ms ?? 0) / 1_000
+  return [
+    ...gauge(
+      'souk_log_shipped_timestamp_seconds',
+      'Everything that was committed by then is where the log is shipped to; 0: there is no snapshot yet to go on from.',
+      seconds(shippedAt),
+    ),
+    ...gauge(
+      'souk_log_snapshot_timestamp_seconds',
+      'When the last snapshot was begun that shipped commits go on from.',
+      seconds(snapshotAt),
+    ),
+    ...counter(
+      'souk_log_generations_total',
+      'How often shipping began anew, with a snapshot: once a start, and where the log was lost.',
+      generations,
+    ),
+    ...counter('souk_log_shipping_failures_total', 'Attempts to ship that failed.', failures),
+  ]
+}

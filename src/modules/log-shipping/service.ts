@@ -1,0 +1,270 @@
+import { type CommitLog, LogBroken, type LogRange } from '../../../db/engine.ts'
+import type { BackupStore } from '../../core/backup-store.ts'
+import type { Deps } from '../../core/deps.ts'
+import { digesting } from '../../lib/digest.ts'
+import {
+  begunName,
+  generationName,
+  pagesName,
+  removable,
+  type Shipped,
+  segmentName,
+  shippedOf,
+  shippedPrefix,
+  snapshotName,
+} from './domain.ts'
+import { type SegmentHead, type SnapshotHead, withHead } from './head.ts'
+import type { LogShippingDeps } from './parts.ts'
+
+export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
+
+/** Beyond that, the log is let go: the shop needs its disk more. */
+const logMaxBytes = 512 * 1024 * 1024
+const snapshotEveryMs = 24 * 60 * 60 * 1000
+/** A restore need not apply more than that to a snapshot. */
+const sinceSnapshotMaxBytes = 1024 * 1024 * 1024
+const retryMaxMs = 60_000
+const dayMs = 24 * 60 * 60 * 1000
+
+type Pending = { readonly index: number; readonly at: number; readonly askedAt: number }
+type Copying = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
+/** What follows the log, from one snapshot to the next. */
+type Following = {
+  readonly store: BackupStore
+  readonly log: CommitLog
+  readonly generation: string
+  /** Of the segment that comes next. */
+  next: number
+  /** Of the first one of the log's present life: everything before it is in the database file. */
+  lifeBegan: number
+  salts: string
+  pending: Pending | undefined
+  lastAt: number | undefined
+  copying: Copying | undefined
+  copyAfter: number
+  snapshotAt: number | undefined
+  bytesSince: number
+  /** What went wrong with the log, and not with the store. */
+  broken: unknown
+}
+
+/** The log was let go, since what takes it is too slow or does not answer. */
+class LetGo extends Error {}
+
+export type ShippingOptions = {
+  /** Asked again until it answers. */
+  readonly openStore: () => Promise<BackupStore>
+  readonly followLog: () => Promise<CommitLog>
+  readonly everyMs: number
+  /** Eight hex digits that tell it from others with the same target. */
+  readonly instance: string
+}
+
+/**
+ * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
+ * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
+ */
+export function startShipping(deps: ShippingDeps, { openStore, followLog, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
+  const { clock, log, logShipping: told } = deps
+  const stopped = Promise.withResolvers<void>()
+  let following: Following | undefined
+  let isStopping = false
+  let failed = 0
+
+  async function begin(): Promise<Following> {
+    const generation = generationName(instance, clock.now(), deps.randomBytes(4))
+    const begun = { version: deps.build.version }
+    // Before the log is held: there is no sense in holding it while the store does not answer.
+    const store = await openStore()
+    await store.put(begunName(generation), withHead(begun, none()))
+    const commits = await followLog()
+    told.generations++
+    log.info('log_shipping.begun', { generation, to: store.place })
+    return {
+      ...{ store, log: commits, generation, next: 0, lifeBegan: 0, salts: '', pending: undefined, lastAt: undefined },
+      ...{ copying: undefined, copyAfter: 0, snapshotAt: undefined, bytesSince: 0, broken: undefined },
+    }
+  }
+
+  /** Ships what is there. Returns the moment up to which everything that was committed is in the store. */
+  async function ship(now: Following): Promise<number> {
+    for (;;) {
+      const askedAt = now.pending?.askedAt ?? clock.now()
+      const range = await ofLog(now, () => now.log.next())
+      if (!range) return askedAt
+      await shipRange(now, range, askedAt)
+      // On the way out nothing is left for later.
+      if (!range.setAside && !isStopping) return askedAt
+    }
+  }
+
+  async function shipRange(now: Following, range: LogRange, askedAt: number): Promise<void> {
+    // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
+    now.pending ??= { index: now.next, at: clock.now(), askedAt }
+    const { index, at } = now.pending
+    const { header, from, to, sum } = range
+    const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum }
+    const pieces = guarded(now, now.log.pieces())
+    now.bytesSince += await unlessTooLong(now, now.store.put(segmentName(head), withHead(head, pieces)))
+    const salts = `${header.salt1} ${header.salt2}`
+    if (salts !== now.salts) Object.assign(now, { salts, lifeBegan: index })
+    Object.assign(now, { pending: undefined, next: index + 1, lastAt: at })
+    await ofLog(now, () => now.log.kept())
+  }
+
+  /** What is put, unless the log grows too long meanwhile. */
+  async function unlessTooLong<T>(now: Following, put: Promise<T>): Promise<T> {
+    let isDone = false
+    const done = put.finally(() => {
+      isDone = true
+    })
+    done.catch(() => undefined)
+    while (!isDone) {
+      await Promise.race([done, deps.sleep(everyMs)])
+      if (!isDone) await refuseLength(now)
+    }
+    return done
+  }
+
+  /** @throws LetGo where the log may not grow any more */
+  async function refuseLength(now: Following): Promise<void> {
+    const bytes = await ofLog(now, () => now.log.bytes())
+    const isShort = (deps.diskFree() ?? Number.POSITIVE_INFINITY) < deps.config.diskFreeMinBytes
+    if (bytes > logMaxBytes || (isShort && bytes > 0)) throw new LetGo(`the log has ${bytes} bytes`)
+  }
+
+  /** Begins to copy the database file where that is due. It goes on while the log is shipped. */
+  function copyWhenDue(now: Following): void {
+    const at = clock.now()
+    const isDue =
+      now.snapshotAt === undefined ||
+      now.bytesSince > sinceSnapshotMaxBytes ||
+      (at - now.snapshotAt > snapshotEveryMs && (now.lastAt ?? 0) > now.snapshotAt)
+    if (now.copying || !isDue || at < now.copyAfter || isStopping) return
+    const copying: Copying = { first: now.lifeBegan, begunAt: at }
+    now.copying = copying
+    now.bytesSince = 0
+    let sha256 = ''
+    const pages = digesting(now.log.file(), (digest) => {
+      sha256 = digest
+    })
+    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages).then(
+      (bytes) => {
+        copying.whole = { bytes, sha256 }
+      },
+      (error: unknown) => {
+        Object.assign(now, { copying: undefined, copyAfter: clock.now() + retryMaxMs })
+        if (!isStopping && following === now) log.warn('log_shipping.snapshot_failed', { error })
+      },
+    )
+  }
+
+  /** Makes a copy known that was whole before the log was shipped the last time, and removes what is not needed any more. */
+  async function conclude(now: Following, copying: Copying): Promise<void> {
+    const { first, begunAt, whole } = copying
+    if (!whole) return
+    const last = now.next - 1
+    // Without a commit since the copy began, it is as it was then.
+    const at = last >= first ? (now.lastAt ?? begunAt) : begunAt
+    const head: SnapshotHead = { format: 1, ...whole, version: deps.build.version }
+    await now.store.put(snapshotName({ generation: now.generation, first, last, at, begunAt }), withHead(head, none()))
+    Object.assign(now, { copying: undefined, snapshotAt: begunAt })
+    told.snapshotAt = begunAt
+    log.info('log_shipping.snapshot', { generation: now.generation, bytes: whole.bytes, ms: clock.now() - begunAt })
+    await forget(now).catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
+  }
+
+  async function forget(now: Following): Promise<void> {
+    const shipped: Shipped[] = []
+    for await (const { name } of now.store.list(`${shippedPrefix}${instance}/`)) {
+      const one = shippedOf(name)
+      if (one) shipped.push(one)
+    }
+    const keepFrom = clock.now() - deps.config.shipLogDays * dayMs
+    for (const name of removable(shipped, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt }))
+      await now.store.delete(name)
+  }
+
+  async function round(): Promise<void> {
+    following ??= await begin()
+    const now = following
+    const copied = now.copying?.whole ? now.copying : undefined
+    const upTo = await ship(now)
+    if (copied) await conclude(now, copied)
+    if (now.snapshotAt !== undefined) told.shippedAt = upTo
+    copyWhenDue(now)
+  }
+
+  /** Says what went wrong, and lets the log go where it is lost or too long. */
+  async function failure(error: unknown): Promise<void> {
+    told.failures++
+    const now = following
+    if (now && !(now.broken || error instanceof LetGo)) {
+      error = await refuseLength(now).then(
+        () => error,
+        (reason: unknown) => reason,
+      )
+    }
+    if (now && (now.broken || error instanceof LetGo)) {
+      following = undefined
+      now.log.close()
+      const advice =
+        'what is committed from now on is shipped once there is a new snapshot: see that the target answers, is fast enough and has room'
+      const isBroken = now.broken instanceof LogBroken
+      if (isBroken)
+        log.warn('log_shipping.log_lost', { error: now.broken, advice: 'another program has moved the log: a new snapshot is made' })
+      else log.error('log_shipping.gave_up', { error: now.broken ?? error, advice })
+    } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'it is tried again until it works' })
+    failed++
+  }
+
+  async function loop(): Promise<void> {
+    for (;;) {
+      const isLast = isStopping
+      try {
+        await round()
+        if (failed > 0) log.info('log_shipping.works', { after: failed })
+        failed = 0
+      } catch (error) {
+        await failure(error)
+      }
+      if (isLast) break
+      const waitMs = failed === 0 ? everyMs : Math.max(everyMs, Math.min(retryMaxMs, everyMs * 2 ** failed))
+      await Promise.race([deps.sleep(waitMs), stopped.promise])
+    }
+    following?.log.close()
+  }
+
+  const running = loop()
+  return {
+    async stop() {
+      isStopping = true
+      stopped.resolve()
+      await Promise.race([running, deps.sleep(stopMaxMs)])
+      following?.log.close()
+    },
+  }
+}
+
+const stopMaxMs = 8_000
+
+async function* none(): AsyncGenerator<Uint8Array> {}
+
+/** What is asked of the log. Where it fails, the log is lost. */
+async function ofLog<T>(now: Following, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    now.broken ??= error
+    throw error
+  }
+}
+
+async function* guarded(now: Following, pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces
+  } catch (error) {
+    now.broken ??= error
+    throw error
+  }
+}

@@ -1,0 +1,170 @@
+/** What is shipped of the log of an embedded database brings it back: to now, to a moment, and as far as it is sound. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { problemsOf } from '../../db/sqlite/copy.ts'
+import { configure } from '../../db/sqlite/engine.ts'
+import { buildFromLog } from '../../src/cli/restore-log.ts'
+import { createFolderStore } from '../../src/clients/backups/folder.ts'
+import { temporaryDir } from '../support/database.ts'
+import { startChild } from '../support/process.ts'
+import { describeProcesses, souk, startCommand } from './souk.ts'
+
+const program = 'ship-until-killed.ts'
+
+function newCounter(folder: string): string {
+  const file = join(folder, 'shop.db')
+  using connection = new Sqlite(file, { create: true })
+  configure(connection)
+  connection.run('CREATE TABLE counter (n INTEGER)')
+  connection.run('INSERT INTO counter VALUES (0)')
+  connection.run('CREATE TABLE blobs (id INTEGER PRIMARY KEY, x BLOB)')
+  return file
+}
+
+/** Lets the program count and ship until `isEnough`, then kills it. What it has acknowledged, and what it has said is shipped. */
+async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean) {
+  await using child = startChild(program, [file, store])
+  let [made, shipped, lines] = [0, -1, 0]
+  for await (const line of child.lines) {
+    const [word, n = '0'] = line.split(' ')
+    if (word === 'made') made = Number(n)
+    else shipped = Number(n)
+    if (isEnough(++lines, shipped)) break
+  }
+  child.kill()
+  await child.exited
+  return { made, shipped }
+}
+
+type Restored = { n: number; problems: string[]; upTo: number; notes: readonly string[] }
+
+async function restored(
+  folder: string,
+  store: string,
+  { to, untilDamage = false }: { to?: number; untilDamage?: boolean } = {},
+): Promise<Restored> {
+  const file = join(folder, `restored-${Math.random()}.db`)
+  const built = await buildFromLog({ store: createFolderStore(store, Date.now), to, file, untilDamage, instance: undefined })
+  using connection = new Sqlite(file, { readonly: true })
+  return { n: connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n ?? -1, problems: problemsOf(connection), ...built }
+}
+
+const shippedIn = (store: string, kind: string) =>
+  readdirSync(join(store, 'wal'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.includes(`/${kind}-`) && !name.endsWith('.tmp'))
+    .sort()
+    .map((name) => join(store, 'wal', name))
+
+/** Segments behind those that the last snapshot needs. */
+function segmentsSince(store: string): number {
+  const indexOf = (name: string | undefined, start: RegExp) => Number(start.exec(name ?? '')?.[1] ?? 0)
+  const needed = indexOf(shippedIn(store, 'snapshot').at(-1), /snapshot-\d+-(\d+)/)
+  return indexOf(shippedIn(store, 'segment').at(-1), /segment-(\d+)/) - needed
+}
+
+describeProcesses('Shipping the log', () => {
+  test('whoever is killed at whatever it does loses nothing that was shipped, and gets back nothing that was not', async () => {
+    const folder = temporaryDir()
+    const store = join(folder, 'store')
+    const file = newCounter(folder)
+    let shipped = -1
+    // Early, while the first snapshot is made, and later ones; then wherever it is.
+    for (const [nth, lines] of [3, 60, 20, 45].entries()) {
+      const isEnough = nth === 1 ? (now: number, done: number) => now > lines && done > 0 : (now: number) => now >= lines
+      const run = await countUntil(file, store, isEnough)
+      shipped = Math.max(shipped, run.shipped)
+      if (shipped < 0) continue
+      const { n, problems } = await restored(folder, store)
+      expect(n).toBeGreaterThanOrEqual(shipped)
+      // The last one may have been committed and not acknowledged any more.
+      expect(n).toBeLessThanOrEqual(run.made + 1)
+      expect(problems).toEqual([])
+    }
+    expect(shipped).toBeGreaterThan(0)
+  })
+
+  test('a segment that is missing or damaged is told, and what is before it is restored where that is asked for', async () => {
+    const folder = temporaryDir()
+    const store = join(folder, 'store')
+    const file = newCounter(folder)
+    await countUntil(file, store, (_, shipped) => shipped > 0 && segmentsSince(store) > 3)
+    const whole = await restored(folder, store)
+    const last = shippedIn(store, 'segment').at(-2) ?? ''
+    const bytes = readFileSync(last)
+    for (const damage of [
+      () => rmSync(last),
+      () => writeFileSync(last, bytes.subarray(0, -10)),
+      () => writeFileSync(last, Buffer.from(bytes).fill(7, bytes.length - 20)),
+      () => writeFileSync(last, 'something else'),
+    ]) {
+      damage()
+      await expect(restored(folder, store)).rejects.toThrow(/--until-damage/)
+      const some = await restored(folder, store, { untilDamage: true })
+      expect(some.n).toBeLessThan(whole.n)
+      expect(some.n).toBeGreaterThan(0)
+      expect(some.upTo).toBeLessThan(whole.upTo)
+      expect(some.problems).toEqual([])
+      expect(some.notes.join()).toContain('damaged or missing')
+    }
+    writeFileSync(last, bytes)
+    expect((await restored(folder, store)).n).toBe(whole.n)
+    const pages = shippedIn(store, 'pages').at(-1) ?? ''
+    const all = readFileSync(pages)
+    writeFileSync(pages, Buffer.from(all).fill(7, all.length >> 1))
+    await expect(restored(folder, store, { untilDamage: true })).rejects.toThrow(/Nothing was restored/)
+  })
+
+  test('going back to a moment brings what was committed by then, as far as it was shipped, and nothing later', async () => {
+    const folder = temporaryDir()
+    const store = join(folder, 'store')
+    const file = newCounter(folder)
+    const first = await countUntil(file, store, (lines, shipped) => lines > 40 && shipped > 0)
+    const between = (await restored(folder, store)).upTo
+    const second = await countUntil(file, store, (lines, shipped) => lines > 40 && shipped > first.made)
+    const back = await restored(folder, store, { to: between })
+    expect(back.n).toBeGreaterThanOrEqual(first.shipped)
+    expect(back.n).toBeLessThanOrEqual(first.made + 1)
+    expect((await restored(folder, store)).n).toBeGreaterThanOrEqual(second.shipped)
+    await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/reaches from/)
+  })
+
+  test('a shop whose disk is gone is there again elsewhere, with its keys, by one command', async () => {
+    const folder = temporaryDir()
+    const [lost, found, store] = ['lost', 'found', 'store'].map((name) => join(folder, name)) as [string, string, string]
+    for (const path of [lost, found]) mkdirSync(path, { mode: 0o700 })
+    const settings = { BACKUP_DIR: store, SHIP_LOG_SECONDS: '1', BACKUP_PASSPHRASE: 'correct horse battery' }
+    await souk(['setup', '--email', 'ops@example.com'], lost, { stdin: 'a-long-enough-password-1\n' })
+    const server = startCommand(['serve'], lost, settings)
+    for await (const chunk of server.stdout) if (new TextDecoder().decode(chunk).includes('ready')) break
+    expect((await souk(['reset-password', '--email', 'ops@example.com'], lost, { stdin: 'a-long-enough-password-2\n' })).status).toBe(0)
+    const people = (folder: string) => {
+      using connection = new Sqlite(join(folder, 'souk.db'), { readonly: true })
+      return connection.query('SELECT * FROM users').all()
+    }
+    while (!shippedInOrNone(store)) await Bun.sleep(20)
+    server.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+    const before = people(lost)
+    expect(before.length).toBe(1)
+    renameSync(join(lost, 'keys.json'), join(found, 'keys.json'))
+    rmSync(lost, { recursive: true })
+    const refused = await souk(['restore', '--to', '2020-01-01T00:00:00Z'], found, { settings })
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+    expect(refused.stderr).toContain('reaches from')
+    const outcome = await souk(['restore', '--to', 'latest', '--check'], found, { settings })
+    expect(outcome.stderr).toBe('')
+    expect(outcome.status).toBe(0)
+    expect(people(found)).toEqual(before)
+  })
+})
+
+/** By its names: what is in them is sealed. */
+function shippedInOrNone(store: string): boolean {
+  try {
+    return shippedIn(store, 'snapshot').length > 0
+  } catch {
+    return false
+  }
+}

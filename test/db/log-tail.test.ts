@@ -1,0 +1,247 @@
+/** The write-ahead log followed beside writers, checkpoints and other readers, and a database made of it again. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import { LogBroken, type LogRange } from '../../db/engine.ts'
+import { configure } from '../../db/sqlite/engine.ts'
+import { openPages, type Pages } from '../../db/sqlite/log-apply.ts'
+import { type LogTail, openTail } from '../../db/sqlite/log-tail.ts'
+
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'souk-log-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Numbers that look like chance, the same for the same seed. */
+function chance(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}
+
+const countOf = (connection: Sqlite) => connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n ?? -1
+const soundnessOf = (connection: Sqlite) =>
+  connection.query<{ integrity_check: string }, []>('PRAGMA integrity_check').get()?.integrity_check
+const rowsOf = (connection: Sqlite) =>
+  connection
+    .query('SELECT count(*) AS rows, sum(length(x)) AS bytes, max(id) AS last, sum(id * unicode(hex(substr(x, 1, 1)))) AS mix FROM blobs')
+    .get()
+
+function newDatabase(name: string): { file: string; connect: () => Sqlite } {
+  const file = join(folder, name)
+  const connect = () => {
+    const connection = new Sqlite(file, { create: true })
+    configure(connection, 'OFF')
+    // Small, so that everything that takes long in a shop happens within a few commits.
+    for (const pragma of ['busy_timeout = 0', 'wal_autocheckpoint = 40', 'cache_size = 10']) connection.run(`PRAGMA ${pragma}`)
+    return connection
+  }
+  using connection = connect()
+  connection.run('CREATE TABLE counter (n INTEGER)')
+  connection.run('INSERT INTO counter VALUES (0)')
+  connection.run('CREATE TABLE blobs (id INTEGER PRIMARY KEY, x BLOB)')
+  connection.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  return { file, connect }
+}
+
+/** Applies what is shipped, and says that it is kept. */
+function keep(tail: LogTail, range: LogRange, pages: Pages): void {
+  let { sum } = range
+  let ends = false
+  for (const piece of tail.pieces()) {
+    const applied = pages.apply(zstdDecompressSync(piece.subarray(4)), range.header, sum)
+    if (!applied) throw new Error('what was read does not follow')
+    sum = applied.sum
+    ends = applied.endsCommit
+  }
+  expect(ends).toBe(true)
+  tail.kept()
+  pages.finish()
+}
+
+/** What a copy of a file says: it is not to be opened where it lies, since nothing may be written to it. */
+function look<T>(copy: string, see: (connection: Sqlite) => T): T {
+  const file = `${copy}.look`
+  for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+  copyFileSync(copy, file)
+  using connection = new Sqlite(file)
+  return see(connection)
+}
+
+/** One commit of two writers, of which some are long, some give part of it up, and some all of it. Whether it was made. */
+function commit(connection: Sqlite, pick: (below: number) => number): boolean {
+  connection.run('BEGIN IMMEDIATE')
+  connection.run('UPDATE counter SET n = n + 1')
+  for (let nth = pick(15) === 0 ? 60 : pick(4); nth > 0; nth--)
+    connection.run('INSERT INTO blobs (x) VALUES (randomblob(?))', [1 + pick(6_000)])
+  if (pick(5) === 0) connection.run('DELETE FROM blobs WHERE id % 7 = ?', [pick(7)])
+  if (pick(8) === 0) {
+    connection.run('SAVEPOINT some')
+    for (let nth = 0; nth < 30; nth++) connection.run('INSERT INTO blobs (x) VALUES (randomblob(5000))')
+    connection.run('UPDATE blobs SET x = randomblob(3000) WHERE id % 5 = 0')
+    connection.run('ROLLBACK TO some')
+    connection.run('RELEASE some')
+  }
+  const isMade = pick(6) !== 0
+  connection.run(isMade ? 'COMMIT' : 'ROLLBACK')
+  return isMade
+}
+
+for (const seed of [1, 2, 3])
+  test(`what is shipped is all that was committed, exactly, whatever writers, readers and checkpoints do (${seed})`, () => {
+    const pick = chance(seed)
+    const { file, connect } = newDatabase(`model-${seed}.db`)
+    const copy = `${file}.copy`
+    copyFileSync(file, copy)
+    const writers = [connect(), connect()] as const
+    const readers = [new Sqlite(file, { readonly: true }), new Sqlite(file, { readonly: true })] as const
+    const open = () =>
+      openTail(file, {
+        foldFrames: 30 + pick(100),
+        setAsideMaxBytes: pick(3) ? 10_000_000 : 100_000,
+        lockedMaxBytes: pick(3) ? 1_000_000 : 5_000,
+      })
+    let tail = open()
+    let pages = openPages(copy)
+    let [made, kept, lives, salt] = [0, 0, 0, 0]
+    /** Where the log is lost, it begins again with a copy: by another process, since ours would drop its own locks. */
+    const next = () => {
+      try {
+        return tail.next()
+      } catch (error) {
+        if (!(error instanceof LogBroken)) throw error
+        tail.close()
+        tail = open()
+        pages.close()
+        Bun.spawnSync(['cp', file, copy])
+        pages = openPages(copy)
+        return tail.next()
+      }
+    }
+    const ship = () => {
+      const range = next()
+      if (!range) return false
+      if (pick(6) === 0) {
+        // What takes it fails, before or in the middle; meanwhile the shop goes on, and the same is asked for again.
+        const pieces = tail.pieces()
+        if (pick(2) === 0) pieces.next()
+        pieces.return(undefined)
+        if (commit(writers[0], pick)) made++
+        expect(tail.next()).toEqual(range)
+      }
+      if (range.header.salt1 !== salt) lives++
+      salt = range.header.salt1
+      keep(tail, range, pages)
+      const count = look(copy, countOf)
+      expect(count).toBeGreaterThanOrEqual(kept)
+      expect(count).toBeLessThanOrEqual(made)
+      kept = count
+      return true
+    }
+    for (let step = 0; step < 150; step++) {
+      const what = pick(20)
+      if (what < 10 && commit(writers[pick(2) as 0 | 1], pick)) made++
+      if (what === 10) writers[0].run('PRAGMA wal_checkpoint(PASSIVE)')
+      if (what === 11 && pick(3) === 0) writers[1].run('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (what === 12) {
+        const reader = readers[pick(2) as 0 | 1]
+        if (reader.inTransaction) reader.run('COMMIT')
+        else if (pick(3) === 0) {
+          reader.run('BEGIN')
+          countOf(reader)
+        }
+      }
+      if (what === 13 && pick(10) === 0) {
+        for (const reader of readers) if (reader.inTransaction) reader.run('COMMIT')
+        writers[0].run('VACUUM')
+      }
+      if (what > 13) ship()
+    }
+    while (ship());
+    expect(look(copy, countOf)).toBe(made)
+    expect(look(copy, soundnessOf)).toBe('ok')
+    expect(look(copy, rowsOf)).toEqual(rowsOf(writers[0]))
+    expect(lives).toBeGreaterThan(0)
+    pages.close()
+    tail.close()
+    for (const connection of [...writers, ...readers]) connection.close()
+  })
+
+test('the log does not grow without end while it is followed, also where there is always something new', () => {
+  const { file, connect } = newDatabase('growth.db')
+  using writer = connect()
+  const tail = openTail(file, { foldFrames: 50 })
+  const frames: number[] = []
+  for (let round = 0; round < 30; round++) {
+    for (let nth = 0; nth < 5; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
+    tail.next()
+    // Between what was read and the next look something is committed, always.
+    for (const _ of tail.pieces()) writer.run('UPDATE counter SET n = n + 1')
+    tail.kept()
+    frames.push(tail.logBytes() / 4_120)
+  }
+  expect(Math.max(...frames)).toBeLessThan(200)
+  tail.close()
+})
+
+test('what nobody has taken yet is not written over, however long the log becomes', () => {
+  const { file, connect } = newDatabase('held.db')
+  using writer = connect()
+  const copy = `${file}.copy`
+  copyFileSync(file, copy)
+  const tail = openTail(file)
+  for (let nth = 0; nth < 100; nth++) {
+    writer.run('UPDATE counter SET n = n + 1')
+    writer.run('INSERT INTO blobs (x) VALUES (randomblob(3000))')
+  }
+  writer.run('PRAGMA wal_checkpoint(PASSIVE)')
+  const pages = openPages(copy)
+  for (let range = tail.next(); range; range = tail.next()) keep(tail, range, pages)
+  expect(look(copy, countOf)).toBe(100)
+  pages.close()
+  tail.close()
+})
+
+test('a log that another program has moved and begun anew while nobody held it is refused, not guessed at', () => {
+  const { file, connect } = newDatabase('lost.db')
+  using writer = connect()
+  const tail = openTail(file)
+  writer.run('UPDATE counter SET n = n + 1')
+  const range = tail.next()
+  expect(range).toBeDefined()
+  for (const _ of tail.pieces());
+  tail.kept()
+  // All of it is in the file, and a log of other salts takes its place.
+  for (let nth = 0; nth < 2; nth++) {
+    writer.run('PRAGMA wal_checkpoint(PASSIVE)')
+    tail.next()
+  }
+  tail.close()
+  const later = openTail(file)
+  writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  writer.run('UPDATE counter SET n = n + 1')
+  expect(() => later.next()).toThrow(LogBroken)
+  later.close()
+})
+
+test("reading the log as a plain file drops none of SQLite's locks", () => {
+  const { file, connect } = newDatabase('locks.db')
+  using writer = connect()
+  writer.run('BEGIN IMMEDIATE')
+  writer.run('UPDATE counter SET n = n + 1')
+  const locks = () =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(` ${process.pid} `)).length
+  const before = locks()
+  expect(before).toBeGreaterThan(1)
+  closeSync(openSync(`${file}-wal`, 'r'))
+  expect(locks()).toBe(before)
+  writer.run('COMMIT')
+})

@@ -1,0 +1,153 @@
+/** Shipping beside a shop that goes on: a target that is gone, slow or full, and a log that is lost. */
+import { Database as Sqlite } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type CommitLog, LogBroken } from '../../../db/engine.ts'
+import { configure } from '../../../db/sqlite/engine.ts'
+import { databaseFileAt } from '../../../db/sqlite/file.ts'
+import { buildFromLog } from '../../../src/cli/restore-log.ts'
+import { createFolderStore } from '../../../src/clients/backups/folder.ts'
+import type { BackupStore } from '../../../src/core/backup-store.ts'
+import { logShippingMetrics } from '../../../src/modules/log-shipping/index.ts'
+import { logShippingParts } from '../../../src/modules/log-shipping/parts.ts'
+import { type ShippingDeps, startShipping } from '../../../src/modules/log-shipping/service.ts'
+import { temporaryDir } from '../../support/database.ts'
+
+type Options = {
+  /** Stands before the store. */
+  before?: (store: BackupStore) => BackupStore
+  followLog?: (open: () => Promise<CommitLog>) => () => Promise<CommitLog>
+  diskFree?: () => number
+}
+
+/** A database that counts, and the shipping of its log, a round whenever it is asked for. */
+function shop({ before = (store) => store, followLog = (open) => open, diskFree }: Options = {}) {
+  const folder = temporaryDir()
+  const file = join(folder, 'shop.db')
+  const writer = new Sqlite(file, { create: true })
+  configure(writer, 'OFF')
+  writer.run('CREATE TABLE counter (n INTEGER)')
+  writer.run('INSERT INTO counter VALUES (0)')
+  const store = createFolderStore(join(folder, 'store'), Date.now)
+  const said: string[] = []
+  const waiting = new Set<() => void>()
+  let now = Date.now()
+  const note = (event: string) => void said.push(event)
+  const deps = {
+    log: { debug: note, info: note, warn: note, error: note },
+    clock: { now: () => ++now, monotonic: () => performance.now() },
+    ...{ sleep: () => new Promise<void>((resume) => waiting.add(resume)), randomBytes, build: { version: 'test' } },
+    ...{ diskFree: diskFree ?? (() => undefined), config: { diskFreeMinBytes: 1_000, shipLogDays: 7 }, ...logShippingParts() },
+  } as unknown as ShippingDeps
+  const database = databaseFileAt(file)
+  const { stop } = startShipping(deps, {
+    ...{ openStore: async () => before(store), followLog: followLog(() => database.followLog()) },
+    ...{ everyMs: 1, instance: '00000000' },
+  })
+  return {
+    ...{ writer, store, said, deps, stop },
+    count: () => void writer.run('UPDATE counter SET n = n + 1'),
+    /** Lets rounds go by until that is so. */
+    async until(isSo: () => boolean): Promise<void> {
+      while (!isSo()) {
+        for (const resume of waiting) resume()
+        waiting.clear()
+        await new Promise((resume) => setImmediate(resume))
+      }
+    },
+    async restored(): Promise<number> {
+      const restored = join(folder, `restored-${said.length}.db`)
+      await buildFromLog({ store, to: undefined, file: restored, untilDamage: false, instance: undefined })
+      using connection = new Sqlite(restored)
+      return connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n ?? -1
+    },
+  }
+}
+
+test('a target that is gone is tried again until it is there, and then has everything', async () => {
+  let [isGone, refused] = [false, 0]
+  const { count, until, said, deps, restored, stop } = shop({
+    before: (store) => ({
+      ...store,
+      put(name, chunks) {
+        if (!isGone) return store.put(name, chunks)
+        refused++
+        throw new Error('gone')
+      },
+    }),
+  })
+  await until(() => deps.logShipping.shippedAt !== undefined)
+  const { shippedAt } = deps.logShipping
+  isGone = true
+  count()
+  await until(() => refused > 3)
+  // Said once, and seen in the figures.
+  expect(said.filter((event) => event === 'log_shipping.fails').length).toBe(1)
+  expect(deps.logShipping.shippedAt).toBe(shippedAt as number)
+  expect(logShippingMetrics(deps).join('\n')).toContain(`souk_log_shipping_failures_total ${deps.logShipping.failures}`)
+  for (let nth = 0; nth < 20; nth++) count()
+  isGone = false
+  await until(() => said.includes('log_shipping.works'))
+  await stop()
+  expect(await restored()).toBe(21)
+  expect(deps.logShipping.generations).toBe(1)
+})
+
+test('where the disk runs full, the log is let go and may be written over; with room again a new generation begins', async () => {
+  let [isGone, free] = [false, 1_000_000]
+  const { writer, count, until, said, deps, restored, stop } = shop({
+    before: (store) => ({ ...store, put: (name, chunks) => (isGone ? Promise.reject(new Error('full')) : store.put(name, chunks)) }),
+    diskFree: () => free,
+  })
+  await until(() => deps.logShipping.shippedAt !== undefined)
+  isGone = true
+  free = 10
+  count()
+  await until(() => said.includes('log_shipping.gave_up'))
+  // Nobody holds the log any more.
+  writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  count()
+  isGone = false
+  free = 1_000_000
+  await until(() => deps.logShipping.generations === 2 && said.filter((event) => event === 'log_shipping.snapshot').length === 2)
+  count()
+  await stop()
+  expect(await restored()).toBe(3)
+})
+
+test('a target that does not answer at all holds up nobody: the log is looked at meanwhile', async () => {
+  let [hangs, free] = [false, 1_000_000]
+  const { count, until, said, deps, stop } = shop({
+    before: (store) => ({ ...store, put: (name, chunks) => (hangs ? new Promise(() => undefined) : store.put(name, chunks)) }),
+    diskFree: () => free,
+  })
+  await until(() => deps.logShipping.shippedAt !== undefined)
+  hangs = true
+  count()
+  free = 10
+  await until(() => said.includes('log_shipping.gave_up'))
+  hangs = false
+  free = 1_000_000
+  await until(() => deps.logShipping.generations === 2)
+  await stop()
+})
+
+test('a log that is lost is not guessed at: a new generation begins with a new snapshot', async () => {
+  let isLost = false
+  const { count, until, said, deps, restored, stop } = shop({
+    followLog: (open) => async () => {
+      const log = await open()
+      return { ...log, next: () => (isLost ? Promise.reject(new LogBroken('lost')) : log.next()) }
+    },
+  })
+  await until(() => deps.logShipping.shippedAt !== undefined)
+  isLost = true
+  count()
+  await until(() => said.includes('log_shipping.log_lost'))
+  isLost = false
+  count()
+  await until(() => said.filter((event) => event === 'log_shipping.snapshot').length === 2)
+  await stop()
+  expect(await restored()).toBe(2)
+})

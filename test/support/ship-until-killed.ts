@@ -1,0 +1,50 @@
+/**
+ * Counts in a database, a commit at a time, and ships its log, until it is killed. Prints `made N` for each count that was acknowledged, with a
+ * checkpoint now and then, and `shipped N`: all counts up to there are in the store.
+ */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { openSqlite } from '../../db/sqlite/engine.ts'
+import { databaseFileAt } from '../../db/sqlite/file.ts'
+import { createFolderStore } from '../../src/clients/backups/folder.ts'
+import { logShippingParts } from '../../src/modules/log-shipping/parts.ts'
+import { type ShippingDeps, startShipping } from '../../src/modules/log-shipping/service.ts'
+
+async function count(): Promise<void> {
+  const [, , file = '', store = ''] = Bun.argv
+  const db = openSqlite(file)
+  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+  const deps = {
+    ...{ log: silent, clock: { now: () => Date.now(), monotonic: () => performance.now() }, sleep: Bun.sleep, randomBytes },
+    ...{ diskFree: () => undefined, config: { diskFreeMinBytes: 0, shipLogDays: 7 }, build: { version: 'test' } },
+    ...logShippingParts(),
+  } as unknown as ShippingDeps
+  startShipping(deps, {
+    openStore: async () => createFolderStore(store, Date.now),
+    followLog: () => databaseFileAt(file).followLog(),
+    everyMs: 5,
+    instance: '00000000',
+  })
+  /** When each was acknowledged. */
+  const made: { n: number; at: number }[] = []
+  let told = -1
+  for (;;) {
+    await db.write(async (tx) => {
+      await tx.rows(sql`update counter set n = n + 1`)
+      await tx.rows(sql`insert into blobs (x) values (randomblob(5000))`)
+      await tx.rows(sql`delete from blobs where id % 50 = (select n % 50 from counter)`)
+    })
+    const [row] = await db.read.rows<{ n: number }>(sql`select n from counter`)
+    const n = row?.n ?? 0
+    made.push({ n, at: Date.now() })
+    process.stdout.write(`made ${n}\n`)
+    const { shippedAt = 0 } = deps.logShipping
+    const shipped = made.findLast(({ at }) => at < shippedAt)?.n ?? -1
+    if (shipped > told) process.stdout.write(`shipped ${shipped}\n`)
+    told = Math.max(told, shipped)
+    if (n % 70 === 0) await db.checkpoint()
+    await Bun.sleep(1)
+  }
+}
+
+void count()

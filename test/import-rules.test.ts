@@ -147,7 +147,11 @@ const rules: readonly Rule[] = [
       /^(bun:sqlite|drizzle-orm|@sinclair\/typebox\/value|node:[\w/]+)$/,
     ],
   },
-  { what: 'the wiring of jobs', files: /^jobs\/index\.ts$/, may: [/^jobs\//, /^croner$/, anyIndex, /^src\/core\/job-table\.ts$/, /^src\/parts\.ts$/] },
+  {
+    what: 'the wiring of jobs',
+    files: /^jobs\/index\.ts$/,
+    may: [/^jobs\//, /^croner$/, anyIndex, /^src\/core\/job-table\.ts$/, /^src\/parts\.ts$/],
+  },
   { what: 'jobs', files: /^jobs\//, may: [anyIndex, ...core, /^src\/parts\.ts$/] },
   { what: 'schema', files: /^db\/schema\//, may: [/^drizzle-orm$/, /^db\/(columns|schema\/[\w-]+)\.ts$/] },
   { what: 'db', files: /^db\//, may: [/^db\//, /^(drizzle-orm(\/[\w-]+)?|lru-cache|pg|bun:sqlite|node:[\w/]+)$/] },

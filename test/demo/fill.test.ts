@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { engine } from '../../db/columns.ts'
 import type { Writer } from '../../db/engine.ts'
 import { attestations } from '../../db/schema/trust.ts'
 import { rebuildKpis } from '../../jobs/rebuild-kpis.ts'
@@ -41,7 +42,16 @@ async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {
   return end === 'died'
 }
 
-/** The demo that the tests of this file look at. */
+/** A fill that dies at one write after another, and is begun again each time. */
+async function fillBrokenOff({ deps }: TestApp): Promise<void> {
+  for (const writes of [3, 150, 500, 1_000, 1_400]) expect(await fillUntil(deps, writes)).toBe(true)
+  await fillDemo(deps)
+}
+
+/**
+ * The demo that the tests of this file look at. On Postgres, where a fill costs five times as much, it is one that was broken off again and
+ * again: the same tests, and their very numbers, hold it to what a fill at one go makes on SQLite, where the two are compared as well.
+ */
 let app: TestApp
 /** By the name of the shop, newest first, and all that there is: as it was when it was filled, whatever a test does to it. */
 const ordersByShop = new Map<string, Json[]>()
@@ -49,7 +59,7 @@ let contents: Json[]
 
 beforeAll(async () => {
   app = await demoApp()
-  await fillDemo(app.deps)
+  await (engine === 'sqlite' ? fillDemo(app.deps) : fillBrokenOff(app))
   for (const { name } of demoShops) ordersByShop.set(name, await all('/v2/orders', await keyOf(name)))
   contents = await contentsOf(app)
 })
@@ -400,15 +410,17 @@ describe('on the running demo', () => {
 
 describe('filling the demo', () => {
   test('a fill of the demo that is broken off again and again makes what it would have made at one go, and once it is done nothing more', async () => {
-    await using broken = await demoApp()
-    for (const writes of [3, 150, 500, 1_000, 1_400]) expect(await fillUntil(broken.deps, writes)).toBe(true)
-    await fillDemo(broken.deps)
-    expect(await contentsOf(broken)).toEqual(contents)
+    const broken = engine === 'sqlite' ? await demoApp() : app
+    if (broken !== app) {
+      await fillBrokenOff(broken)
+      expect(await contentsOf(broken)).toEqual(contents)
+    }
     const { writes } = broken.deps.db.stats
     broken.clock.advance(dayMs)
     await fillDemo(broken.deps)
     expect(broken.deps.db.stats.writes).toBe(writes)
     expect([...app.logged, ...broken.logged].filter(({ level }) => level !== 'info')).toEqual([])
+    if (broken !== app) await broken.close()
   })
 
   test('filling the demo refuses a database that holds anything else, and leaves it as it is', async () => {

@@ -3,7 +3,7 @@
  * If there are fewer it prints the answer's status and how many there were.
  */
 import { type CallOptions, testApp } from './app.ts'
-import { type Deed, doIt, stopping } from './crash.ts'
+import { type Deed, doIt, fewConnections, stopping } from './crash.ts'
 import type { TestDatabase } from './database.ts'
 
 export type ActRequest = { method: string; path: string; options: CallOptions }
@@ -18,7 +18,7 @@ export type Act = {
 /** No `await` at the top: a module that has one cannot be compiled ahead. */
 async function act(): Promise<void> {
   const { database, startAt, killAfter, deed } = JSON.parse(Bun.argv[2] ?? '') as Act
-  const app = await testApp({}, { startAt, database: { ...database, drop: async () => undefined } })
+  const app = await testApp(fewConnections, { startAt, database: { ...database, drop: async () => undefined } })
   const { stopped, count } = stopping(app, undefined, killAfter)
   void stopped.then(() => process.kill(process.pid, 'SIGKILL'))
   const status = await doIt(app, deed)

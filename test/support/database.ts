@@ -28,6 +28,11 @@ const directories = new Set<string>()
 export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
   directories.clear()
+  idle.length = 0
+  for (const { client, database } of kept.splice(0)) {
+    await client.end()
+    await database.drop()
+  }
   const client = administrator
   administrator = undefined
   await (await client)?.end()
@@ -102,6 +107,68 @@ export async function copyOf({ url, dataDir }: Pick<TestDatabase, 'url' | 'dataD
   return copy
 }
 
+/** A database that is lent again and again, and the connection on which it is filled. */
+type Kept = { database: TestDatabase; client: pg.Client }
+const kept: Kept[] = []
+const idle: Kept[] = []
+
+/**
+ * The same, where many are wanted one after another: on Postgres one that was dropped before holds, to the row, what is to be copied
+ * instead of what it held, which takes a third of the time of making one and dropping it. Nobody may write to the first one any more.
+ */
+export async function lentCopyOf(source: TestDatabase): Promise<TestDatabase> {
+  if (engine === 'sqlite') return copyOf(source)
+  const one = idle.pop() ?? (await keptDatabase())
+  const contents = known.get(source) ?? contentsOf(source.url)
+  known.set(source, contents)
+  await refill(one.client, await contents)
+  return { url: one.database.url, dataDir: temporaryDir(), drop: async () => void idle.push(one) }
+}
+const known = new WeakMap<TestDatabase, ReturnType<typeof contentsOf>>()
+
+async function keptDatabase(): Promise<Kept> {
+  const database = await testDatabase()
+  const one = { database, client: await connected(database.url) }
+  kept.push(one)
+  return one
+}
+
+/** The rows of a Postgres database by table, as JSON, and the columns that are written: what is generated follows from them. */
+async function contentsOf(url: string): Promise<{ name: string; columns: string; rows: string }[]> {
+  const client = await connected(url)
+  try {
+    const { rows: tables } = await client.query<{ name: string; columns: string }>(`
+      select c.oid::regclass::text as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace group by c.oid`)
+    const all = tables.map(({ name }) => `select '${name}' as name, json_agg(t)::text as rows from ${name} t`).join(' union all ')
+    const { rows: held } = await client.query<{ name: string; rows: string | null }>(all)
+    const columns = new Map(tables.map((table) => [table.name, table.columns]))
+    return held.flatMap(({ name, rows }) => (rows === null ? [] : { name, rows, columns: columns.get(name) ?? '' }))
+  } finally {
+    await client.end()
+  }
+}
+
+/** As the server restores a dump: no trigger fires, and no reference is looked up. */
+async function refill(client: pg.Client, contents: Awaited<ReturnType<typeof contentsOf>>): Promise<void> {
+  // Of whoever was killed, or stopped for good, nothing may come any more. (Told to wait, the server looks ten times a second.)
+  let others: number | null = 1
+  while (others) {
+    const ending = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+    others = (await client.query(ending)).rowCount
+  }
+  const { rows: used } = await client.query<{ name: string }>(`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0`)
+  const emptying = used.map(({ name }) => `delete from ${name};`)
+  const filling = contents.map(
+    ({ name, columns, rows }) =>
+      `insert into ${name} (${columns}) select ${columns} from json_populate_recordset(null::${name}, ${client.escapeLiteral(rows)});`,
+  )
+  await client.query(['begin; set local session_replication_role = replica;', ...emptying, ...filling, 'commit'].join('\n'))
+}
+
 /** An empty Postgres database, without a single table. */
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `souk_empty_${ours}_${made++}`
@@ -134,10 +201,12 @@ function urlOf(database: string): string {
 let administrator: Promise<pg.Client> | undefined
 
 async function administer<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {
-  administrator ??= (async () => {
-    const client = new pg.Client({ connectionString: serverUrl })
-    await client.connect()
-    return client
-  })()
+  administrator ??= connected(serverUrl)
   return (await (await administrator).query<Row>(statement)).rows
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client
 }

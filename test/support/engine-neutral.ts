@@ -36,3 +36,9 @@ export const engineNeutral = (): string[] =>
  * the document to the one in docs/, byte for byte.
  */
 export const ofTheDocument = ['test/http/docs-browser.test.ts', 'test/http/openapi-lint.test.ts'] as const
+
+/**
+ * Buying in the demo's shops, which begins with a fill of its own: what the fill makes is looked at on both engines by fill.test.ts, and what
+ * processors decide is tried on both by checkout/outside.test.ts, order/promises.test.ts and faults/payments-crash.test.ts.
+ */
+export const ofTheDemo = ['test/demo/paying.test.ts'] as const

@@ -28,8 +28,8 @@ export const settings = {
   ...documents,
   ...chains,
   ...operations,
-  ...backups,
   ...providers,
+  ...backups,
 } as const
 
 type Settings = (typeof settings)[keyof typeof settings]

@@ -86,7 +86,7 @@ was sold since. Variants that the file does not name always stay. --dry-run says
 night, and older ones are removed by the rule of the settings.
 
 With FILE the copy is whole, checked and on the disk before it gets its name. Documents of lending applications are copied into
-FILE.documents as they are, sealed; those that are there from an earlier backup are not copied again. The keys are not in it, and without them the
+FILE.files as they are, sealed; those that are there from an earlier backup are not copied again. The keys are not in it, and without them the
 secrets in it cannot be read: keep a copy of DATA_DIR/keys.json elsewhere, or use --with-keys. The passphrase (12
 characters or more) is asked for on a terminal, or else is the first line of standard input. For the embedded
 database only; on Postgres use pg_dump.`,
@@ -109,7 +109,7 @@ database only; on Postgres use pg_dump.`,
     },
     details: `Needs the server stopped. With --to everything is restored that was committed by the last shipment before that time, which is
 said: up to SHIP_LOG_SECONDS earlier. A NAME is looked for where the settings say, and held against its record: length, hash and rows. The
-keys that are in a sealed one are put in place where they are missing. FILE is checked first and stays as it is. The documents in FILE.documents are put where the settings
+keys that are in a sealed one are put in place where they are missing. FILE is checked first and stays as it is. The documents in FILE.files are put where the settings
 say. The passphrase of --keys is asked for on a
 terminal, or else is the first line of standard input.`,
     run: async (input) => (await import('./restore.ts')).restore(input),

@@ -24,7 +24,13 @@ const stream = process.stderr
 const port = { log: { warn: () => undefined }, sleep: Bun.sleep }
 
 /** Where the documents lie that belong to a copy of a database. */
-export const documentsBeside = (file: string): string => `${file}.documents`
+export const documentsBeside = (file: string): string => `${file}.files`
+
+/** Where a backup that is there has its documents: it was called FILE.documents before it was FILE.files. */
+export function documentsOfBackup(file: string): string {
+  const former = `${file}.documents`
+  return !isThere(documentsBeside(file)) && isThere(former) ? former : documentsBeside(file)
+}
 
 /** What gives back the documents of a backup. */
 export type DocumentSource = Pick<ReturnType<typeof createFileStore>, 'get'>

@@ -19,7 +19,7 @@ import { copyWithProgress, problemsWithProgress } from './copying.ts'
 import { embeddedFile, type FileState, inspectFile, withReader } from './database-file.ts'
 import {
   type DocumentSource,
-  documentsBeside,
+  documentsOfBackup,
   keepAs,
   keepDocuments,
   markStores,
@@ -119,8 +119,8 @@ const secretsIn = (text: string | undefined): Secrets | undefined => (text === u
 function sourceFile(file: string, target: string): Source {
   const state = inspectFile(file)
   return {
-    what: documentsBeside(file),
-    documents: createFileStore(documentsBeside(file)),
+    what: documentsOfBackup(file),
+    documents: createFileStore(documentsOfBackup(file)),
     async copy() {
       await refuseDamage(file)
       return copyWithProgress({ source: file, target }, state.bytes)

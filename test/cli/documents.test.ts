@@ -1,6 +1,17 @@
 /** Documents of lending applications and the commands: found faulty, backed up, restored, sealed anew, and nothing left of a killed server. */
 import { expect, test } from 'bun:test'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -108,11 +119,11 @@ describeProcesses('documents and the commands', () => {
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'a passphrase of many words\n' })
     expect([backup.status, backup.stderr]).toEqual([0, ''])
-    expect(backup.stdout).toContain(`Its 2 documents are in ${file}.documents`)
-    expect(readdirSync(`${file}.documents`).sort()).toEqual(namesIn(database))
+    expect(backup.stdout).toContain(`Its 2 documents are in ${file}.files`)
+    expect(readdirSync(`${file}.files`).sort()).toEqual(namesIn(database))
     for (const name of namesIn(database)) {
-      expect(readFileSync(join(`${file}.documents`, name)).equals(readFileSync(join(dataDir, 'documents', name)))).toBe(true)
-      expect(statSync(join(`${file}.documents`, name)).mode & 0o777).toBe(0o600)
+      expect(readFileSync(join(`${file}.files`, name)).equals(readFileSync(join(dataDir, 'documents', name)))).toBe(true)
+      expect(statSync(join(`${file}.files`, name)).mode & 0o777).toBe(0o600)
     }
     const empty = temporaryDir()
     const restored = await souk(['restore', file, '--keys', `${file}.keys`], empty, { stdin: 'a passphrase of many words\n' })
@@ -127,7 +138,7 @@ describeProcesses('documents and the commands', () => {
     const file = join(folder, 'shop.db')
     await souk(['backup', file], dataDir)
     const older = join(copiesOf(folder)(), 'shop.db')
-    const inodes = () => readdirSync(`${file}.documents`).map((name) => statSync(join(`${file}.documents`, name)).ino)
+    const inodes = () => readdirSync(`${file}.files`).map((name) => statSync(join(`${file}.files`, name)).ino)
     const before = inodes()
     await using server = await serve(dataDir, lendingOn)
     expect((await send(server, await logIn(server), id, 'owner_id', pdf(50))).status).toBe(200)
@@ -135,15 +146,17 @@ describeProcesses('documents and the commands', () => {
     expect([again.status, again.stderr]).toEqual([0, ''])
     expect(inodes().filter((one) => before.includes(one)).length).toBe(1)
     const present = namesIn(database)
-    expect(readdirSync(`${file}.documents`).sort()).toEqual(present)
+    expect(readdirSync(`${file}.files`).sort()).toEqual(present)
     await server.end('SIGTERM')
 
     const restored = await souk(['restore', older, '--force'], dataDir)
     expect([restored.status, restored.stderr]).toEqual([0, ''])
-    const kept = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db.documents')) ?? ''
+    const kept = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db.files')) ?? ''
     expect(readdirSync(join(dataDir, 'backups', kept)).sort()).toEqual(present)
     expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
     rmSync(join(dataDir, 'documents'), { recursive: true })
+    // As it was called before.
+    renameSync(`${older}.files`, `${older}.documents`)
     rmSync(join(`${older}.documents`, namesIn(older)[0] ?? ''))
     const lacking = await souk(['restore', older, '--force'], dataDir)
     expect([lacking.status, lacking.stderr.startsWith('A document of it is neither in ')]).toEqual([1, true])
@@ -163,7 +176,7 @@ describeProcesses('documents and the commands', () => {
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
     expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
     expect(readFileSync(path).equals(whole)).toBe(true)
-    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db.documents')) ?? ''
+    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db.files')) ?? ''
     expect(readFileSync(join(dataDir, 'backups', kept, name)).equals(altered)).toBe(true)
   })
 
@@ -198,7 +211,7 @@ describeProcesses('documents and the commands', () => {
     const backup = await souk(['backup', file], dataDir, { settings })
     expect([backup.status, backup.stderr.startsWith('A document is named by it and could not be copied')]).toEqual([1, true])
     expect(backup.stdout).toContain('whole and checked')
-    expect(readdirSync(`${file}.documents`).length).toBe(2)
+    expect(readdirSync(`${file}.files`).length).toBe(2)
   })
 
   test('a data directory may be moved and a backup restored elsewhere; a database whose documents are elsewhere is not served, and the start and souk check say what to do', async () => {
@@ -267,7 +280,7 @@ describeProcesses('documents and the commands', () => {
     expect([s3.objects.size, documentsIn(dataDir).length]).toEqual([2, 2])
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file], dataDir, { settings })
-    expect([backup.status, readdirSync(`${file}.documents`).length]).toEqual([0, 3])
+    expect([backup.status, readdirSync(`${file}.files`).length]).toEqual([0, 3])
     s3.objects.clear()
     expect((await souk(['restore', file, '--force'], dataDir, { settings })).status).toBe(0)
     expect(s3.objects.size).toBe(2)
@@ -322,7 +335,7 @@ describeProcesses('documents and the commands', () => {
   test('a backup is refused where the documents of the instance are, by whichever name', async () => {
     const { dataDir, database } = await withDocuments()
     const folder = temporaryDir()
-    symlinkSync(join(dataDir, 'documents'), join(folder, 'linked.documents'))
+    symlinkSync(join(dataDir, 'documents'), join(folder, 'linked.files'))
     symlinkSync(dataDir, join(folder, 'all'))
     const before = documentsIn(dataDir)
     const [name = ''] = namesIn(database)

@@ -48,6 +48,7 @@ const neverSucceed: Record<string, string> = {
 
 /** What some operations need that no answer of another gives: values by name, made just before. */
 const preparations: Record<string, () => Promise<Given>> = {
+  'POST /admin/operations/jobs/{job}/run': async () => ({ job: ['fold-listings'] }),
   'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
   'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
   'PATCH /cart/{id}/items/{lineId}': filledCart,

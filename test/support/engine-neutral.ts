@@ -42,3 +42,6 @@ export const ofTheDocument = ['test/http/docs-browser.test.ts', 'test/http/opena
  * processors decide is tried on both by checkout/outside.test.ts, order/promises.test.ts and faults/payments-crash.test.ts.
  */
 export const ofTheDemo = ['test/demo/paying.test.ts'] as const
+
+/** Tests of how the embedded database's log is followed and shipped, which open its file themselves whatever the rest of the suite runs on. */
+export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/log-shipping/shipping.test.ts'] as const

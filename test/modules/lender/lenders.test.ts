@@ -66,7 +66,12 @@ test('a name changes without a move, and what a lender does not have is refused 
   expect([renamed.displayName, renamed.status, renamed.statusHistory.length]).toEqual(['Harbour Credit', 'PENDING_KYB', 1])
   const wrong: [method: string, path: string, body: object, message: RegExp][] = [
     ['POST', '/admin/lenders', {}, /^displayName \(body\)/],
-    ['POST', '/admin/lenders', { displayName: '  ' }, /^displayName \(body\): Expected a text that is not blank$/],
+    [
+      'POST',
+      '/admin/lenders',
+      { displayName: '  ' },
+      /^displayName \(body\): Expected a text that is not blank, without control characters, line breaks and overrides of its direction$/,
+    ],
     ['POST', '/admin/lenders', { displayName: 'x'.repeat(201) }, /^displayName \(body\)/],
     ['POST', '/admin/lenders', { displayName: 'A', owner: [] }, /^unknown field: owner$/],
     ['POST', '/admin/lenders', { displayName: 'A', status: 'ACTIVE' }, /^unknown field: status$/],

@@ -99,3 +99,12 @@ test('of checkouts at once some are placed, some have no stock left, one cart ha
   const plates = ok(await shop.get(`/product-v2/${last.id}`)).body.variants[0].reserved
   expect(reserved + plates).toBeGreaterThanOrEqual(8)
 })
+
+test('checkouts at once that nothing else is in the way of go as far as their bound, and not one further', async () => {
+  await using app = await testApp({ UNPAID_ORDERS_PER_SHOP: '8' })
+  const shop = await sellingIn(app, { onHand: 1_000 })
+  const carts = await Promise.all(times(24, () => shop.cart()))
+  const answers = await Promise.all(carts.map((cartId) => shop.checkout(cartId, { paymentToken: 'tok_action' })))
+  expect(counted(answers.map(({ status }) => status))).toEqual({ 201: 8, 429: 16 })
+  expect((await booksOf(app)).orders.length).toBe(8)
+})

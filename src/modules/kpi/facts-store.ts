@@ -25,7 +25,7 @@ const peopleAndGoods = (from: number, to: number): SQL => sql`
   union all select 'USERS', ${dayIn('created_at')}, 'CUSTOMER', count(*)
   from customers where password_hash is not null and ${between('created_at', from, to)} group by 2
   union all select 'SHOPS', ${dayIn('s.verified_at')}, k.cohort, count(*)
-  from shops s join kyb_records k on k.merchant_id = s.merchant_id and k.status = 'APPROVED'
+  from shops s join kyb_records k on k.merchant_id = s.merchant_id and k.status <> 'REJECTED' and k.status = 'APPROVED'
   where ${between('s.verified_at', from, to)} group by 2, 3
   union all select 'PRODUCTS', ${dayIn('created_at')}, created_as, count(*)
   from products where ${between('created_at', from, to)} group by 2, 3`

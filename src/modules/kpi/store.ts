@@ -109,7 +109,7 @@ export const kpiStore = {
   /** Of a merchant whose business is approved. */
   async approvedCohort(tx: Writer, merchantId: string): Promise<string | undefined> {
     const rows = await tx.rows<{ cohort: string }>(
-      sql`select cohort from kyb_records where merchant_id = ${merchantId} and status = 'APPROVED' limit 1`,
+      sql`select cohort from kyb_records where merchant_id = ${merchantId} and status <> 'REJECTED' and status = 'APPROVED' limit 1`,
     )
     return rows[0]?.cohort
   },

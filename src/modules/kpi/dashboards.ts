@@ -14,6 +14,7 @@ import {
   type Span,
   windowOf,
 } from './domain.ts'
+import { rankingStore } from './ranking-store.ts'
 import { type Sum, kpiStore as store } from './store.ts'
 
 type ReadDeps = Pick<Deps, 'db' | 'clock'>
@@ -107,7 +108,8 @@ const limitOf = ({ limit }: AskedRanking): number => Math.min(Math.max(Number(li
 /** The merchants for whose shops partners sold the most, by dollars and then by id. */
 export async function readTopMerchants({ db, clock }: ReadDeps, asked: AskedRanking) {
   const span = windowOf(asked, clock.now())
-  const rows = await store.topMerchants(db.read, span, limitOf(asked))
+  const limit = limitOf(asked)
+  const rows = (await rankingStore.headOfMerchants(db.read, span, limit)) ?? (await store.topMerchants(db.read, span, limit))
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     merchantId: id,
@@ -121,7 +123,8 @@ export async function readTopMerchants({ db, clock }: ReadDeps, asked: AskedRank
 /** The products of which partners sold the most units, by these and then by id. */
 export async function readTopProducts({ db, clock }: ReadDeps, asked: AskedRanking) {
   const span = windowOf(asked, clock.now())
-  const rows = await store.topProducts(db.read, span, limitOf(asked))
+  const limit = limitOf(asked)
+  const rows = (await rankingStore.headOfProducts(db.read, span, limit)) ?? (await store.topProducts(db.read, span, limit))
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     productId: id,

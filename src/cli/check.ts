@@ -107,7 +107,12 @@ async function* contentFindings(config: Config, db: Database): AsyncGenerator<Fi
   yield* bookFindings(db)
   yield* repaymentFindings(db)
   yield* trustFindings(db)
-  yield* kpiFindings(db)
+  const aside = db.aside()
+  try {
+    yield* kpiFindings(aside)
+  } finally {
+    aside.close()
+  }
 }
 
 const faultWords = {

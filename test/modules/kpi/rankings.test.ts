@@ -126,7 +126,7 @@ async function tablesOf({ deps: { db } }: TestApp, statement: SQL): Promise<stri
 
 test('no dashboard reads the facts: what it takes does not grow with the sales', async () => {
   await using app = await testApp()
-  const { clock, db } = app.deps
+  const { clock, db, life } = app.deps
   const read: Record<string, string[]> = {}
   for (const [name, dashboard] of Object.entries({
     ...Object.fromEntries(figures.map((figure) => [figure, (deps: ReadDeps) => readFigure(deps, figure, {})])),
@@ -140,7 +140,7 @@ test('no dashboard reads the facts: what it takes does not grow with the sales',
       statements.push(statement)
       return db.read.rows<T>(statement)
     }
-    await dashboard({ clock, db: { ...db, read: { ...db.read, rows } } })
+    await dashboard({ clock, life, db: { ...db, read: { ...db.read, rows } } })
     read[name] = [...new Set((await Promise.all(statements.map((one) => tablesOf(app, one)))).flat())].sort()
   }
   const kept = ['kpi_days', 'kpi_deltas']

@@ -6,15 +6,13 @@ import type { AsideAnswer, AsideQuestion } from './aside.ts'
 
 declare const self: Worker
 
-// Of this thread alone, on Linux.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 let connection: Sqlite | undefined
 
 self.onmessage = ({ data }: MessageEvent<AsideQuestion>) => self.postMessage(answer(data))
 
-function answer({ id, file, text, params }: AsideQuestion): AsideAnswer {
+function answer({ id, file, text, params, isWaitedFor }: AsideQuestion): AsideAnswer {
   try {
-    connection ??= open(file)
+    connection ??= open(file, isWaitedFor)
     using statement = connection.prepare<unknown, never[]>(text)
     return { id, rows: statement.all(...(params as never[])) }
   } catch (error) {
@@ -22,7 +20,9 @@ function answer({ id, file, text, params }: AsideQuestion): AsideAnswer {
   }
 }
 
-function open(file: string): Sqlite {
+function open(file: string, isWaitedFor: boolean): Sqlite {
+  // Of this thread alone, on Linux.
+  if (!isWaitedFor && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   const opened = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -16000', 'trusted_schema = 0', 'temp_store = MEMORY'])
     opened.run(`PRAGMA ${pragma}`)

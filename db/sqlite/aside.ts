@@ -2,13 +2,16 @@
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { Aside } from '../engine.ts'
 
-export type AsideQuestion = { id: number; file: string; text: string; params: unknown[] }
+export type AsideQuestion = { id: number; file: string; text: string; params: unknown[]; isWaitedFor: boolean }
 export type AsideAnswer = { id: number; rows: unknown[] } | { id: number; failed: string; code: string | undefined }
 
 const dialect = new SQLiteSyncDialect()
 
-/** The thread begins with the first question, and ends with `close`. */
-export function readAside(file: string): Aside {
+/**
+ * The thread begins with the first question, and ends with `close`.
+ * @param isWaitedFor it has the processor as others have it
+ */
+export function readAside(file: string, isWaitedFor = false): Aside {
   const waiting = new Map<number, { resolve: (rows: never) => void; reject: (error: Error) => void }>()
   let worker: Worker | undefined
   let ended: Error | undefined
@@ -39,7 +42,7 @@ export function readAside(file: string): Aside {
         const id = asked++
         waiting.set(id, { resolve, reject })
         worker ??= begin()
-        worker.postMessage({ id, file, text, params } satisfies AsideQuestion)
+        worker.postMessage({ id, file, text, params, isWaitedFor } satisfies AsideQuestion)
       }),
     close: () => end(new Error('what was asked aside was closed')),
   }

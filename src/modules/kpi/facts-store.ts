@@ -92,6 +92,17 @@ export async function differencesOf(read: From, day: number): Promise<Difference
   return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
 }
 
+/** What is kept of a day, by figure and key: every write that changes facts of it appends what changes this. */
+export async function keptOf(read: From, day: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await read.rows<{ kpi: Kpi; key: string; value: number }>(sql`
+    select kpi, key, sum(value) as value from (
+      select kpi, key, value from kpi_days where kpi in (${all}) and span = 1 and day = ${day}
+      union all select kpi, key, value from kpi_deltas where kpi in (${all}) and day = ${day}) held
+    group by kpi, key`)
+  return new Map(rows.map(({ kpi, key, value }) => [keptName({ kpi, key }), Number(value)]))
+}
+export const keptName = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string => `${kpi} ${key}`
+
 /** What the orders of a shop in test mode count for, by the facts: what leaves the figures when it goes live. */
 export async function testSalesOf(read: From, shopId: string): Promise<Difference[]> {
   const which = sql`o.shop_id = ${shopId} and o.mode = 'TEST'`

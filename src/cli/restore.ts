@@ -27,6 +27,7 @@ import {
   rehouse,
   restoreDocuments,
 } from './documents.ts'
+import { explain } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { builtAsOf, keysBeside, type Moment, momentOf, shippedTarget } from './restore-moment.ts'
 
@@ -84,7 +85,7 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
     const { missing, state } = await replaceDatabase(config, source, target, kept)
     interruption.end()
-    const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
+    const secrets = given ?? (missingKeys(config, state).length > 0 ? await secretsOf(source) : undefined)
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
     return missing === 0 ? 0 : incompleteStatus
@@ -114,7 +115,16 @@ function refusePresent(config: Config): never {
   )
 }
 
-const secretsIn = (text: string | undefined): Secrets | undefined => (text === undefined ? undefined : parseSecrets(text))
+/** The keys that are in a backup. The database is in place by then: why they cannot be read is said, and what is to be done about it. */
+async function secretsOf(source: Source): Promise<Secrets | undefined> {
+  try {
+    const text = await source.keys()
+    return text === undefined ? undefined : parseSecrets(text)
+  } catch (error) {
+    process.stderr.write(`${explain(error, {}).text}\n`)
+    return undefined
+  }
+}
 
 function sourceFile(file: string, target: string): Source {
   const state = inspectFile(file)

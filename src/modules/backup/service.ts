@@ -176,8 +176,9 @@ export async function listBackups(
 }
 
 /**
- * The record of a backup, and the store that gives it back: those from before there was a passphrase are not sealed. Undefined where there is
- * none of that name.
+ * The record of a backup, and the store that gives it back: those in a folder from before there was a passphrase are not sealed. What is in a
+ * bucket always was: whoever may write there and has no passphrase must not make a shop out of what they like. Undefined where there is none
+ * of that name.
  * @throws SealBroken, AppError UNAVAILABLE, OperatorError
  */
 export async function readManifest(
@@ -190,7 +191,7 @@ export async function readManifest(
     return text === undefined ? undefined : { text, store: from }
   }
   const found = await read(store).catch(async (error: unknown) => {
-    const plain = error instanceof SealBroken ? await read(raw) : undefined
+    const plain = error instanceof SealBroken && raw.kind === 'FOLDER' ? await read(raw) : undefined
     if (!plain?.text.startsWith('{')) throw error
     return plain
   })

@@ -63,13 +63,14 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
   return {
     kind: store.kind,
     place: store.place,
-    async put(name, chunks) {
+    async put(name, chunks, expected) {
       let bytes = 0
       await store.put(
         name,
         seal(name, chunks, (count) => {
           bytes += count
         }),
+        expected,
       )
       return bytes
     },

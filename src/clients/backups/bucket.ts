@@ -14,5 +14,6 @@ export const createBucketStore = (account: S3Account, port: Port): BackupStore =
     unavailable: 'The bucket of the backups does not answer, or refuses the key of the settings',
     missing: 'No such copy',
     namesOnce: false,
+    isWaitedFor: false,
   }),
 })

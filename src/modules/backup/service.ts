@@ -105,7 +105,7 @@ async function put(
   const { missing } = await putDocuments(deps, target, copy.documents)
   if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
   const isTaken = await store.adopt?.(databaseOf(name), copy.path)
-  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks())
+  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks(), copy.bytes)
   const manifest: Manifest = {
     format: 'souk backup',
     version: 1,

@@ -60,6 +60,8 @@ export type ShippingOptions = {
   /** Asked again until it answers. */
   readonly openStore: () => Promise<BackupStore>
   readonly followLog: () => Promise<CommitLog>
+  /** How long the database file is. */
+  readonly fileBytes: () => number
   readonly everyMs: number
   /** Eight hex digits that tell it from others with the same target. */
   readonly instance: string
@@ -69,7 +71,7 @@ export type ShippingOptions = {
  * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
  * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
  */
-export function startShipping(deps: ShippingDeps, { openStore, followLog, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
+export function startShipping(deps: ShippingDeps, { openStore, followLog, fileBytes, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined
@@ -177,7 +179,7 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
     const pages = digesting(now.log.file(), (digest) => {
       sha256 = digest
     })
-    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages).then(
+    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages, fileBytes()).then(
       (bytes) => {
         copying.whole = { bytes, sha256 }
       },

@@ -14,6 +14,7 @@ export async function shipLog(
   return startShipping(deps, {
     openStore: async () => (await targetOf(deps, place)).store,
     followLog: () => file.followLog(),
+    fileBytes: () => file.sizes().bytes,
     everyMs: config.shipLogSeconds * 1_000,
     // As its backups are told from others.
     instance: (await firstVersion(db)) ?? noInstance,

@@ -39,6 +39,8 @@ const pageSize = 1_000
 const retryAfterSeconds = 5
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown'
+/** One word, whoever said it. */
+const wordOf = (error: unknown) => (error instanceof Silent ? 'silent' : (/^\w{1,60}$/.exec(codeOf(error))?.[0] ?? 'unknown'))
 /** What asking again does not change. */
 const isFinal = (error: unknown) => ['NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
@@ -55,8 +57,8 @@ export type BucketUse = {
   readonly isName: (text: string) => boolean
   /** The event of the log that tells of a failure. */
   readonly failed: string
-  /** What the caller is told of one. */
-  readonly unavailable: string
+  /** What the caller is told of one, by the code that S3 gave or `silent`. */
+  readonly unavailable: (code: string) => string
   /** What the caller is told of what is gone. */
   readonly missing: string
   /** A name is given once: what may be there of a put that failed is removed. Otherwise what was there before stays. */
@@ -71,7 +73,7 @@ const ofDocuments: BucketUse = {
   },
   isName: isDocumentName,
   failed: 'documents.store_failed',
-  unavailable: 'The store of documents does not answer: nothing was changed, try again later',
+  unavailable: () => 'The store of documents does not answer: nothing was changed, try again later',
   missing: 'No such document',
   namesOnce: true,
   isWaitedFor: true,
@@ -106,7 +108,7 @@ export function createBucket(
   function unavailable(operation: string, error: unknown): AppError {
     if (error instanceof AppError) return error
     log.warn(use.failed, { operation, code: codeOf(error), error })
-    return new AppError('UNAVAILABLE', use.unavailable, { cause: error, retryAfterSeconds })
+    return new AppError('UNAVAILABLE', use.unavailable(wordOf(error)), { cause: error, retryAfterSeconds })
   }
 
   const removalMs = Math.min(silentMs, removalMaxMs)

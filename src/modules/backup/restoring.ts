@@ -28,14 +28,21 @@ export async function findBackup(target: BackupTarget, name: string, now: number
     if (!found) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
     return { ...found, raw: target.raw }
   }
-  const { backups, isAll } = await listBackups(target)
+  const { backups, unreadable } = await listBackups(target)
   if (backups.length === 0)
     throw new OperatorError(
-      isAll ? `There is no backup in ${place}` : `The backups in ${place} cannot be read: the passphrase is another, or they are damaged`,
+      unreadable.length === 0
+        ? `There is no backup in ${place}`
+        : `The backups in ${place} cannot be read (${unreadable.join(', ')}): the passphrase is another, they are damaged, or of a newer souk`,
     )
   if (new Set(backups.map(({ instance }) => instance)).size > 1)
     throw new OperatorError(`${place} has backups of several instances: name one, as \`souk backup --list\` shows it`)
   const last = backups.find(({ at }) => at <= now) ?? backups.at(-1)
+  const newer = unreadable.filter((unread) => unread > (last?.name ?? '')).sort()
+  if (newer.length > 0)
+    throw new OperatorError(
+      `The last backup in ${place}, ${newer.at(-1)}, cannot be read: the passphrase is another, it is damaged, or of a newer souk. The last that can is ${last?.name}: name it to have it restored`,
+    )
   return findBackup(target, last?.name ?? '', now)
 }
 

@@ -67,7 +67,7 @@ export async function openTarget(
     if (!mayCreate)
       throw new OperatorError(
         names.length === 0
-          ? `Nothing in ${store.place} is sealed: unset BACKUP_PASSPHRASE to read it`
+          ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
           : `The passphrase is not the one that the backups in ${store.place} are sealed under`,
       )
     opened.push(await makeKey(store, passphrase, randomBytes))

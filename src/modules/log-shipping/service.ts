@@ -71,7 +71,10 @@ export type ShippingOptions = {
  * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
  * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
  */
-export function startShipping(deps: ShippingDeps, { openStore, followLog, fileBytes, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
+export function startShipping(
+  deps: ShippingDeps,
+  { openStore, followLog, fileBytes, everyMs, instance }: ShippingOptions,
+): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined

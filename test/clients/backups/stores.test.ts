@@ -158,7 +158,7 @@ test('what is longer than the least parts can hold together goes in longer ones,
     // Ten thousand of five megabytes are 50 GB.
     await seal(store).put('a', inPieces(randomBytes(14 * mb)), 96_000 * mb)
     expect(server.requests.filter((request) => request.includes('partNumber')).length).toBe(2)
-    expect(server.largest()).toBeGreaterThanOrEqual(96_000 * mb / 10_000)
+    expect(server.largest()).toBeGreaterThanOrEqual((96_000 * mb) / 10_000)
   }
 })
 

@@ -167,15 +167,38 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       server.objects.set(`souk-backups/${planted}/${part}`, { bytes: readFileSync(join(folder, planted, part)), at: new Date() })
     const [place] = app.deps.backupPlaces
     const target = await targetOf(app.deps, place as NonNullable<typeof place>)
-    const { backups, isAll } = await listBackups(target)
-    expect([backups.length, isAll, backups.some(({ name }) => name === planted)]).toEqual([1, false, false])
+    const { backups, unreadable } = await listBackups(target)
+    expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
     await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow('does not open')
-    const found = await findBackup(target, 'latest', app.clock.now() + day)
-    expect(found.manifest.name).not.toBe(planted)
+    const found = await findBackup(target, backups[0]?.name ?? '', app.clock.now())
     // A key file that was changed is said to be that.
     const keys = `souk-backups/${found.manifest.name}/keys.json`
     server.objects.set(keys, { bytes: Buffer.from('{}'), at: new Date() })
     await expect(readKeys(found)).rejects.toThrow('The keys of backup')
+  })
+
+  test('gives no older backup for the last one where that cannot be read: it says which, and which one can', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    const [older = '', newer = ''] = namesIn(folder)
+    const [place] = app.deps.backupPlaces
+    const last = async () =>
+      findBackup(await targetOf(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
+        ({ manifest }) => manifest.name,
+      )
+    expect(await last()).toBe(newer)
+    const record = join(folder, newer, 'manifest.json')
+    const whole = readFileSync(record, 'utf8')
+    for (const damaged of ['{', whole.replace('"version": 1', '"version": 99')]) {
+      writeFileSync(record, damaged)
+      await expect(last()).rejects.toThrow(new RegExp(`${newer}, cannot be read: .*The last that can is ${older}`))
+    }
+    writeFileSync(record, whole)
+    writeFileSync(join(folder, older, 'manifest.json'), '{')
+    expect(await last()).toBe(newer)
   })
 
   test('ships the log under the same name of the instance as its backups, whichever key took the place of its first', async () => {

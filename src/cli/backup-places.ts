@@ -72,7 +72,7 @@ function freeIn(directory: string): number {
 function tell(one: Made): boolean {
   const { place } = one.place.store
   if ('error' in one) {
-    process.stderr.write(`There is no backup in ${place}. ${explain(one.error, {}).text}\n`)
+    process.stderr.write(`No backup was made in ${place}; those from before are as they were. ${explain(one.error, {}).text}\n`)
     return false
   }
   const { name, database, documents, missing, withKeys } = one.manifest
@@ -104,14 +104,16 @@ export async function opened(config: Config, place: ReturnType<typeof placesOf>[
 export async function listAll(config: Config): Promise<number> {
   let status = 0
   for (const place of placesOf(config)) {
-    const { backups, isAll } = await listBackups(await opened(config, place))
+    const { backups, unreadable } = await listBackups(await opened(config, place))
     process.stdout.write(`${place.store.place}:${backups.length === 0 ? ' no backup' : ''}\n`)
     for (const { name, at, bytes, documents, missing, instance } of backups)
       process.stdout.write(
         `  ${name}  ${new Date(at).toISOString()}  ${bytesText(bytes)}  ${documents.length - missing.length} documents  instance ${instance}\n`,
       )
-    if (isAll) continue
-    process.stderr.write('Some that are there cannot be read: they are sealed under another passphrase, or damaged\n')
+    if (unreadable.length === 0) continue
+    process.stderr.write(
+      `These cannot be read, as they are sealed under another passphrase, damaged, or of a newer souk: ${unreadable.join(', ')}\n`,
+    )
     status = incompleteStatus
   }
   return status

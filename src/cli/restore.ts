@@ -1,5 +1,5 @@
 import { Database as Sqlite } from 'bun:sqlite'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { engineErrorCode } from '../../db/engine.ts'
 import { directoriesOf, isThere, lockAll, prepareDataDir } from '../../db/open.ts'
@@ -7,6 +7,7 @@ import { dropUnfinished, makeDirectory, publish, syncPath } from '../../db/sqlit
 import { rowsIn } from '../../db/sqlite/describe.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
+import { sealedMagic } from '../core/sealed-store.ts'
 import { keyFile, parseSecrets, readKeyFile, type Secrets, writeKeyFile } from '../keys.ts'
 import { openWithPassphrase } from '../lib/passphrase.ts'
 import { masterKey } from '../lib/seal.ts'
@@ -27,6 +28,7 @@ import {
   rehouse,
   restoreDocuments,
 } from './documents.ts'
+import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { builtAsOf, keysBeside, type Moment, momentOf, shippedTarget } from './restore-moment.ts'
 
@@ -63,6 +65,8 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
   if (!lock) throw new OperatorError(`A souk runs on ${config.dataDir}: stop it first`)
   try {
     const to = values.get('to')
+    const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
+    if (strays.length > 0) throw new UsageError(`--${strays[0]} goes with --to: \`souk restore --help\` shows how it is called`)
     if ((to === undefined) === (named === ''))
       throw new OperatorError('Name a backup (a FILE, a NAME or latest), or say --to TIME: one of both')
     const isNamed = to !== undefined || named === 'latest' || isNameOfBackup(named)
@@ -82,9 +86,8 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
       () => dropUnfinished(target),
     )
     const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
-    const { missing, state } = await replaceDatabase(config, source, target, kept)
+    const { missing, state, secrets } = await replaceDatabase(config, { source, given, target, kept })
     interruption.end()
-    const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
     if (secrets) replaceKeys(config, secrets)
     tellResult(config, target, state)
     return missing === 0 ? 0 : incompleteStatus
@@ -117,6 +120,7 @@ function refusePresent(config: Config): never {
 const secretsIn = (text: string | undefined): Secrets | undefined => (text === undefined ? undefined : parseSecrets(text))
 
 function sourceFile(file: string, target: string): Source {
+  refusePart(file)
   const state = inspectFile(file)
   return {
     what: documentsOfBackup(file),
@@ -127,6 +131,25 @@ function sourceFile(file: string, target: string): Source {
     },
     keys: async () => undefined,
     state,
+  }
+}
+
+/** What somebody may take for a backup who sees where they are kept. */
+function refusePart(file: string): void {
+  const advice = 'set BACKUP_DIR to the folder that holds all backups, and name one as `souk backup --list` shows it'
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory()) throw new OperatorError(`${file} is a folder, and FILE is one file: ${advice}`)
+  if (!found?.isFile()) return
+  if (readStart(file, sealedMagic.length) === sealedMagic) throw new OperatorError(`${file} is a sealed part of a backup: ${advice}`)
+}
+
+function readStart(file: string, length: number): string {
+  const bytes = Buffer.alloc(length)
+  const descriptor = openSync(file, 'r')
+  try {
+    return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, length, 0))
+  } finally {
+    closeSync(descriptor)
   }
 }
 
@@ -180,19 +203,18 @@ async function sourceAsOf(config: Config, moment: Moment, target: string): Promi
 }
 
 /**
- * The new file, and its documents, are whole and on the disk before the present one leaves its place.
- * @param kept the file that the present database is kept as
- * @returns how many documents the backup lacks
+ * The new file, and its documents, are whole and on the disk, and the keys that it needs are read, before the present one leaves its place.
+ * @param places `given`: keys of the operator; `kept`: the file that the present database is kept as
+ * @returns how many documents the backup lacks, and the keys that are to take the place of the present ones
  */
 async function replaceDatabase(
   config: Config,
-  source: Source,
-  target: string,
-  kept: string,
-): Promise<{ missing: number; state: FileState }> {
+  { source, given, target, kept }: { source: Source; given: Secrets | undefined; target: string; kept: string },
+): Promise<{ missing: number; state: FileState; secrets: Secrets | undefined }> {
   const copy = await source.copy()
   try {
     const state = source.state ?? inspectFile(copy)
+    const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
     await rehouse(config, source.documents, copy)
     const documents = namedFiles(copy)
     const lost = await keepDocuments(config, kept, documentsOf(target), documents)
@@ -209,7 +231,7 @@ async function replaceDatabase(
       process.stderr.write(
         `${missing.length === 1 ? 'A document of it is' : `${missing.length} documents of it are`} neither in ${source.what} nor in place, or the store that it was in is not in the settings.\n`,
       )
-    return { missing: missing.length, state }
+    return { missing: missing.length, state, secrets }
   } catch (error) {
     rmSync(copy, { force: true })
     throw error

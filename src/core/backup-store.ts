@@ -9,10 +9,11 @@ export type BackupStore = {
   /**
    * Keeps what comes, whole or not at all, in place of what had the name: on the disk, or taken by the other side, when it resolves.
    * @param name one that `isBackupName` takes
+   * @param expected about how many bytes will come, where they may be many
    * @returns how many bytes were kept
    * @throws what the chunks throw; AppError UNAVAILABLE when the store is full or does not answer
    */
-  put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number>
+  put(name: string, chunks: AsyncIterable<Uint8Array>, expected?: number): Promise<number>
   /**
    * Takes a file that lies on the same disk, as it is, by a second name for it; false where that cannot be, and then nothing was done.
    * Undefined in stores that cannot.

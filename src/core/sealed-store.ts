@@ -20,14 +20,15 @@ export type BackupKeys = {
   of(id: string): BackupKey | undefined
 }
 
-const magic = 'SOUKBAK1'
+/** What every sealed copy begins with. */
+export const sealedMagic = 'SOUKBAK1'
 const [idBytes, saltBytes, tagBytes] = [8, 32, 16]
 const purpose = 'backup'
-const headBytes = magic.length + idBytes + saltBytes
+const headBytes = sealedMagic.length + idBytes + saltBytes
 
 /** How many bytes a sealed copy of so many holds. */
 export function openedLength(sealed: number): number {
-  const body = Math.max(0, sealed - headBytes - magic.length)
+  const body = Math.max(0, sealed - headBytes - sealedMagic.length)
   return Math.max(0, body - tagBytes * Math.ceil(body / (sealedChunkBytes + tagBytes)))
 }
 
@@ -36,7 +37,7 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
   async function* seal(name: string, plain: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
     const { id, secret } = keys.current
     const salt = randomBytes(saltBytes)
-    yield Buffer.concat([Buffer.from(magic), Buffer.from(id), salt])
+    yield Buffer.concat([Buffer.from(sealedMagic), Buffer.from(id), salt])
     yield* sealStream(derivedKey(secret, salt, purpose), name, counted(plain, onBytes))
   }
 
@@ -51,8 +52,8 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
         head = Buffer.concat([head, value.subarray(0, missing)])
         rest = value.subarray(missing)
       }
-      if (head.toString('latin1', 0, magic.length) !== magic) throw new SealBroken('not a sealed copy')
-      const key = keys.of(head.toString('latin1', magic.length, magic.length + idBytes))
+      if (head.toString('latin1', 0, sealedMagic.length) !== sealedMagic) throw new SealBroken('not a sealed copy')
+      const key = keys.of(head.toString('latin1', sealedMagic.length, sealedMagic.length + idBytes))
       if (!key) throw new SealBroken('sealed under another passphrase')
       yield* openStream(derivedKey(key.secret, head.subarray(-saltBytes), purpose), name, following(rest, sealed))
     } finally {
@@ -63,13 +64,14 @@ export function createSealedStore(store: BackupStore, keys: BackupKeys, randomBy
   return {
     kind: store.kind,
     place: store.place,
-    async put(name, chunks) {
+    async put(name, chunks, expected) {
       let bytes = 0
       await store.put(
         name,
         seal(name, chunks, (count) => {
           bytes += count
         }),
+        expected,
       )
       return bytes
     },

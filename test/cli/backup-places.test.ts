@@ -144,6 +144,32 @@ describeProcesses('backups where the settings put them', () => {
     expect(asked).toMatchObject({ status: 0 })
     const plain = await souk(['restore', name, ...elsewhere()], dataDir, { settings: sealing })
     expect([plain.status, plain.stdout]).toEqual([0, expect.stringContaining(`Backup ${name} of`)])
+    const keys = join(folder, sealed, 'keys.json')
+    const altered = readFileSync(keys)
+    altered[100] = (altered[100] ?? 0) ^ 1
+    writeFileSync(keys, altered)
+    const fresh = join(temporaryDir(), 'new')
+    const closed = await souk(['restore', sealed, '--data-dir', fresh], dataDir, { settings: sealing })
+    expect([closed.status, closed.stderr]).toEqual([1, expect.stringContaining(`The keys of backup ${sealed}`)])
+    // With keys of its own it needs none of them.
+    expect([leftovers(fresh), existsSync(join(fresh, 'souk.db'))]).toEqual([[], false])
+    expect((await souk(['restore', sealed, '--force'], dataDir, { settings: sealing })).status).toBe(0)
+  })
+
+  test('what is no backup is said to be that, and what belongs to --to is refused without it', async () => {
+    const { dataDir, folder, settings, name } = await backedUp()
+    const sealed = join(temporaryDir(), 'part')
+    writeFileSync(sealed, 'SOUKBAK1 and so on')
+    for (const [words, status, saying] of [
+      [[folder], 1, 'is a folder'],
+      [[join(folder, name)], 1, 'is a folder'],
+      [[sealed], 1, 'is a sealed part of a backup'],
+      [['latest', '--instance', '0a1b2c3d'], 2, '--instance goes with --to'],
+      [[name, '--until-damage'], 2, '--until-damage goes with --to'],
+    ] as const) {
+      const outcome = await souk(['restore', ...words, '--force'], dataDir, { settings })
+      expect([words, outcome.status, outcome.stderr]).toEqual([words, status, expect.stringContaining(saying)])
+    }
   })
 
   test('kill -9 while a backup is made leaves none that is not whole, and the next one takes its leavings away', async () => {

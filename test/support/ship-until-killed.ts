@@ -22,6 +22,7 @@ async function count(): Promise<void> {
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),
     followLog: () => databaseFileAt(file).followLog(),
+    fileBytes: () => 0,
     everyMs: 5,
     instance: '00000000',
   })

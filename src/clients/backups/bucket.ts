@@ -11,8 +11,9 @@ export const createBucketStore = (account: S3Account, port: Port): BackupStore =
     },
     isName: isBackupName,
     failed: 'backup.store_failed',
-    unavailable: 'The bucket of the backups does not answer, or refuses the key of the settings',
+    unavailable: (code) => `The bucket of the backups does not answer, refuses the key of the settings, or takes no more (${code})`,
     missing: 'No such copy',
     namesOnce: false,
+    isWaitedFor: false,
   }),
 })

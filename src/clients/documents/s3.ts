@@ -23,17 +23,24 @@ export type Port = {
 }
 
 /** The least that S3 takes as a part that is not the last. One is gathered, and sent, before the next one. */
-const partBytes = 5 * 1024 * 1024
+const partMinBytes = 5 * 1024 * 1024
+const partsMax = 10_000
+/** What comes may be so much more than was said. */
+const headroom = 1.25
 const sliceBytes = 64 * 1024
 const retries = 3
 const retryAfterMs = 200
 const silentMaxMs = 30_000
+/** A part that leaves at this pace is not late, however long it is. */
+const bytesPerMs = 64
 /** What is to be removed has no row any more, or never had one: somebody waits for the answer, and the sweep comes by anyhow. */
 const removalMaxMs = 5_000
 const pageSize = 1_000
 const retryAfterSeconds = 5
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? 'unknown'
+/** One word, whoever said it. */
+const wordOf = (error: unknown) => (error instanceof Silent ? 'silent' : (/^\w{1,60}$/.exec(codeOf(error))?.[0] ?? 'unknown'))
 /** What asking again does not change. */
 const isFinal = (error: unknown) => ['NoSuchBucket', 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'].includes(codeOf(error))
 
@@ -50,12 +57,14 @@ export type BucketUse = {
   readonly isName: (text: string) => boolean
   /** The event of the log that tells of a failure. */
   readonly failed: string
-  /** What the caller is told of one. */
-  readonly unavailable: string
+  /** What the caller is told of one, by the code that S3 gave or `silent`. */
+  readonly unavailable: (code: string) => string
   /** What the caller is told of what is gone. */
   readonly missing: string
   /** A name is given once: what may be there of a put that failed is removed. Otherwise what was there before stays. */
   readonly namesOnce: boolean
+  /** Somebody waits for what is put: a part that is late is the end of it. Otherwise it has the time that its length takes, and is sent again. */
+  readonly isWaitedFor: boolean
 }
 
 const ofDocuments: BucketUse = {
@@ -64,9 +73,10 @@ const ofDocuments: BucketUse = {
   },
   isName: isDocumentName,
   failed: 'documents.store_failed',
-  unavailable: 'The store of documents does not answer: nothing was changed, try again later',
+  unavailable: () => 'The store of documents does not answer: nothing was changed, try again later',
   missing: 'No such document',
   namesOnce: true,
+  isWaitedFor: true,
 }
 
 /** A bucket of an S3-compatible service for documents. */
@@ -98,7 +108,7 @@ export function createBucket(
   function unavailable(operation: string, error: unknown): AppError {
     if (error instanceof AppError) return error
     log.warn(use.failed, { operation, code: codeOf(error), error })
-    return new AppError('UNAVAILABLE', use.unavailable, { cause: error, retryAfterSeconds })
+    return new AppError('UNAVAILABLE', use.unavailable(wordOf(error)), { cause: error, retryAfterSeconds })
   }
 
   const removalMs = Math.min(silentMs, removalMaxMs)
@@ -116,14 +126,13 @@ export function createBucket(
   }
 
   /** Asks again while that may help. @throws AppError UNAVAILABLE; NoSuchKey as it came */
-  async function asked<T>(operation: string, ask: () => Promise<T>): Promise<T> {
+  async function asked<T>(operation: string, ask: () => Promise<T>, withinMs?: number): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await inTime(ask())
+        return await inTime(ask(), withinMs)
       } catch (error) {
         if (codeOf(error) === 'NoSuchKey') throw error
-        // Whoever hands a file in waits meanwhile.
-        const isLate = error instanceof Silent && operation === 'put'
+        const isLate = error instanceof Silent && operation === 'put' && use.isWaitedFor
         if (isFinal(error) || isLate || attempt > retries) throw unavailable(operation, error)
         await sleep(retryAfterMs * 2 ** attempt)
       }
@@ -155,6 +164,9 @@ export function createBucket(
     }
   }
 
+  /** How long an answer to so many bytes may take. */
+  const timeFor = (bytes: number): number => (use.isWaitedFor ? silentMs : silentMs + bytes / bytesPerMs)
+
   /** Asks for something by hand. The body is not looked at any more once this has ended. @throws Error with S3's code */
   async function send(
     method: string,
@@ -169,7 +181,7 @@ export function createBucket(
       // S3 takes nothing that does not say how long it is, as a stream does not by itself.
       const length = { 'content-length': String(body?.length ?? 0) }
       const asking = fetch(url, { method, headers: { ...headers, ...length }, redirect: 'error', signal: ended.signal, ...sent })
-      const answer = await inTime(asking)
+      const answer = await inTime(asking, timeFor(body?.length ?? 0))
       const text = await inTime(answer.text())
       // What was begun with 200 may have failed all the same.
       const code = /<Error>.*?<Code>([^<]+)<\/Code>/s.exec(text)?.[1]
@@ -181,6 +193,10 @@ export function createBucket(
     }
   }
 
+  /** What is sent has its own time in `send`. */
+  const sent = (key: string, query: Readonly<Record<string, string>>, bytes: Uint8Array<ArrayBuffer>) =>
+    asked('put', () => send('PUT', key, query, bytes), 2 * timeFor(bytes.length))
+
   /** A file that is longer than a part. */
   function partsOf(key: string) {
     const tags: string[] = []
@@ -189,8 +205,9 @@ export function createBucket(
       async add(part: Uint8Array<ArrayBuffer>): Promise<void> {
         uploadId ??= /<UploadId>([^<]+)<\/UploadId>/.exec((await asked('put', () => send('POST', key, { uploads: '' }))).text)?.[1]
         if (uploadId === undefined) throw unavailable('put', new Error('S3 named no upload'))
+        if (tags.length === partsMax) throw unavailable('put', new Error('longer than was said: S3 takes no more parts'))
         const query = { partNumber: String(tags.length + 1), uploadId }
-        tags.push((await asked('put', () => send('PUT', key, query, part))).etag)
+        tags.push((await sent(key, query, part)).etag)
       },
       async complete(): Promise<void> {
         const parts = tags.map((etag, nth) => `<Part><PartNumber>${nth + 1}</PartNumber><ETag>${etag}</ETag></Part>`).join('')
@@ -209,8 +226,10 @@ export function createBucket(
   }
 
   return {
-    async put(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    /** @param expected about how many bytes will come, where that is known: of what is long, parts are longer, since their number is bounded */
+    async put(name: string, chunks: AsyncIterable<Uint8Array>, expected = 0): Promise<number> {
       const key = keyOf(name)
+      const partBytes = Math.max(partMinBytes, Math.ceil((expected * headroom) / partsMax))
       const buffer = new Uint8Array(partBytes)
       const parts = partsOf(key)
       let [bytes, length] = [0, 0]
@@ -228,7 +247,7 @@ export function createBucket(
             at += some.length
           }
         const last = buffer.subarray(0, length)
-        if (bytes <= partBytes) await asked('put', () => send('PUT', key, {}, last))
+        if (bytes <= partBytes) await sent(key, {}, last)
         else {
           await parts.add(last)
           await parts.complete()

@@ -30,7 +30,6 @@ export type BackupState = {
   last?: { readonly at: number; readonly bytes: number; readonly durationMs?: number }
   /** When the newest in each place was begun, as far as it is known. */
   readonly lastIn: Map<BackupPlace, number>
-  isLate: boolean
   /** Attempts that failed. */
   failures: number
   /** What the last quick check found. */
@@ -43,7 +42,7 @@ export const backupParts = ({ config, log, sleep, clock }: Pick<Deps, 'config' |
   backupPlaces: backupPlaces(config, { log, sleep, now: clock.now }),
   /** Those that were opened: the passphrase is worked out once a process. */
   backupTargets: new Map<BackupPlace, BackupTarget>(),
-  backupState: { since: clock.now(), lastIn: new Map(), isLate: false, failures: 0 } as BackupState,
+  backupState: { since: clock.now(), lastIn: new Map(), failures: 0 } as BackupState,
 })
 export type BackupDeps = Pick<
   Deps,

@@ -2,6 +2,7 @@
 import type { BackupStore } from '../../core/backup-store.ts'
 import { OperatorError } from '../../core/errors.ts'
 import { digesting } from '../../lib/digest.ts'
+import { SealBroken } from '../../lib/sealed-stream.ts'
 import { databaseOf, keysFolder, keysOf, type Manifest } from './domain.ts'
 import { listBackups, readManifest } from './service.ts'
 import { type BackupPlace, type BackupTarget, textOf } from './targets.ts'
@@ -23,18 +24,25 @@ export async function isSealedPlace({ store }: BackupPlace): Promise<boolean> {
 export async function findBackup(target: BackupTarget, name: string, now: number): Promise<FoundBackup> {
   const { place } = target.store
   if (name !== 'latest') {
-    const found = await readManifest(target, name)
+    const found = await told(() => readManifest(target, name), `Backup ${name} in ${place} does not open`)
     if (!found) throw new OperatorError(`There is no backup ${name} in ${place}: \`souk backup --list\` shows those that there are`)
     return { ...found, raw: target.raw }
   }
-  const { backups, isAll } = await listBackups(target)
+  const { backups, unreadable } = await listBackups(target)
   if (backups.length === 0)
     throw new OperatorError(
-      isAll ? `There is no backup in ${place}` : `The backups in ${place} cannot be read: the passphrase is another, or they are damaged`,
+      unreadable.length === 0
+        ? `There is no backup in ${place}`
+        : `The backups in ${place} cannot be read (${unreadable.join(', ')}): the passphrase is another, they are damaged, or of a newer souk`,
     )
   if (new Set(backups.map(({ instance }) => instance)).size > 1)
     throw new OperatorError(`${place} has backups of several instances: name one, as \`souk backup --list\` shows it`)
   const last = backups.find(({ at }) => at <= now) ?? backups.at(-1)
+  const newer = unreadable.filter((unread) => unread > (last?.name ?? '')).sort()
+  if (newer.length > 0)
+    throw new OperatorError(
+      `The last backup in ${place}, ${newer.at(-1)}, cannot be read: the passphrase is another, it is damaged, or of a newer souk. The last that can is ${last?.name}: name it to have it restored`,
+    )
   return findBackup(target, last?.name ?? '', now)
 }
 
@@ -53,6 +61,17 @@ export async function* fetchDatabase({ store, manifest: { name, database } }: Fo
   })
 }
 
-/** The text of the key file that is in a backup; undefined where there is none. */
-export const readKeys = ({ store, manifest: { name, withKeys } }: FoundBackup): Promise<string | undefined> =>
-  withKeys ? textOf(store, keysOf(name)) : Promise.resolve(undefined)
+/** The text of the key file that is in a backup; undefined where there is none. @throws OperatorError where it does not open */
+export const readKeys = async ({ store, manifest: { name, withKeys } }: FoundBackup): Promise<string | undefined> =>
+  withKeys ? told(() => textOf(store, keysOf(name)), `The keys of backup ${name} in ${store.place} do not open`) : undefined
+
+/** @throws OperatorError that says what does not open */
+async function told<T>(read: () => Promise<T>, what: string): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof SealBroken
+      ? new OperatorError(`${what}: it is sealed under another passphrase, was changed, or its disk has damaged it`)
+      : error
+  }
+}

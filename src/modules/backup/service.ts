@@ -105,7 +105,7 @@ async function put(
   const { missing } = await putDocuments(deps, target, copy.documents)
   if (isSealed) await store.put(keysOf(name), chunkOf(deps.keyring.secretsText()))
   const isTaken = await store.adopt?.(databaseOf(name), copy.path)
-  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks())
+  if (!isTaken) await store.put(databaseOf(name), isPaced ? paced(deps, copy.chunks()) : copy.chunks(), copy.bytes)
   const manifest: Manifest = {
     format: 'souk backup',
     version: 1,
@@ -154,10 +154,10 @@ export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'pu
   delete: (name) => store.delete(documentOf(name)),
 })
 
-/** Every backup that is whole, newest first, and whether each of those that are there could be read. */
+/** Every backup that is whole, newest first, and the names of those that are there and cannot be read. */
 export async function listBackups(
   target: BackupTarget,
-): Promise<{ backups: (Backup & { documents: readonly string[] })[]; isAll: boolean }> {
+): Promise<{ backups: (Backup & { documents: readonly string[] })[]; unreadable: string[] }> {
   const listed: ListedCopy[] = []
   for await (const one of target.raw.list(nameStart)) listed.push(one)
   const names = listed.flatMap(({ name: path }) => {
@@ -165,19 +165,22 @@ export async function listBackups(
     return isNameOfBackup(name) && path === manifestOf(name) ? [name] : []
   })
   const manifests: Manifest[] = []
+  const unreadable: string[] = []
   for (const name of names) {
     const found = await readManifest(target, name).catch(unlessAway)
     if (found) manifests.push(found.manifest)
+    else unreadable.push(name)
   }
   const backups = manifests.map(({ name, at, instance, keys, missing, documents, database: { bytes } }) => ({
     ...{ name, at, instance, keys, missing, documents, bytes },
   }))
-  return { backups: backups.sort((a, b) => b.at - a.at), isAll: manifests.length === names.length }
+  return { backups: backups.sort((a, b) => b.at - a.at), unreadable }
 }
 
 /**
- * The record of a backup, and the store that gives it back: those from before there was a passphrase are not sealed. Undefined where there is
- * none of that name.
+ * The record of a backup, and the store that gives it back: those in a folder from before there was a passphrase are not sealed. What is in a
+ * bucket always was: whoever may write there and has no passphrase must not make a shop out of what they like. Undefined where there is none
+ * of that name.
  * @throws SealBroken, AppError UNAVAILABLE, OperatorError
  */
 export async function readManifest(
@@ -190,13 +193,14 @@ export async function readManifest(
     return text === undefined ? undefined : { text, store: from }
   }
   const found = await read(store).catch(async (error: unknown) => {
-    const plain = error instanceof SealBroken ? await read(raw) : undefined
+    const plain = error instanceof SealBroken && raw.kind === 'FOLDER' ? await read(raw) : undefined
     if (!plain?.text.startsWith('{')) throw error
     return plain
   })
   if (!found) return undefined
   const manifest = parseManifest(found.text)
-  if (manifest?.name !== name) throw new OperatorError(`${path} in ${store.place} is no record of a backup that this souk knows`)
+  if (manifest?.name !== name)
+    throw new OperatorError(`${path} in ${store.place} is no record of a backup that this souk knows: it is damaged, or of a newer souk`)
   return { manifest, store: found.store }
 }
 
@@ -205,14 +209,14 @@ export async function readManifest(
  * instance, nothing that this souk has not made, and no document while there is a backup that cannot be read.
  */
 async function removeOthers({ config, clock, log }: MakingDeps, target: BackupTarget, { instance }: Manifest): Promise<void> {
-  const { backups, isAll } = await listBackups(target)
+  const { backups, unreadable } = await listBackups(target)
   const own = backups.filter((backup) => backup.instance === instance)
   const keeps = kept(own, { daily: config.backupKeepDaily, weekly: config.backupKeepWeekly, monthly: config.backupKeepMonthly })
   const gone = own.filter(({ name }) => !keeps.has(name))
   for (const { name } of gone) await removeBackup(target, name)
   if (gone.length > 0) log.info('backup.removed', { place: target.store.place, backups: gone.map(({ name }) => name) })
   const isOld = ({ at }: ListedCopy) => at < clock.now() - settlesMs
-  if (!isAll) return
+  if (unreadable.length > 0) return
   const names = new Set(backups.filter(({ name }) => !gone.some((one) => one.name === name)).flatMap(({ documents }) => documents))
   for await (const one of target.raw.list(documentsFolder))
     if (isOld(one) && !names.has(one.name.slice(documentsFolder.length))) await target.raw.delete(one.name)

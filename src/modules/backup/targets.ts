@@ -19,12 +19,20 @@ export type BackupTarget = BackupPlace & {
   readonly isSealed: boolean
 }
 
-/** A text of a few kilobytes; undefined where there is none. */
+/** Of a record that names a million documents, and more. */
+const textMaxBytes = 64 * 1024 * 1024
+
+/** A text that fits into memory; undefined where there is none. @throws OperatorError of one that does not */
 export async function textOf(store: BackupStore, name: string): Promise<string | undefined> {
   const found = await store.get(name)
   if (!found) return undefined
   const pieces: Buffer[] = []
-  for await (const piece of found.chunks()) pieces.push(Buffer.from(piece))
+  let bytes = 0
+  for await (const piece of found.chunks()) {
+    bytes += piece.length
+    if (bytes > textMaxBytes) throw new OperatorError(`${name} in ${store.place} is longer than anything that souk puts there`)
+    pieces.push(Buffer.from(piece))
+  }
   return Buffer.concat(pieces).toString('utf8')
 }
 
@@ -59,7 +67,7 @@ export async function openTarget(
     if (!mayCreate)
       throw new OperatorError(
         names.length === 0
-          ? `Nothing in ${store.place} is sealed: unset BACKUP_PASSPHRASE to read it`
+          ? `There is no key in ${store.place} (below ${keysFolder}) that backups are sealed under: those that are sealed cannot be opened without it; unset BACKUP_PASSPHRASE to read those that are not`
           : `The passphrase is not the one that the backups in ${store.place} are sealed under`,
       )
     opened.push(await makeKey(store, passphrase, randomBytes))

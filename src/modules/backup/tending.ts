@@ -54,7 +54,6 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
       if (missing.length > 0)
         log.error('backup.documents_missing', { place, name, documents: missing.length, advice: '`souk check` says which' })
     }
-    state.isLate &&= failed.length > 0
     if (failed.length > 0) throw new OperatorError(`There is no new backup in ${failed.join(' and ')}`)
     return { made: all.length }
   } catch (error) {
@@ -65,24 +64,29 @@ async function attempt(deps: BackupDeps): Promise<{ made: number }> {
 
 /** Looks how old the last backup is. One that is late is made now, whatever the hour: the machine may sleep at night. */
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {
-  const { backupState: state, config, clock, log } = deps
+  const { backupState: state, config, log } = deps
   if (!deps.db.file || !config.backupEnabled) return { isLate: false }
   await lookForLast(deps)
-  const lateHours = config.backupLateHours
-  const isBehind = (place: BackupPlace) => isLate(state.lastIn.get(place), state.since, clock.now(), lateHours)
-  state.isLate = deps.backupPlaces.some(isBehind)
   const lastAt = state.last?.at
-  if (state.isLate)
+  if (isBackupLate(deps))
     log.error('backup.late', {
       ...(lastAt === undefined ? {} : { last: new Date(lastAt).toISOString() }),
       advice: 'see what backup.failed says; `souk backup` makes one now',
     })
   // A new place has its first one within the hour.
-  const behind = deps.backupPlaces.filter((place) => isBehind(place) || !state.lastIn.has(place))
+  const behind = deps.backupPlaces.filter((place) => isBehind(deps, place) || !state.lastIn.has(place))
   if (behind.length > 0) await backUp({ ...deps, backupPlaces: behind })
-  state.isLate = deps.backupPlaces.some(isBehind)
-  return { isLate: state.isLate }
+  return { isLate: isBackupLate(deps) }
 }
+
+type LateDeps = Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'config' | 'clock' | 'db'>
+
+/** Whether a place has gone too long without a backup, by what is known of it: also where the jobs that look after it hang, or are off. */
+export const isBackupLate = (deps: LateDeps): boolean =>
+  deps.db.file !== undefined && deps.config.backupEnabled && deps.backupPlaces.some((place) => isBehind(deps, place))
+
+const isBehind = ({ backupState: { lastIn, since }, config, clock }: Omit<LateDeps, 'db'>, place: BackupPlace): boolean =>
+  isLate(lastIn.get(place), since, clock.now(), config.backupLateHours)
 
 /** Looks when the last backup of each place was begun. Of one that does not answer, what was known before stays. */
 async function lookForLast(deps: BackupDeps): Promise<void> {
@@ -126,12 +130,8 @@ function damageIn(error: unknown): string[] {
 }
 
 /** Lines in Prometheus' text format; without values on a database server, and of what is not known. */
-export function backupMetrics({
-  backupState: state,
-  db,
-  clock,
-  config,
-}: Pick<BackupDeps, 'backupState' | 'db' | 'clock' | 'config'>): string[] {
+export function backupMetrics(deps: LateDeps): string[] {
+  const { backupState: state, db, clock, config } = deps
   const sizes = db.file?.sizes()
   const { last } = state
   const isOn = sizes !== undefined && config.backupEnabled
@@ -142,7 +142,11 @@ export function backupMetrics({
     ...known('souk_database_bytes', "Length of the database's file.", sizes?.bytes),
     ...known('souk_database_log_bytes', 'Length of the write-ahead log beside it.', sizes?.logBytes),
     ...known('souk_database_damaged', 'Whether the last quick check found damage.', damaged),
-    ...known('souk_backup_late', 'Whether the last backup is older than BACKUP_LATE_HOURS.', isOn ? Number(state.isLate) : undefined),
+    ...known(
+      'souk_backup_late',
+      'Whether the last backup of a place is older than BACKUP_LATE_HOURS.',
+      isOn ? Number(isBackupLate(deps)) : undefined,
+    ),
     ...known('souk_backup_failures_total', 'Backups that failed.', isOn ? state.failures : undefined, 'counter'),
     ...known(
       'souk_backup_last_success_timestamp_seconds',

@@ -106,6 +106,16 @@ export const instanceOf = ({ generation }: Pick<Shipped, 'generation'>): string 
 const begunAtOf = ({ generation }: Pick<Shipped, 'generation'>): number =>
   Date.parse(generation.replace(/^.*\/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z'))
 
+/** The last moment that a name tells of; undefined where there is none. */
+export function newestOf(shipped: readonly Shipped[]): number | undefined {
+  let newest: number | undefined
+  for (const one of shipped) {
+    const at = one.kind === 'begun' ? begunAtOf(one) : one.kind === 'pages' ? one.begunAt : one.at
+    newest = Math.max(newest ?? at, at)
+  }
+  return newest
+}
+
 /** The moments that can be gone back to, as far as the names tell. */
 export function reach(shipped: readonly Shipped[]): { from: number; to: number } | undefined {
   const starts = shipped.flatMap((one) => (one.kind === 'snapshot' ? [one.at] : []))

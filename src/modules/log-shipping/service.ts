@@ -5,6 +5,7 @@ import { digesting } from '../../lib/digest.ts'
 import {
   begunName,
   generationName,
+  newestOf,
   pagesName,
   removable,
   type Shipped,
@@ -15,6 +16,7 @@ import {
 } from './domain.ts'
 import { type SegmentHead, type SnapshotHead, withHead } from './head.ts'
 import type { LogShippingDeps } from './parts.ts'
+import { createTimeline, type Timeline } from './timeline.ts'
 
 export type ShippingDeps = Pick<Deps, 'clock' | 'log' | 'sleep' | 'randomBytes' | 'diskFree' | 'config' | 'build'> & LogShippingDeps
 
@@ -25,6 +27,8 @@ const snapshotEveryMs = 24 * 60 * 60 * 1000
 const sinceSnapshotMaxBytes = 1024 * 1024 * 1024
 const retryMaxMs = 60_000
 const dayMs = 24 * 60 * 60 * 1000
+/** Told of where the clock is so much behind what was shipped. */
+const clockBehindMs = 60_000
 
 type Pending = { readonly index: number; readonly at: number; readonly askedAt: number }
 type Copying = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
@@ -32,6 +36,7 @@ type Copying = { readonly first: number; readonly begunAt: number; whole?: Pick<
 type Following = {
   readonly store: BackupStore
   readonly log: CommitLog
+  readonly time: Timeline
   readonly generation: string
   /** Of the segment that comes next. */
   next: number
@@ -55,6 +60,8 @@ export type ShippingOptions = {
   /** Asked again until it answers. */
   readonly openStore: () => Promise<BackupStore>
   readonly followLog: () => Promise<CommitLog>
+  /** How long the database file is. */
+  readonly fileBytes: () => number
   readonly everyMs: number
   /** Eight hex digits that tell it from others with the same target. */
   readonly instance: string
@@ -64,26 +71,53 @@ export type ShippingOptions = {
  * Ships what is committed to a store, every few seconds, until it is stopped. A store that is slow, full or gone makes it fall behind, and
  * nobody wait. It goes on with a new generation, and a new snapshot, where it has lost the log.
  */
-export function startShipping(deps: ShippingDeps, { openStore, followLog, everyMs, instance }: ShippingOptions): { stop(): Promise<void> } {
+export function startShipping(
+  deps: ShippingDeps,
+  { openStore, followLog, fileBytes, everyMs, instance }: ShippingOptions,
+): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined
+  let timeline: Timeline | undefined
   let isStopping = false
   let failed = 0
 
   async function begin(): Promise<Following> {
-    const generation = generationName(instance, clock.now(), deps.randomBytes(4))
     const begun = { version: deps.build.version }
     // Before the log is held: there is no sense in holding it while the store does not answer.
     const store = await openStore()
+    timeline ??= timelineAfter(await shippedIn(store))
+    const time = timeline
+    const generation = generationName(instance, time.now(), deps.randomBytes(4))
     await store.put(begunName(generation), withHead(begun, none()))
     const commits = await followLog()
     told.generations++
     log.info('log_shipping.begun', { generation, to: store.place })
     return {
-      ...{ store, log: commits, generation, next: 0, lifeBegan: 0, salts: '', pending: undefined, lastAt: undefined },
+      ...{ store, log: commits, time, generation, next: 0, lifeBegan: 0, salts: '', pending: undefined, lastAt: undefined },
       ...{ copying: undefined, copyAfter: 0, snapshotAt: undefined, bytesSince: 0, broken: undefined },
     }
+  }
+
+  /** Times that follow those of what is there, also where the clock was ahead then. */
+  function timelineAfter(shipped: readonly Shipped[]): Timeline {
+    const newest = newestOf(shipped)
+    const behindMs = (newest ?? 0) - clock.now()
+    if (behindMs > clockBehindMs)
+      log.warn('log_shipping.clock_behind', {
+        byMs: behindMs,
+        advice: 'what is shipped is told by times after the last that is there, until the clock is past them: see that it is right',
+      })
+    return createTimeline(clock, newest)
+  }
+
+  async function shippedIn(store: BackupStore): Promise<Shipped[]> {
+    const shipped: Shipped[] = []
+    for await (const { name } of store.list(`${shippedPrefix}${instance}/`)) {
+      const one = shippedOf(name)
+      if (one) shipped.push(one)
+    }
+    return shipped
   }
 
   /** Ships what is there. Returns the moment up to which everything that was committed is in the store. */
@@ -100,7 +134,7 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
 
   async function shipRange(now: Following, range: LogRange, askedAt: number): Promise<void> {
     // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
-    now.pending ??= { index: now.next, at: clock.now(), askedAt }
+    now.pending ??= { index: now.next, at: now.time.now(), askedAt }
     const { index, at } = now.pending
     const { header, from, to, sum } = range
     const head: SegmentHead = { format: 1, generation: now.generation, index, at, header, from, to, sum }
@@ -135,7 +169,7 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
 
   /** Begins to copy the database file where that is due. It goes on while the log is shipped. */
   function copyWhenDue(now: Following): void {
-    const at = clock.now()
+    const at = now.time.now()
     const isDue =
       now.snapshotAt === undefined ||
       now.bytesSince > sinceSnapshotMaxBytes ||
@@ -148,12 +182,12 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
     const pages = digesting(now.log.file(), (digest) => {
       sha256 = digest
     })
-    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages).then(
+    now.store.put(pagesName({ generation: now.generation, begunAt: at }), pages, fileBytes()).then(
       (bytes) => {
         copying.whole = { bytes, sha256 }
       },
       (error: unknown) => {
-        Object.assign(now, { copying: undefined, copyAfter: clock.now() + retryMaxMs })
+        Object.assign(now, { copying: undefined, copyAfter: now.time.now() + retryMaxMs })
         if (!isStopping && following === now) log.warn('log_shipping.snapshot_failed', { error })
       },
     )
@@ -170,18 +204,13 @@ export function startShipping(deps: ShippingDeps, { openStore, followLog, everyM
     await now.store.put(snapshotName({ generation: now.generation, first, last, at, begunAt }), withHead(head, none()))
     Object.assign(now, { copying: undefined, snapshotAt: begunAt })
     told.snapshotAt = begunAt
-    log.info('log_shipping.snapshot', { generation: now.generation, bytes: whole.bytes, ms: clock.now() - begunAt })
+    log.info('log_shipping.snapshot', { generation: now.generation, bytes: whole.bytes, ms: now.time.now() - begunAt })
     await forget(now).catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
   }
 
   async function forget(now: Following): Promise<void> {
-    const shipped: Shipped[] = []
-    for await (const { name } of now.store.list(`${shippedPrefix}${instance}/`)) {
-      const one = shippedOf(name)
-      if (one) shipped.push(one)
-    }
-    const keepFrom = clock.now() - deps.config.shipLogDays * dayMs
-    for (const name of removable(shipped, { keepFrom, current: now.generation, begunAt: now.copying?.begunAt }))
+    const keepFrom = now.time.surely() - deps.config.shipLogDays * dayMs
+    for (const name of removable(await shippedIn(now.store), { keepFrom, current: now.generation, begunAt: now.copying?.begunAt }))
       await now.store.delete(name)
   }
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../core/deps.ts'
 import { type BackupDeps, targetOf } from '../backup/index.ts'
-import { versionsInUse } from '../master-key/index.ts'
+import { firstVersion } from '../master-key/index.ts'
 import { type ShippingDeps, startShipping } from './service.ts'
 
 /** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */
@@ -11,12 +11,13 @@ export async function shipLog(
   const place = backupPlaces.find(({ isNamed }) => isNamed)
   const { file } = db
   if (config.shipLogSeconds === undefined || !place || !file) return undefined
-  const [instance = noInstance] = await versionsInUse(db)
   return startShipping(deps, {
     openStore: async () => (await targetOf(deps, place)).store,
     followLog: () => file.followLog(),
+    fileBytes: () => file.sizes().bytes,
     everyMs: config.shipLogSeconds * 1_000,
-    instance,
+    // As its backups are told from others.
+    instance: (await firstVersion(db)) ?? noInstance,
   })
 }
 

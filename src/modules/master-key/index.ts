@@ -2,6 +2,7 @@ export {
   confirmMasterKeys,
   countSealed,
   faultySeals,
+  firstVersion,
   hasSealedSecrets,
   missingMasterKeys,
   resealSecrets,

@@ -42,6 +42,9 @@ export const hasSealedSecrets = async ({ read }: Database): Promise<boolean> => 
 /** Versions of the encryption keys that the database counts on, oldest first. */
 export const versionsInUse = async ({ read }: Database): Promise<string[]> => (await store.inUse(read)).map(({ version }) => version)
 
+/** What tells an instance from others: its first key stays in its database for ever, whichever took its place. As db/sqlite/describe.ts has it. */
+export const firstVersion = async ({ read }: Pick<Database, 'read'>): Promise<string | undefined> => (await store.first(read))?.version
+
 /** Versions of the keys that the database counts on and that are not at hand. */
 export async function missingMasterKeys({ read }: Database, keyring: Pick<Keyring, 'encryption'>): Promise<string[]> {
   const atHand = keyring.encryption()

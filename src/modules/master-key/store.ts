@@ -36,6 +36,11 @@ export const masterKeyStore = {
   async inUse(read: Pick<Reader, 'select'>): Promise<EncryptionKeyRow[]> {
     return read.select().from(encryptionKeys).where(isNull(encryptionKeys.retiredAt)).orderBy(asc(encryptionKeys.createdAt))
   },
+  /** Of all that there ever were. */
+  async first(read: Pick<Reader, 'select'>): Promise<EncryptionKeyRow | undefined> {
+    const [row] = await read.select().from(encryptionKeys).orderBy(asc(encryptionKeys.createdAt), asc(encryptionKeys.version)).limit(1)
+    return row
+  },
   async register(tx: Writer, row: EncryptionKeyRow): Promise<void> {
     await tx
       .insert(encryptionKeys)

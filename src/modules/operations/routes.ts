@@ -21,7 +21,7 @@ const readinessKeptMs = 1_000
 /** Of no concern to those who ask whether to send requests here. */
 const onlyShown: ReadonlySet<string> = new Set(['clockSteady', 'redisReachable', 'backupRecent'])
 
-type HealthDeps = HttpDeps & LogShippingDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState'>
+type HealthDeps = HttpDeps & LogShippingDeps & Pick<LendingDocumentDeps, 'storeVerdicts'> & Pick<BackupDeps, 'backupState' | 'backupPlaces'>
 
 /** The last checks while they are fresh; those who ask at once wait for the same ones. */
 function createReadiness(deps: HealthDeps): () => Promise<Check[]> {

@@ -2,7 +2,7 @@ import type { Deps } from '../../core/deps.ts'
 import { lets } from '../../lib/breaker.ts'
 import { counter, gauge, labelled } from '../../lib/prometheus.ts'
 import { type AttestationDeps, chainMetrics, chainStatuses } from '../attestation/index.ts'
-import { type BackupDeps, backupMetrics } from '../backup/index.ts'
+import { type BackupDeps, backupMetrics, isBackupLate } from '../backup/index.ts'
 import { type JobDeps, jobLines } from '../job/index.ts'
 import type { LendingDocumentDeps } from '../lending-document/index.ts'
 import { type LogShippingDeps, logShippingMetrics } from '../log-shipping/index.ts'
@@ -12,18 +12,12 @@ import { operationsStore as store } from './store.ts'
 export type Check = { name: string; ok: boolean }
 
 /** Whether the instance can do its work: reads, writes, migrations, space. Told within two seconds or so, whatever the database does. */
-export async function readiness({
-  db,
-  diskFree,
-  config,
-  keyring,
-  clockWatch,
-  shared,
-  storeVerdicts,
-  backupState,
-}: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clockWatch' | 'shared'> &
-  Pick<LendingDocumentDeps, 'storeVerdicts'> &
-  Pick<BackupDeps, 'backupState'>): Promise<Check[]> {
+export async function readiness(
+  deps: Pick<Deps, 'db' | 'diskFree' | 'config' | 'keyring' | 'clock' | 'clockWatch' | 'shared'> &
+    Pick<LendingDocumentDeps, 'storeVerdicts'> &
+    Pick<BackupDeps, 'backupState' | 'backupPlaces'>,
+): Promise<Check[]> {
+  const { db, diskFree, config, keyring, clockWatch, shared, storeVerdicts } = deps
   const checks = {
     databaseReadable: () => store.answers(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
@@ -33,7 +27,7 @@ export async function readiness({
     keysAtHand: async () => keyring.atHand(),
     clockSteady: async () => clockWatch.isSteady(),
     ...(config.lendingPlatformEnabled ? { documentsAtHand: async () => ![...storeVerdicts.values()].includes('OTHER') } : {}),
-    ...(db.file && config.backupEnabled ? { backupRecent: async () => !backupState.isLate } : {}),
+    ...(db.file && config.backupEnabled ? { backupRecent: async () => !isBackupLate(deps) } : {}),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
   return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
@@ -42,7 +36,7 @@ export async function readiness({
 type MetricsDeps = LogShippingDeps &
   Pick<Deps, 'db' | 'build' | 'diskFree' | 'shared'> &
   Pick<PaymentMethodDeps, 'breakers' | 'breakersOpened' | 'probeCounts' | 'paymentMethodStore'> &
-  Pick<BackupDeps, 'backupState' | 'clock' | 'config'> &
+  Pick<BackupDeps, 'backupState' | 'backupPlaces' | 'clock' | 'config'> &
   Pick<JobDeps, 'jobBoard'> &
   Pick<AttestationDeps, 'attestationStore' | 'chainNodes' | 'chainFailures' | 'chainLogs' | 'attestedCounts'>
 

@@ -131,12 +131,35 @@ test('what a crash left half-way in a folder goes once it is a day old', async (
 test('a bucket that is silent, refuses or breaks off is unavailable', async () => {
   const { server, store } = bucket({ silentMs: 50 })
   await store.put('a', inPieces(randomBytes(mb)))
-  server.fail('PUT', 'late')
+  for (let nth = 0; nth < 4; nth++) server.fail('PUT', 'late')
   await expect(store.put('b', inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   server.fail('PUT', 403)
   await expect(store.put('b', inPieces(randomBytes(1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   server.fail('GET', 'cut')
   await expect(read(store, 'a')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+test('a bucket that is slow, or never answers what was sent, has everything in the end', async () => {
+  const { server, store } = bucket({ silentMs: 200 })
+  for (const [fault, length] of [
+    ['slow', 6 * mb],
+    ['late', 1],
+  ] as const) {
+    const bytes = randomBytes(length)
+    server.fail('PUT', fault)
+    expect(await store.put('a', inPieces(bytes))).toBe(length)
+    expect((await read(store, 'a'))?.equals(bytes)).toBe(true)
+  }
+})
+
+test('what is longer than the least parts can hold together goes in longer ones, sealed too', async () => {
+  for (const seal of [(store: BackupStore) => store, (store: BackupStore) => sealed(store)]) {
+    const { server, store } = bucket()
+    // Ten thousand of five megabytes are 50 GB.
+    await seal(store).put('a', inPieces(randomBytes(14 * mb)), 96_000 * mb)
+    expect(server.requests.filter((request) => request.includes('partNumber')).length).toBe(2)
+    expect(server.largest()).toBeGreaterThanOrEqual((96_000 * mb) / 10_000)
+  }
 })
 
 test('what is sealed shows nothing, and opens neither altered, nor shortened, nor under another name, nor under another key', async () => {

@@ -4,9 +4,10 @@ import { createHash, createHmac } from 'node:crypto'
 export const account = { bucket: 'documents', keyId: 'test-key-id', secret: 'test-secret', region: 'eu-test-1', prefix: 'souk/' }
 
 type Kept = { bytes: Buffer; at: Date }
-/** What happens to the next request of a kind: `late` is never answered. */
-export type Fault = 'late' | 500 | 403 | 'cut'
+/** What happens to the next request of a kind: `late` is never answered, `slow` after a while. */
+export type Fault = 'late' | 'slow' | 500 | 403 | 'cut'
 
+const slowMs = 500
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const encoded = (text: string) =>
@@ -63,6 +64,7 @@ export function startS3({ pageSize = 1_000 }: { pageSize?: number } = {}) {
       const nth = faults.findIndex((one) => one.method === method)
       const fault = nth < 0 ? undefined : faults.splice(nth, 1)[0]?.fault
       if (fault === 'late') await new Promise<void>((resume) => waiting.add(resume))
+      if (fault === 'slow') await Bun.sleep(slowMs)
       if (fault === 500) return refused(500, 'InternalError')
       if (fault === 403) return refused(403, 'AccessDenied')
       const [, bucket, ...rest] = url.pathname.split('/').map(decodeURIComponent)

@@ -5,11 +5,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, s
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../db/columns.ts'
+import { encryptionKeys } from '../../../db/schema/people.ts'
 import { backUp } from '../../../jobs/back-up.ts'
 import { jobs, runJob } from '../../../jobs/index.ts'
 import { checkQuickly } from '../../../jobs/quick-check.ts'
 import { watchBackups } from '../../../jobs/watch-backups.ts'
-import type { Manifest } from '../../../src/modules/backup/index.ts'
+import { findBackup, listBackups, type Manifest, readKeys, targetOf } from '../../../src/modules/backup/index.ts'
+import { shipLog } from '../../../src/modules/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { temporaryDir } from '../../support/database.ts'
@@ -152,6 +154,67 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
       expect([secret, all.includes(secret)]).toEqual([secret, false])
   })
 
+  test('takes nothing out of a bucket that is not sealed under the passphrase: who may write there makes no backup', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using plain = await testApp({ BACKUP_DIR: folder })
+    plain.clock.advance(hour)
+    await backUp(plain.deps)
+    const { server, settings } = bucket()
+    await using app = await testApp(settings)
+    await backUp(app.deps)
+    const [planted = ''] = namesIn(folder)
+    for (const part of ['manifest.json', 'souk.db'])
+      server.objects.set(`souk-backups/${planted}/${part}`, { bytes: readFileSync(join(folder, planted, part)), at: new Date() })
+    const [place] = app.deps.backupPlaces
+    const target = await targetOf(app.deps, place as NonNullable<typeof place>)
+    const { backups, unreadable } = await listBackups(target)
+    expect([backups.length, unreadable, backups.some(({ name }) => name === planted)]).toEqual([1, [planted], false])
+    await expect(findBackup(target, planted, app.clock.now())).rejects.toThrow('does not open')
+    const found = await findBackup(target, backups[0]?.name ?? '', app.clock.now())
+    // A key file that was changed is said to be that.
+    const keys = `souk-backups/${found.manifest.name}/keys.json`
+    server.objects.set(keys, { bytes: Buffer.from('{}'), at: new Date() })
+    await expect(readKeys(found)).rejects.toThrow('The keys of backup')
+  })
+
+  test('gives no older backup for the last one where that cannot be read: it says which, and which one can', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder })
+    await backUp(app.deps)
+    app.clock.advance(hour)
+    await backUp(app.deps)
+    const [older = '', newer = ''] = namesIn(folder)
+    const [place] = app.deps.backupPlaces
+    const last = async () =>
+      findBackup(await targetOf(app.deps, place as NonNullable<typeof place>), 'latest', app.clock.now()).then(
+        ({ manifest }) => manifest.name,
+      )
+    expect(await last()).toBe(newer)
+    const record = join(folder, newer, 'manifest.json')
+    const whole = readFileSync(record, 'utf8')
+    for (const damaged of ['{', whole.replace('"version": 1', '"version": 99')]) {
+      writeFileSync(record, damaged)
+      await expect(last()).rejects.toThrow(new RegExp(`${newer}, cannot be read: .*The last that can is ${older}`))
+    }
+    writeFileSync(record, whole)
+    writeFileSync(join(folder, older, 'manifest.json'), '{')
+    expect(await last()).toBe(newer)
+  })
+
+  test('ships the log under the same name of the instance as its backups, whichever key took the place of its first', async () => {
+    const folder = join(temporaryDir(), 'copies')
+    await using app = await testApp({ BACKUP_DIR: folder, SHIP_LOG_SECONDS: '1' })
+    const newer = { version: 'ffffffff', fingerprint: 'of another key', createdAt: app.clock.now() + 1, retiredAt: null }
+    await app.deps.db.write(async (tx) => {
+      await tx.update(encryptionKeys).set({ retiredAt: app.clock.now() })
+      await tx.insert(encryptionKeys).values(newer)
+    })
+    await backUp(app.deps)
+    const shipping = await shipLog({ ...app.deps, sleep: Bun.sleep })
+    await shipping?.stop()
+    expect(readdirSync(join(folder, 'wal'))).toEqual([manifestIn(folder).instance])
+  })
+
   test('puts a backup where it can when another place is gone, says so, and tries again', async () => {
     const folder = join(temporaryDir(), 'copies')
     const { server, settings } = bucket()
@@ -186,6 +249,10 @@ describe.skipIf(engine !== 'sqlite')('a server on the embedded database', () => 
     app.clock.advance(29 * hour)
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
     expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+    // Nobody looks for so long: a job that hangs, or is off.
+    app.clock.advance(2 * hour)
+    expect(await state()).toEqual([200, false, '1'])
+    app.clock.set(app.clock.now() - 2 * hour)
     // The place is gone, and a file stands there.
     rmSync(folder, { recursive: true })
     writeFileSync(folder, '')

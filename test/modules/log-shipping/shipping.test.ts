@@ -2,6 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CommitLog, LogBroken } from '../../../db/engine.ts'
 import { configure } from '../../../db/sqlite/engine.ts'
@@ -19,16 +20,22 @@ type Options = {
   before?: (store: BackupStore) => BackupStore
   followLog?: (open: () => Promise<CommitLog>) => () => Promise<CommitLog>
   diskFree?: () => number
+  /** By how many milliseconds the clock is ahead. */
+  ahead?: () => number
+  /** Of a shop that was there before. */
+  folder?: string
 }
 
 /** A database that counts, and the shipping of its log, a round whenever it is asked for. */
-function shop({ before = (store) => store, followLog = (open) => open, diskFree }: Options = {}) {
-  const folder = temporaryDir()
+function shop({ before = (store) => store, followLog = (open) => open, diskFree, ahead = () => 0, folder = temporaryDir() }: Options = {}) {
   const file = join(folder, 'shop.db')
+  const isNew = !existsSync(file)
   const writer = new Sqlite(file, { create: true })
   configure(writer, 'OFF')
-  writer.run('CREATE TABLE counter (n INTEGER)')
-  writer.run('INSERT INTO counter VALUES (0)')
+  if (isNew) {
+    writer.run('CREATE TABLE counter (n INTEGER)')
+    writer.run('INSERT INTO counter VALUES (0)')
+  }
   const store = createFolderStore(join(folder, 'store'), Date.now)
   const said: string[] = []
   const waiting = new Set<() => void>()
@@ -36,17 +43,18 @@ function shop({ before = (store) => store, followLog = (open) => open, diskFree 
   const note = (event: string) => void said.push(event)
   const deps = {
     log: { debug: note, info: note, warn: note, error: note },
-    clock: { now: () => ++now, monotonic: () => performance.now() },
+    clock: { now: () => ++now + ahead(), monotonic: () => performance.now() },
     ...{ sleep: () => new Promise<void>((resume) => waiting.add(resume)), randomBytes, build: { version: 'test' } },
     ...{ diskFree: diskFree ?? (() => undefined), config: { diskFreeMinBytes: 1_000, shipLogDays: 7 }, ...logShippingParts() },
   } as unknown as ShippingDeps
   const database = databaseFileAt(file)
   const { stop } = startShipping(deps, {
-    ...{ openStore: async () => before(store), followLog: followLog(() => database.followLog()) },
+    ...{ openStore: async () => before(store), followLog: followLog(() => database.followLog()), fileBytes: () => 0 },
     ...{ everyMs: 1, instance: '00000000' },
   })
   return {
-    ...{ writer, store, said, deps, stop },
+    ...{ folder, writer, store, said, deps, stop },
+    snapshots: () => said.filter((event) => event === 'log_shipping.snapshot').length,
     count: () => void writer.run('UPDATE counter SET n = n + 1'),
     /** Lets rounds go by until that is so. */
     async until(isSo: () => boolean): Promise<void> {
@@ -56,9 +64,9 @@ function shop({ before = (store) => store, followLog = (open) => open, diskFree 
         await new Promise((resume) => setImmediate(resume))
       }
     },
-    async restored(): Promise<number> {
+    async restored(to?: number): Promise<number> {
       const restored = join(folder, `restored-${said.length}.db`)
-      await buildFromLog({ store, to: undefined, file: restored, untilDamage: false, instance: undefined })
+      await buildFromLog({ store, to, file: restored, untilDamage: false, instance: undefined })
       using connection = new Sqlite(restored)
       return connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n ?? -1
     },
@@ -150,4 +158,55 @@ test('a log that is lost is not guessed at: a new generation begins with a new s
   await until(() => said.filter((event) => event === 'log_shipping.snapshot').length === 2)
   await stop()
   expect(await restored()).toBe(2)
+})
+
+const day = 24 * 60 * 60 * 1000
+
+test('a clock that was ahead and was set right makes no older state the last one, and the log says so', async () => {
+  const before = shop({ ahead: () => day })
+  await before.until(() => before.deps.logShipping.shippedAt !== undefined)
+  before.count()
+  await before.stop()
+  expect(await before.restored()).toBe(1)
+  const after = shop({ folder: before.folder })
+  await after.until(() => after.snapshots() === 1)
+  after.count()
+  await after.stop()
+  expect(await after.restored()).toBe(2)
+  expect(after.said).toContain('log_shipping.clock_behind')
+})
+
+test('a clock that is set back while the log is shipped leaves every commit in its place among the others', async () => {
+  const minute = 60_000
+  let ahead = 0
+  const { count, until, deps, said, restored, stop } = shop({ ahead: () => ahead })
+  await until(() => said.includes('log_shipping.snapshot'))
+  const counted = async (isAhead: number) => {
+    ahead = isAhead
+    count()
+    const { shippedAt } = deps.logShipping
+    await until(() => deps.logShipping.shippedAt !== shippedAt)
+    await until(() => deps.logShipping.shippedAt !== shippedAt)
+  }
+  await counted(10 * minute)
+  for (let nth = 0; nth < 3; nth++) await counted(0)
+  await stop()
+  expect([await restored(Date.now() + 5 * minute), await restored(Date.now() + 20 * minute), await restored()]).toEqual([0, 4, 4])
+})
+
+test('a clock that jumps ahead, or is ahead at the start, makes nothing old that was shipped', async () => {
+  let ahead = 0
+  const first = shop({ ahead: () => ahead })
+  await first.until(() => first.snapshots() === 1)
+  const moment = Date.now() + 10_000
+  ahead = 365 * day
+  first.count()
+  await first.until(() => first.snapshots() === 2)
+  await first.stop()
+  expect(await first.restored(moment)).toBe(0)
+  ahead = 800 * day
+  const second = shop({ folder: first.folder, ahead: () => ahead })
+  await second.until(() => second.snapshots() === 1)
+  await second.stop()
+  expect([await second.restored(moment), await second.restored()]).toEqual([0, 1])
 })

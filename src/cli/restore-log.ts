@@ -36,8 +36,8 @@ export type FromLog = {
   readonly onBytes?: (bytes: number) => void
 }
 
-/** `upTo`: the moment up to which commits are in the file; `notes`: what whoever asked for it should know. */
-export type BuiltFromLog = { readonly upTo: number; readonly notes: readonly string[] }
+/** `upTo`: the moment up to which commits are in the file; `notes`: what whoever asked for it should know; `instance`: whose log it is of. */
+export type BuiltFromLog = { readonly upTo: number; readonly notes: readonly string[]; readonly instance: string }
 
 /** What was shipped and cannot be used. */
 class Damaged extends Error {
@@ -75,7 +75,7 @@ export async function buildFromLog({ store, to, file, untilDamage, instance, onB
     )
     if (!plan) throw nothingToGoBackTo(store, shipped, to, notes)
     try {
-      return await buildOrStop(store, plan, file, untilDamage, onBytes, notes)
+      return { ...(await buildOrStop(store, plan, file, untilDamage, onBytes, notes)), instance: instanceOf(plan.snapshot) }
     } catch (error) {
       rmSync(file, { force: true })
       if (!(error instanceof Damaged)) throw error
@@ -110,7 +110,7 @@ async function buildOrStop(
   untilDamage: boolean,
   onBytes: (bytes: number) => void,
   notes: readonly string[],
-): Promise<BuiltFromLog> {
+): Promise<Omit<BuiltFromLog, 'instance'>> {
   const stop = (segment: number, reason: string): RestorePlan => {
     const segments = plan.segments.slice(0, segment - plan.snapshot.first)
     const cut = { ...plan, segments, upTo: Math.max(plan.snapshot.at, segments.at(-1)?.at ?? 0) }

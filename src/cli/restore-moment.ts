@@ -4,7 +4,9 @@ import { beginCopy, makeDirectory } from '../../db/sqlite/copy.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
-import { findBackup, readKeys } from '../modules/backup/index.ts'
+import { SealBroken } from '../lib/sealed-stream.ts'
+import { findBackup, readKeys, textOf } from '../modules/backup/index.ts'
+import { shippedKeysName } from '../modules/log-shipping/index.ts'
 import { opened, placesOf } from './backup-places.ts'
 import { createProgress } from './progress.ts'
 import { buildFromLog } from './restore-log.ts'
@@ -34,14 +36,14 @@ export function momentOf(to: string, now: number): number | undefined {
 
 /**
  * A file beside `target`, on the disk, with what was committed by then.
- * @returns its path, and what is said of it
+ * @returns its path, and whose it was
  */
 export async function builtAsOf(
   target: Awaited<ReturnType<typeof shippedTarget>>,
   { untilDamage, instance }: Moment,
   to: number | undefined,
   beside: string,
-): Promise<string> {
+): Promise<{ file: string; instance: string }> {
   makeDirectory(dirname(beside))
   const file = beginCopy(beside)
   const progress = createProgress({ total: 0, label: 'Fetching', stream: process.stderr, unit: 'bytes' })
@@ -50,19 +52,37 @@ export async function builtAsOf(
     bytes += more
     progress.at(bytes)
   }
-  const { upTo, notes } = await buildFromLog({ store: target.store, to, file, untilDamage, instance, onBytes }).finally(progress.end)
+  const { upTo, notes, ...built } = await buildFromLog({ store: target.store, to, file, untilDamage, instance, onBytes }).finally(
+    progress.end,
+  )
   process.stdout.write(`What was committed up to ${new Date(upTo).toISOString()} is in it, of the log in ${target.store.place}\n`)
   for (const note of notes) process.stderr.write(`${note}\n`)
-  return file
+  return { file, instance: built.instance }
 }
 
-/** Keys lie in sealed backups: those of the last one. */
-export async function keysBeside(target: Awaited<ReturnType<typeof shippedTarget>>, now: number): Promise<string | undefined> {
+/**
+ * The key file of an instance, where its target seals what lies there: as it was when the log was shipped last, and otherwise that of the
+ * last backup.
+ */
+export async function keysBeside(
+  target: Awaited<ReturnType<typeof shippedTarget>>,
+  instance: string,
+  now: number,
+): Promise<string | undefined> {
   try {
-    return await readKeys(await findBackup(target, 'latest', now))
+    return (await shippedKeys(target, instance)) ?? (await readKeys(await findBackup(target, 'latest', now)))
   } catch (error) {
     // There is none. What cannot be read without them is said.
     if (error instanceof OperatorError) return undefined
+    throw error
+  }
+}
+
+async function shippedKeys({ store }: Awaited<ReturnType<typeof shippedTarget>>, instance: string): Promise<string | undefined> {
+  try {
+    return await textOf(store, shippedKeysName(instance))
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined
     throw error
   }
 }

@@ -184,20 +184,22 @@ async function sourceAsOf(config: Config, moment: Moment, target: string): Promi
   const now = Date.now()
   const to = momentOf(moment.to, now)
   const shipped = await shippedTarget(config)
+  let instance = ''
   return {
     what: shipped.raw.place,
     documents: documentsIn(shipped.raw),
     async copy() {
       const copy = await builtAsOf(shipped, moment, to, target)
+      instance = copy.instance
       try {
-        await refuseDamage(copy)
-        return copy
+        await refuseDamage(copy.file)
+        return copy.file
       } catch (error) {
-        rmSync(copy, { force: true })
+        rmSync(copy.file, { force: true })
         throw error
       }
     },
-    keys: () => keysBeside(shipped, now),
+    keys: () => keysBeside(shipped, instance, now),
     state: undefined,
   }
 }

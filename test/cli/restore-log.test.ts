@@ -1,7 +1,7 @@
 /** What is shipped of the log of an embedded database brings it back: to now, to a moment, and as far as it is sound. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problemsOf } from '../../db/sqlite/copy.ts'
 import { configure } from '../../db/sqlite/engine.ts'
@@ -130,7 +130,7 @@ describeProcesses('Shipping the log', () => {
     await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/reaches from/)
   })
 
-  test('a shop whose disk is gone is there again elsewhere, with its keys, by one command', async () => {
+  test('a shop whose disk is gone is there again elsewhere by one command, with its keys, also those of a moment ago', async () => {
     const folder = temporaryDir()
     const [lost, found, store] = ['lost', 'found', 'store'].map((name) => join(folder, name)) as [string, string, string]
     for (const path of [lost, found]) mkdirSync(path, { mode: 0o700 })
@@ -144,11 +144,12 @@ describeProcesses('Shipping the log', () => {
       return connection.query('SELECT * FROM users').all()
     }
     while (!shippedInOrNone(store)) await Bun.sleep(20)
+    expect((await souk(['rotate-keys'], lost)).status).toBe(0)
     server.kill('SIGTERM')
     expect(await server.exited).toBe(0)
     const before = people(lost)
     expect(before.length).toBe(1)
-    renameSync(join(lost, 'keys.json'), join(found, 'keys.json'))
+    const keys = readFileSync(join(lost, 'keys.json'), 'utf8')
     rmSync(lost, { recursive: true })
     const refused = await souk(['restore', '--to', '2020-01-01T00:00:00Z'], found, { settings })
     expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -157,6 +158,9 @@ describeProcesses('Shipping the log', () => {
     expect(outcome.stderr).toBe('')
     expect(outcome.status).toBe(0)
     expect(people(found)).toEqual(before)
+    const { registered, ...secrets } = JSON.parse(keys)
+    expect(registered).toBe(true)
+    expect(JSON.parse(readFileSync(join(found, 'keys.json'), 'utf8'))).toMatchObject(secrets)
   })
 })
 

@@ -23,6 +23,7 @@ async function count(): Promise<void> {
     openStore: async () => createFolderStore(store, Date.now),
     followLog: () => databaseFileAt(file).followLog(),
     fileBytes: () => 0,
+    keysText: () => undefined,
     everyMs: 5,
     instance: '00000000',
   })

@@ -2,5 +2,5 @@ export { type Backup, isNameOfBackup, keysOf, type Manifest, rowProblems } from 
 export { type BackupDeps, type BackupState, backupParts, backupPlaces, backupsDirectory } from './parts.ts'
 export { type FoundBackup, fetchDatabase, findBackup, isSealedPlace, readKeys } from './restoring.ts'
 export { documentsOf, listBackups, type Made, makeBackup, targetOf } from './service.ts'
-export { type BackupPlace, type BackupTarget, openTarget } from './targets.ts'
+export { type BackupPlace, type BackupTarget, openTarget, textOf } from './targets.ts'
 export { backUp, backupMetrics, checkQuickly, isBackupLate, watchBackups } from './tending.ts'

@@ -34,6 +34,8 @@ const home = (generation: string) => `${shippedPrefix}${generation}`
 export const generationName = (instance: string, at: number, random: Uint8Array): string =>
   `${instance}/${new Date(at).toISOString().replace(/[-:.]/g, '')}-${Buffer.from(random).toString('hex')}`
 
+/** The keys that the secrets of an instance are sealed under, those of before included. */
+export const shippedKeysName = (instance: string): string => `${shippedPrefix}${instance}/keys.json`
 export const begunName = (generation: string): string => `${home(generation)}/begun`
 export const segmentName = ({ generation, index, at }: Omit<Segment, 'kind'>): string => `${home(generation)}/segment-${count(index)}-${at}`
 export const pagesName = ({ generation, begunAt }: Omit<Pages, 'kind'>): string => `${home(generation)}/pages-${begunAt}`

@@ -1,5 +1,15 @@
 /** The write-ahead log of an embedded database, shipped every few seconds to where backups are kept. */
-export { instanceOf, pagesName, planRestore, type RestorePlan, reach, type Shipped, shippedOf, shippedPrefix } from './domain.ts'
+export {
+  instanceOf,
+  pagesName,
+  planRestore,
+  type RestorePlan,
+  reach,
+  type Shipped,
+  shippedKeysName,
+  shippedOf,
+  shippedPrefix,
+} from './domain.ts'
 export { goesOn, headAndRest, type SegmentHead, type SnapshotHead, segmentHeadOf } from './head.ts'
 export { logShippingMetrics } from './metrics.ts'
 export type { LogShippingDeps } from './parts.ts'

@@ -10,6 +10,7 @@ import {
   removable,
   type Shipped,
   segmentName,
+  shippedKeysName,
   shippedOf,
   shippedPrefix,
   snapshotName,
@@ -63,6 +64,8 @@ export type ShippingOptions = {
   /** How long the database file is. */
   readonly fileBytes: () => number
   readonly everyMs: number
+  /** The key file as it is now, where the store seals what is put there. */
+  readonly keysText: () => string | undefined
   /** Eight hex digits that tell it from others with the same target. */
   readonly instance: string
 }
@@ -73,12 +76,13 @@ export type ShippingOptions = {
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, fileBytes, everyMs, instance }: ShippingOptions,
+  { openStore, followLog, fileBytes, keysText, everyMs, instance }: ShippingOptions,
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: told } = deps
   const stopped = Promise.withResolvers<void>()
   let following: Following | undefined
   let timeline: Timeline | undefined
+  let keysShipped: string | undefined
   let isStopping = false
   let failed = 0
 
@@ -132,7 +136,28 @@ export function startShipping(
     }
   }
 
+  /** Puts the keys beside the log where they have changed: asked once commits are at hand, and so before any that is sealed under a new one. */
+  async function shipKeys({ store }: Following): Promise<void> {
+    let keys: string | undefined
+    try {
+      keys = keysText()
+    } catch (error) {
+      // Others say that the key file is gone. The log is worth more with it than with neither.
+      log.warn('log_shipping.no_keys', { error })
+    }
+    if (keys === undefined || keys === keysShipped) return
+    const bytes = Buffer.from(keys)
+    await store.put(
+      shippedKeysName(instance),
+      (async function* () {
+        yield bytes
+      })(),
+    )
+    keysShipped = keys
+  }
+
   async function shipRange(now: Following, range: LogRange, askedAt: number): Promise<void> {
+    await shipKeys(now)
     // Tried again it has the same name, and is the same: what seemed to fail may have been kept.
     now.pending ??= { index: now.next, at: now.time.now(), askedAt }
     const { index, at } = now.pending
@@ -197,6 +222,7 @@ export function startShipping(
   async function conclude(now: Following, copying: Copying): Promise<void> {
     const { first, begunAt, whole } = copying
     if (!whole) return
+    await shipKeys(now)
     const last = now.next - 1
     // Without a commit since the copy began, it is as it was then.
     const at = last >= first ? (now.lastAt ?? begunAt) : begunAt

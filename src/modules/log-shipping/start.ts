@@ -5,14 +5,20 @@ import { type ShippingDeps, startShipping } from './service.ts'
 
 /** Ships the log of an embedded database to the first place that the settings name for backups, where they say so. */
 export async function shipLog(
-  deps: ShippingDeps & Pick<Deps, 'db'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets'>,
+  deps: ShippingDeps & Pick<Deps, 'db'> & Pick<BackupDeps, 'backupPlaces' | 'backupTargets' | 'keyring'>,
 ): Promise<{ stop(): Promise<void> } | undefined> {
   const { config, db, backupPlaces } = deps
   const place = backupPlaces.find(({ isNamed }) => isNamed)
   const { file } = db
   if (config.shipLogSeconds === undefined || !place || !file) return undefined
+  let isSealed = false
   return startShipping(deps, {
-    openStore: async () => (await targetOf(deps, place)).store,
+    async openStore() {
+      const target = await targetOf(deps, place)
+      isSealed = target.isSealed
+      return target.store
+    },
+    keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
     followLog: () => file.followLog(),
     fileBytes: () => file.sizes().bytes,
     everyMs: config.shipLogSeconds * 1_000,

@@ -49,7 +49,12 @@ function shop({ before = (store) => store, followLog = (open) => open, diskFree,
   } as unknown as ShippingDeps
   const database = databaseFileAt(file)
   const { stop } = startShipping(deps, {
-    ...{ openStore: async () => before(store), followLog: followLog(() => database.followLog()), fileBytes: () => 0 },
+    ...{
+      openStore: async () => before(store),
+      followLog: followLog(() => database.followLog()),
+      fileBytes: () => 0,
+      keysText: () => undefined,
+    },
     ...{ everyMs: 1, instance: '00000000' },
   })
   return {
